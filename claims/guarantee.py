@@ -126,15 +126,22 @@ def _confirmed(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
     return ours, f"The guarantee holds, with {factor} times the variance that it needs."
 
 
-def _contradicted(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
-    false = int((table["verdict"] == REFUTED).sum())
-    claimed = shown["setting"].budget.delta
-    factor = shown["true_delta"] / claimed
+def _contradicted(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:
+    refuted = table[table["verdict"] == REFUTED]
+    if refuted.empty:
+        # It fails at another size only, which the caller tells.
+        return f"refuted at none of {len(table)} settings", (
+            "No setting of the papers within the theorem's range refutes the guarantee."
+        )
+    claimed = refuted["setting"].map(lambda setting: setting.budget.delta)
+    worst = refuted.loc[(refuted["true_delta"] / claimed).idxmax()]
+    shown = named if named["verdict"] == REFUTED else worst
+    factor = shown["true_delta"] / shown["setting"].budget.delta
     ours = (
         f"true delta {shown['true_delta']:.4g} at {_at(shown)}, {factor:.3g} times the claim; "
-        f"false at {false} of {len(table)} settings"
+        f"false at {len(refuted)} of {len(table)} settings"
     )
-    where = f"all {len(table)}" if false == len(table) else f"{false} of {len(table)}"
+    where = f"all {len(table)}" if len(refuted) == len(table) else f"{len(refuted)} of {len(table)}"
     because = (
         f"The guarantee is false at {where} settings of the papers within the theorem's range; "
         f"at {_at(shown)} the true delta is {shown['true_delta']:.3g}."

@@ -40,8 +40,12 @@ def judging_sources() -> frozenset[str]:
     return frozenset(imported | named)
 
 
-def evaluate(folder: Path) -> pd.DataFrame:
+def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/studies.
+
+    Args:
+        folder: results/<run>.
+        only: The id of the one claim to judge; all by default.
 
     Raises:
         ClaimError: A claim is not well formed.
@@ -49,6 +53,8 @@ def evaluate(folder: Path) -> pd.DataFrame:
     judges = all_judges()
     rows = []
     for claim in all_claims():
+        if only not in (None, claim.id):
+            continue
         finding = finding_on(claim, judges[claim.rule or claim.judge], folder / "studies")
         rows.append(_row(claim, finding, folder.name))
     return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))

@@ -155,7 +155,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
     A setting's `stated` is the delta that the paper or its code gives there; the audit draws this
     many samples, none by default.
     """
-    cases, shown, agreed, gaps = [], [], [], []
+    cases, shown, agreed, gaps, broken = [], [], [], [], []
     for setting in settings:
         at_setting = setting.mechanism(mechanism)
         result = verify(
@@ -181,6 +181,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             if wasted is not None and wasted > 1 + VARIANCE_TOLERANCE:
                 words += f" ({wasted:.4g} times the variance needed)"
         shown.append(words)
+        broken.append(result.limit_broken)
         if setting.stated is not None:
             gaps.append(abs(result.claimed_delta / setting.stated - 1))
     detail = f"By the mechanism's privacy profile, or bounds on it; {'; '.join(shown)}."
@@ -189,6 +190,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             f" A sampled audit ({samples:,} draws, {CONFIDENCE:.1%} confidence) refutes the "
             f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
+    detail += _beyond_the_limit(broken)
     if gaps:
         detail += (
             f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
@@ -200,6 +202,19 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
         ours=f"true at {held} of {len(cases)} settings; {shown[0]}",
         detail=detail,
         calibration="published",
+    )
+
+
+def _beyond_the_limit(broken: list[tuple[float, float] | None]) -> str:
+    """A sentence on published noise that no private mechanism can have, from `limit_broken`."""
+    shares = [stated / least for found in broken if found for stated, least in [found]]
+    if not shares:
+        return ""
+    ends = dict.fromkeys(f"{share:.3g}" for share in (min(shares), max(shares)))
+    return (
+        f" At {len(shares)} of {len(broken)} settings the published noise is beyond the limit "
+        f"(docs/the_limit.md): it has {' to '.join(ends)} times the least root mean square error "
+        "that any mechanism of that guarantee can have."
     )
 
 
@@ -244,9 +259,13 @@ def smaller_noise(
         detail.append("As published each has the noise of its claim")
     if "exact" in calibrations:
         detail.append("At equal true privacy each is rescaled to the budget's delta")
+    broken = []
+    if "published" in calibrations:
+        published = (setting.mechanism(mechanism) for setting in settings)
+        broken = [verify(each, effort=None).limit_broken for each in published]
     return Finding(
         parts=parts,
-        detail=f"{'. '.join(detail)}.",
+        detail=f"{'. '.join(detail)}.{_beyond_the_limit(broken)}",
         calibration="both" if len(calibrations) > 1 else calibrations[0],
     )
 

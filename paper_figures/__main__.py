@@ -7,6 +7,8 @@ python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
 python -m paper_figures export RUN
     Print the ledger as JSON; claims/ledger_schema.json describes it.
+python -m paper_figures show RUN CLAIM
+    Judge one claim by these results, such as r1-thm5, and print its numbers.
 python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
@@ -15,15 +17,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 
-from claims.ledger import write_ledger
+from claims.claim import all_claims
+from claims.ledger import evaluate, write_ledger
 from claims.ledger_data import ledger_text
+from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
-from studies.base.settings import ConfigError
+from studies.base.settings import ConfigError, nearest
 
 PLACES = {
     "figures": "figures",
@@ -40,12 +45,17 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("draw", "judge", "export", "where"))
+    parser.add_argument("command", choices=("draw", "judge", "show", "export", "where"))
     parser.add_argument("run", help="name of a folder of results/")
+    parser.add_argument("claim", nargs="?", help="id of a claim, for show")
     options = parser.parse_args(arguments)
+    if (options.command == "show") != (options.claim is not None):
+        parser.error("show takes a run and the id of a claim; the other commands take a run")
     folder = RESULTS / options.run
     try:
         stored = tables_of(options.run)
+        if options.command == "show":
+            return _show(folder, options.claim)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -61,6 +71,33 @@ def main(arguments: list[str] | None = None) -> int:
             if (folder / path).exists():
                 print(f"{name:<8} {folder / path}")
     return 0
+
+
+def _show(folder: Path, name: str) -> int:
+    """Judge one claim and print what the ledger says of it."""
+    claims = [claim.id for claim in all_claims()]
+    if name not in claims:
+        near = nearest(name, claims, "; did you mean {!r}?")
+        raise ConfigError(f"there is no claim {name!r}{near or '; claims.md lists them all'}")
+    (claim,) = evaluate(folder, name).to_dict("records")
+    print(f"{name} ({claim['paper']}, {claim['where']}): {claim['verdict']}\n")
+    said = {
+        "claim": claim["statement"],
+        "the paper": claim["paper says"],
+        "we find": "" if said_by_parts(claim["we find"], claim["parts"]) else claim["we find"],
+        "verdict": claim["sentence"],
+        "left open": claim["choice"],
+    }
+    for title, text in said.items():
+        if text:
+            print(_filled(f"{title:<10} {text}", indent=11))
+    for part in filter(None, claim["parts"].split("\n")):
+        print(_filled(f"  - {part}", indent=4))
+    return 0
+
+
+def _filled(text: str, indent: int) -> str:
+    return textwrap.fill(text, 99, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def _draw(folder: Path, stored: list[Path]) -> None:

@@ -84,7 +84,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
             level = own[own["calibration"] == "published"]["mean"].mean()
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
             continue
-        line = own[own["calibration"] == calibration].sort_values("epsilon")
+        line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
         if line.empty:
             continue
         axis.errorbar(

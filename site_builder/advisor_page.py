@@ -12,7 +12,6 @@ from site_builder.site_data import Page, SiteData
 from site_builder.words import TIMES
 from studies.common_queries import QUERIES, CommonQuery
 
-VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
 SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "linf_sensitivity"))
 
 
@@ -26,7 +25,6 @@ def advisor_page(site: SiteData) -> Page:
         about="The mechanism with the least error at equal true privacy, for common queries.",
         content={
             "answers": [_answer(name, frame) for name, frame in site.answers.items()],
-            "verdict_tones": VERDICT_TONES,
         },
     )
 

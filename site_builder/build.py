@@ -13,8 +13,9 @@ from PIL import Image
 
 from mechanisms.query.csv_cells import marked
 from site_builder.advisor_page import advisor_page
+from site_builder.cards import with_labels
 from site_builder.charts import Chart, script_bundle
-from site_builder.claim_pages import TONES, claims_page
+from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import dataset_pages
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.mechanism_pages import mechanism_pages
@@ -22,6 +23,7 @@ from site_builder.palette import css_name, stylesheet
 from site_builder.paper_pages import paper_pages
 from site_builder.run_folder import DrawnFile, RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
+from site_builder.search_page import search_page, search_script
 from site_builder.site_data import Page, SiteData, calibration_name, mechanism_name
 from site_builder.start_page import all_charts, start_page
 from site_builder.words import first_sentence, number, prose
@@ -79,12 +81,13 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     if site.answers:
         yield advisor_page(site)
     yield from leaderboard_pages(site)
-    yield claims_page(site)
+    yield from claim_pages(site)
     yield from paper_pages(site)
     yield from mechanism_pages(site)
     yield from dataset_pages(site)
     yield failures_page(site)
     yield reproduce_page(site)
+    yield search_page()
 
 
 def environment_of(site: SiteData) -> jinja2.Environment:
@@ -99,6 +102,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
     environment.filters |= {
         "number": number,
         "prose": lambda text, root="": prose(text, site.claim_ids, root),
+        "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,
         "calibration": calibration_name,
@@ -112,6 +116,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "mechanism_name": mechanism_name,
         "chart_file": chart_file,
         "tones": TONES,
+        "verdict_tones": VERDICT_TONES,
     }
     return environment
 
@@ -119,7 +124,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
 def rendered(environment: jinja2.Environment, page: Page) -> str:
     """A page as HTML."""
     template = environment.get_template(page.template)
-    return template.render(page=page, root=page.root, **page.content)
+    return with_labels(template.render(page=page, root=page.root, **page.content))
 
 
 def chart_file(page: Page, chart: Chart) -> str:
@@ -146,6 +151,7 @@ def _write_assets(site: SiteData, charted: set[str], out: Path) -> None:
         (out / "assets").mkdir(exist_ok=True)
         shutil.copyfile(path, out / "assets" / path.name)
     _write(out / "assets" / "vega.js", script_bundle())
+    _write(out / "assets" / "search-index.js", search_script(site))
     mechanisms = charted | set(site.mechanisms)
     for rows in site.run.rows.values():
         mechanisms |= set(rows["mechanism"].unique())

@@ -1,23 +1,35 @@
-"""Every claim of the papers with its verdict, on one page with a permalink each."""
+"""An index of all claims, and a page for each: verdict, numbers, and how to check and cite it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
 
 import pandas as pd
 
+import claims
 from claims.certificates import certificate_of, command, proof
+from claims.claim import Claim, all_claims
+from claims.judges import all_judges
 from claims.ledger_pages import size_words
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     DEPENDS,
+    INCONCLUSIVE,
     MEANING,
     NOT_FOUND,
+    NOT_RUN,
     PARTLY,
+    count_of,
 )
+from site_builder.citations import repository, suite
 from site_builder.site_data import Page, SiteData
 
+ROOT = Path(claims.__file__).resolve().parents[1]
 # The look of a verdict: what holds, what does not, what is in between; the rest is plain.
 TONES = {
     CONFIRMED: "good",
@@ -26,35 +38,127 @@ TONES = {
     PARTLY: "mixed",
     DEPENDS: "mixed",
 }
+# The same for a mechanism's guarantee at one setting.
+VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
+# What a reader looks for first.
+ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
+_DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
 
 
-def claims_page(site: SiteData) -> Page:
-    """The page of all claims."""
-    ledger = site.run.claims
-    papers = [
-        {"paper": site.papers.get(key), "key": key, "claims": shown_claims(own)}
-        for key, own in ledger.groupby("paper", sort=False)
-    ]
-    return Page(
+def claim_pages(site: SiteData) -> Iterator[Page]:
+    """The index and the pages."""
+    yield Page(
         path="claims.html",
         template="claims.html",
         title="Claims of the papers",
         section="claims.html",
         about="Every claim of the papers on private noise, with a verdict and the numbers.",
         content={
-            "papers": papers,
+            "papers": claims_by_paper(site),
             "counts": site.run.verdict_counts,
             "meaning": MEANING,
-            "tones": TONES,
-            "total": len(ledger),
+            "total": len(site.run.claims),
             "publications": sum(len(facts.references) for facts in site.papers.values()),
+        },
+    )
+    judging = Judging(site)
+    for claim in shown_claims(site.run.claims):
+        yield _claim_page(site, claim, judging)
+
+
+def claims_by_paper(site: SiteData) -> list[dict]:
+    """The papers with their claims, those first that readers look for first."""
+    return [
+        {
+            "paper": site.papers.get(key),
+            "key": key,
+            "name": site.source_of(key),
+            "claims": shown_claims(own),
+            "counts": dict(count_of(own["verdict"])),
+        }
+        for key, own in site.run.claims.groupby("paper", sort=False)
+    ]
+
+
+def shown_claims(ledger: pd.DataFrame) -> list[dict]:
+    """Claims as templates show them, in the order of ORDER."""
+    return sorted(
+        (_shown(claim) for _, claim in ledger.iterrows()),
+        key=lambda claim: ORDER.index(claim["verdict"]),
+    )
+
+
+def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
+    paper = site.papers.get(claim["paper"])
+    declared = judging.claims.get(claim["id"])
+    mechanism = declared.arguments.get("mechanism") if declared else None
+    drawn = (f"{claim['paper']}_{kind}{number}" for kind, number in _drawings(claim["where"]))
+    return Page(
+        path=f"claims/{claim['id']}.html",
+        template="claim.html",
+        title=f"{claim['id']}: {claim['verdict']}",
+        section="claims.html",
+        about=f"{claim['verdict'].capitalize()}: {claim['statement']}",
+        content={
+            "claim": claim,
+            "paper": paper,
+            "paper_name": site.source_of(claim["paper"]),
+            "command": f"python -m paper_figures show {site.run.name} {claim['id']}",
+            "judge": judging.of(declared) if declared else None,
+            "mechanism": mechanism if mechanism in site.mechanisms else None,
+            "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
+            "drawings": [site.run.drawings[name] for name in drawn if name in site.run.drawings],
+            "suite": suite(),
         },
     )
 
 
-def shown_claims(ledger: pd.DataFrame) -> list[dict]:
-    """Claims as templates show them."""
-    return [_shown(claim) for _, claim in ledger.iterrows()]
+def _drawings(where: str) -> Iterator[tuple[str, str]]:
+    """The figures and tables that a place in a paper names: ("fig", "4") for "Figure 4"."""
+    for kind, number in _DRAWN.findall(where):
+        yield {"Figure": "fig", "Table": "table"}[kind], number
+
+
+class Judging:
+    """The claims as they are declared, and the code that judges them."""
+
+    def __init__(self, site: SiteData) -> None:
+        self.site = site
+        self.claims = {claim.id: claim for claim in all_claims()}
+        self.judges = all_judges()
+
+    @cached_property
+    def _code(self) -> str | None:
+        """Where the code of the site's commit can be read, once a release has stated it."""
+        home, commit = repository(), self.site.provenance.commit
+        return f"{home}/blob/{commit}/" if home and commit else None
+
+    def of(self, claim: Claim) -> dict:
+        """The judge of a claim: its name, its place, its code, what it is given and reads."""
+        judge = self.judges[claim.rule or claim.judge]
+        lines, first = inspect.getsourcelines(judge.function)
+        file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))
+        return {
+            "name": judge.name,
+            "place": f"{file}:{first}",
+            "link": self._code and f"{self._code}{file}#L{first}",
+            "code": "".join(lines),
+            "given": {name: _plain(value) for name, value in claim.arguments.items()},
+            "declared": f"paper_figures/{claim.paper}/claims.yaml",
+            "tables": [
+                name
+                for name in judge.tables(claim.arguments)
+                if name.removesuffix(".parquet") in self.site.run.studies
+            ],
+        }
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_plain(each)}" for name, each in value.items())
+    return str(value)
 
 
 def _shown(claim: pd.Series) -> dict:
@@ -73,8 +177,11 @@ def _shown(claim: pd.Series) -> dict:
         "choice": claim["choice"],
         "parts": _parts(claim["parts"].split("\n")),
         "decided_by": claim["decided by"],
-        "sizes": size_words(claim),
-        "computed": " ".join(filter(None, (claim["detail"], claim["reason"]))),
+        "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
+        "computed": claim["detail"],
+        "reason": claim["reason"],
+        "tolerance": claim["tolerance"],
+        "margin": claim["margin"],
         "calibration": claim["calibration"],
         "proofs": [
             {"words": proof(path), "command": command(path), "file": path.read_text("utf-8")}

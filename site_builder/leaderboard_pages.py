@@ -36,13 +36,13 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
             ]
         },
     )
-    refuted = refuted_settings(site)
     for family, views in site.families.values():
-        yield _family_page(family, views, refuted)
+        yield _family_page(family, views)
 
 
-def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> Page:
-    first = views[0]
+def _family_page(family: Family, views: list[View]) -> Page:
+    # Both charts show one table: the first that has a curve.
+    first = next((view for view in views if len(view.epsilons) > 2), views[0])
     frame = frame_at(first, first.main)
     chart = dots(
         "ranking",
@@ -51,14 +51,13 @@ def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> 
         description=f"{view_title(first)} at epsilon {first.main:g}, with 95% intervals.",
     )
     curves = None
-    if max(len(view.epsilons) for view in views) > 2:
-        drawn = next(view for view in views if len(view.epsilons) > 2)
-        rows = curves_of(drawn)
+    if len(first.epsilons) > 2:
+        rows = curves_of(first)
         curves = over_epsilon(
             "curves",
             rows,
             logarithmic=is_wide(rows),
-            description=f"{view_title(drawn)} over epsilon, with 95% intervals.",
+            description=f"{view_title(first)} over epsilon, with 95% intervals.",
         )
     return Page(
         path=f"leaderboard/{family.key}.html",
@@ -73,7 +72,6 @@ def _family_page(family: Family, views: list[View], refuted: dict[str, str]) -> 
             "first": _shown(first),
             "chart": chart,
             "curves": curves,
-            "refuted": refuted,
             "charted": CHARTED,
         },
     )
@@ -174,21 +172,3 @@ def _overview(views: list[View]) -> list[dict]:
             }
         )
     return rows
-
-
-def refuted_settings(site: SiteData) -> dict[str, str]:
-    """Mechanisms whose claim is false at settings of the papers: "16 of 16 settings"."""
-    if "guarantee" not in site.run.rows:
-        return {}
-    rows = site.run.rows["guarantee"]
-    rows = rows[
-        (rows["metric"] == "claimed_delta")
-        & (rows["dataset"] == "papers")
-        & (rows["calibration"] == "published")
-    ]
-    found = {}
-    for mechanism, own in rows.groupby("mechanism"):
-        false = int((own["verdict"] == "refuted").sum())
-        if false:
-            found[mechanism] = f"{false} of {len(own)} settings of the papers"
-    return found

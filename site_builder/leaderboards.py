@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -53,12 +53,14 @@ class Line:
 
     Args:
         name: Title of the mechanism in this study.
+        refuted: Whether this is published noise whose privacy claim is false.
     """
 
     mechanism: str
     name: str
     use: str
     scores: dict[float, Score]
+    refuted: bool = False
 
     @property
     def title(self) -> str:
@@ -69,6 +71,11 @@ class Line:
     def is_control(self) -> bool:
         """Without noise, or a random answer."""
         return self.mechanism in LEVELS
+
+    @property
+    def competes(self) -> bool:
+        """Whether it can be the best: controls and noise with a false claim cannot."""
+        return not self.is_control and not self.refuted
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ class View:
         calibration: "published" or "exact".
         delta: The delta of the budgets; None where they differ.
         lines: The mechanisms, the best at `main` first, then those without a score there, then
-            the controls.
+            those with a false claim, then the controls.
         epsilons: The columns: budgets at which two mechanisms or more have a score.
         main: The epsilon that ranks: nearest to 1 among those at which anything can be ranked.
     """
@@ -108,7 +115,7 @@ class View:
 
     @cached_property
     def best(self) -> dict[float, set[tuple[str, str]]]:
-        """By epsilon, the lines that are best or tied with the best; controls do not compete."""
+        """By epsilon, the lines that are best or tied with the best, of those that compete."""
         return {
             epsilon: {(line.mechanism, line.use) for line in self._tied(epsilon)}
             for epsilon in self.epsilons
@@ -123,7 +130,7 @@ class View:
         return (line.mechanism, line.use) in self.best.get(epsilon, ())
 
     def _tied(self, epsilon: float) -> Iterator[Line]:
-        competing = [line for line in self.lines if not line.is_control and epsilon in line.scores]
+        competing = [line for line in self.lines if line.competes and epsilon in line.scores]
         sign = 1 if self.measure.better == "smaller" else -1
         if not competing:
             return
@@ -194,8 +201,14 @@ def main_epsilon(epsilons: Sequence[float]) -> float:
     return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
 
 
-def views_of(study: Study, rows: pd.DataFrame) -> Iterator[View]:
-    """Every table that a run has of a study, equal true privacy before published noise."""
+def views_of(
+    study: Study, rows: pd.DataFrame, refuted: Collection[str] = frozenset()
+) -> Iterator[View]:
+    """Every table that a run has of a study, equal true privacy before published noise.
+
+    Args:
+        refuted: The mechanisms whose published claim is false.
+    """
     metrics = {column for measure in study.ranked for column in measure.columns}
     scores = _scores(study, rows[(rows["status"] == OK) & rows["metric"].isin(metrics)])
     for dataset in dict.fromkeys(scores["dataset"]):
@@ -204,7 +217,8 @@ def views_of(study: Study, rows: pd.DataFrame) -> Iterator[View]:
             measured = _preferred(on_data, measure)
             for choice, chosen in _chosen(study, measured):
                 for calibration in reversed(CALIBRATIONS):
-                    view = _view(study, dataset, measure, choice, calibration, chosen)
+                    false = refuted if calibration == "published" else ()
+                    view = _view(study, dataset, measure, choice, calibration, chosen, false)
                     if view is not None:
                         yield view
 
@@ -274,10 +288,13 @@ def _chosen(
         yield choice, chosen
 
 
-def _view(study, dataset, measure, choice, calibration, scores) -> View | None:
+def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View | None:
     control = scores["mechanism"].isin(LEVELS)
     scores = scores[control | (scores["calibration"] == calibration)]
-    lines = list(_lines(study, scores, calibration))
+    lines = [
+        replace(line, refuted=line.mechanism in refuted)
+        for line in _lines(study, scores, calibration)
+    ]
     counts: dict[float, set[str]] = {}
     for line in lines:
         for epsilon in line.scores if not line.is_control else ():
@@ -307,7 +324,12 @@ def _ranked(view: View) -> View:
 
     def rank(line: Line) -> tuple:
         missing = view.main not in line.scores
-        return line.is_control, missing, 0 if missing else sign * line.scores[view.main].value
+        return (
+            line.is_control,
+            line.refuted,
+            missing,
+            0 if missing else sign * line.scores[view.main].value,
+        )
 
     return replace(view, lines=tuple(sorted(view.lines, key=rank)))
 

@@ -11,18 +11,18 @@ from datasets import DATASETS
 from datasets.titles import dataset_title
 from mechanisms import AdditiveMechanism
 from mechanisms.privacy.fisher import MEANING
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.charts import Chart, over_size
 from site_builder.claim_pages import shown_claims
+from site_builder.error_over_size import noise_by_size
 from site_builder.error_rates import FALSE_POSITIVE_RATE, error_rates
 from site_builder.example_calls import BUDGET, ExampleCall, example_call
 from site_builder.formulas import formulas, typeset
-from site_builder.leaderboard_pages import refuted_settings, view_title
+from site_builder.leaderboard_pages import view_title
 from site_builder.profile_grid import DELTA, EPSILONS, SHAPES, profile_grid
 from site_builder.site_data import Page, SiteData
-from site_builder.start_page import REFERENCE, grid_losses
+from site_builder.start_page import REFERENCE
 from site_builder.words import paragraphs
 
 GUARANTEES = {
@@ -31,23 +31,15 @@ GUARANTEES = {
     "local": "pure local differential privacy",
     "none": "no privacy: it is a control",
 }
-VERDICT_COLUMNS = ("true_delta", "true_epsilon", "wasted_variance")
 
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """The overview and every registered mechanism."""
-    refuted = refuted_settings(site)
-    losses = grid_losses(site.run)
-    verdicts = _verdict_rows(site)
-    entries = []
+    losses = noise_by_size(site.run)
     for key, cls in site.mechanisms.items():
-        own = verdicts[verdicts["mechanism"] == key] if len(verdicts) else verdicts
+        own = site.settings_of(key)
         call = example_call(cls)
         errors = error_rates(call.mechanism if call else None)
-        counts = own["verdict"].value_counts().to_dict() if len(own) else {}
-        entries.append(
-            {"key": key, "cls": cls, "counts": counts, "source": site.source_of(cls.paper)}
-        )
         yield Page(
             path=f"mechanisms/{key}.html",
             template="mechanism.html",
@@ -63,12 +55,12 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "formula": typeset(formulas()[key]) if key in formulas() else None,
                 "about_it": paragraphs(cls.__doc__ or ""),
                 "options": cls.options,
-                "refuted": refuted.get(key),
+                "refuted": site.refuted.get(key),
                 "grid": profile_grid(cls),
                 "grid_sizes": [math.prod(shape) for shape in SHAPES],
                 "grid_epsilons": EPSILONS,
                 "grid_delta": DELTA,
-                "verdicts": own.to_dict("records"),
+                "verdicts": own,
                 "kappa": _kappa(call),
                 "kappa_meaning": MEANING,
                 "cost": _cost_chart(key, losses),
@@ -88,7 +80,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
         title="Mechanisms",
         section="mechanisms/index.html",
         about="Every mechanism with its source, its claim and what is true of it.",
-        content={"mechanisms": entries},
+        content={"matrix": site.matrix},
     )
 
 
@@ -99,32 +91,6 @@ def _kappa(call: ExampleCall | None) -> float | None:
     return call.mechanism.noise.kappa()
 
 
-def _verdict_rows(site: SiteData) -> pd.DataFrame:
-    """One row per mechanism and setting of a paper: verdict and the numbers behind it."""
-    if "guarantee" not in site.run.rows:
-        return pd.DataFrame()
-    rows = site.run.rows["guarantee"]
-    rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
-    keys = ["mechanism", "shape", "epsilon", "delta"]
-    verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict"]]
-    numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
-        index=keys, columns="metric", values="value", aggfunc="first"
-    )
-    found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
-    names = {
-        ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
-        + ", "
-        + s.name
-        for s in PAPER_SETTINGS
-    }
-    found["setting"] = [
-        names.get((row.shape, row.epsilon, row.delta), "") for row in found.itertuples()
-    ]
-    for name in VERDICT_COLUMNS:
-        found[name] = found.get(name, math.nan)
-    return found
-
-
 def _cost_rows(key: str, losses: pd.DataFrame | None) -> list[dict]:
     """Noise per element by size: as published and at equal true privacy."""
     if losses is None:
@@ -132,8 +98,7 @@ def _cost_rows(key: str, losses: pd.DataFrame | None) -> list[dict]:
     own = losses[losses["mechanism"] == key]
     if own.empty or key in LEVELS:
         return []
-    noise = own.assign(noise=(own["value"] / own["size"]) ** 0.5)
-    table = noise.pivot_table(index="size", columns="calibration", values="noise")
+    table = own.pivot_table(index="size", columns="calibration", values="noise")
     return [
         {"size": int(size), **{name: row.get(name, math.nan) for name in CALIBRATION_TITLES}}
         for size, row in table.iterrows()
@@ -148,7 +113,7 @@ def _cost_chart(key: str, losses: pd.DataFrame | None) -> Chart | None:
     # The reference once: as published it is exactly calibrated.
     own = own[(own["mechanism"] == key) | (own["calibration"] == "exact")]
     rows = own.assign(
-        value=(own["value"] / own["size"]) ** 0.5,
+        value=own["noise"],
         calibration=own["calibration"].map(CALIBRATION_TITLES),
     )
     rows["label"] = [

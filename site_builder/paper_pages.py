@@ -12,7 +12,7 @@ from site_builder.run_folder import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 
 # A table with more rows is shown cut; its CSV has all.
-LONGEST_TABLE = 60
+LONGEST_TABLE = 40
 
 
 def paper_pages(site: SiteData) -> Iterator[Page]:

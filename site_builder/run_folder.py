@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +44,14 @@ class DrawnFile:
     def name(self) -> str:
         """File name and Snakemake target."""
         return self.drawing.name
+
+    @property
+    def title(self) -> str:
+        """The first clause of the caption, without the paper's key."""
+        words = self.caption.removeprefix(f"{self.drawing.paper} ")
+        words = words.replace(self.drawing.paper, "the paper")
+        clause = re.split(r"(?<=\?) |[.:;] ", words, maxsplit=1)[0].removesuffix(".")
+        return clause[0].upper() + clause[1:]
 
     @property
     def is_figure(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paper_figures.style import CALIBRATION_TITLES
-from runs.result_table import STATUSES
+from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData
 
 STATUS_WORDS = {
@@ -49,7 +49,8 @@ def reproduce_page(site: SiteData) -> Page:
     studies = []
     for name, rows in site.run.rows.items():
         study = site.studies.get(name)
-        first = rows.iloc[0]
+        # A cell that has a value: another would print why it has none.
+        first = rows[rows["status"] == OK].iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(
             {

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from mechanisms import Mechanism, all_mechanisms
+from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from paper_figures.suite.common_queries import answers
+from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
+from site_builder.matrix import Matrix, matrix
 from site_builder.provenance import Provenance, provenance_of
 from site_builder.run_folder import RunFolder
 from studies.base.families import FAMILIES, Family
 from studies.base.study import Study, all_studies
 from studies.common_queries import CommonQueries
 
-CITATION = Path("CITATION.cff")
 # Key of what belongs to no paper, and its name for readers.
 SUITE = "suite"
+VERDICT_COLUMNS = ("true_delta", "true_delta_lower", "true_epsilon", "wasted_variance")
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,6 @@ class Page:
     def root(self) -> str:
         """The way from the page to the site's folder."""
         return "../" * self.path.count("/")
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A publication as CITATION.cff cites it."""
-
-    title: str
-    authors: str
-    venue: str
-    year: int
 
 
 @dataclass(frozen=True)
@@ -160,7 +152,9 @@ class SiteData:
         found: dict[str, tuple[Family, list[View]]] = {each.key: (each, []) for each in FAMILIES}
         for name, study in self.studies.items():
             if study.family is not None:
-                found[study.family.key][1].extend(views_of(study, self.run.rows[name]))
+                found[study.family.key][1].extend(
+                    views_of(study, self.run.rows[name], self.refuted)
+                )
         return {key: pair for key, pair in found.items() if pair[1]}
 
     @cached_property
@@ -172,11 +166,9 @@ class SiteData:
     @cached_property
     def papers(self) -> dict[str, PaperFacts]:
         """The papers that are reproduced, then the newer ones."""
-        cited: dict[str, list[Reference]] = {}
-        for entry in yaml.safe_load(CITATION.read_text(encoding="utf-8"))["references"]:
-            cited.setdefault(entry["abbreviation"], []).append(_reference(entry))
+        cited = references()
         return {
-            key: PaperFacts(key, name, tuple(cited[key]), self._proposed_in(key))
+            key: PaperFacts(key, name, cited[key], self._proposed_in(key))
             for key, name in (REPRODUCED | NEWER).items()
         }
 
@@ -193,6 +185,56 @@ class SiteData:
     def claim_ids(self) -> list[str]:
         """The ids of all claims."""
         return list(self.run.claims["claim"])
+
+    @cached_property
+    def settings(self) -> pd.DataFrame:
+        """The verdict on every published mechanism at every setting of a paper, with its numbers.
+
+        Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
+        delta, setting in words, and VERDICT_COLUMNS.
+        """
+        if "guarantee" not in self.run.rows:
+            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", *VERDICT_COLUMNS])
+        rows = self.run.rows["guarantee"]
+        rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
+        keys = ["mechanism", "shape", "epsilon", "delta"]
+        verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict", "value"]]
+        verdicts = verdicts.rename(columns={"value": "claimed"})
+        numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
+            index=keys, columns="metric", values="value", aggfunc="first"
+        )
+        found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
+        names = {
+            ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
+            + ", "
+            + s.name
+            for s in PAPER_SETTINGS
+        }
+        found["setting"] = [
+            names.get((row.shape, row.epsilon, row.delta), "") for row in found.itertuples()
+        ]
+        for name in VERDICT_COLUMNS:
+            found[name] = found.get(name, math.nan)
+        return found
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Every mechanism in a row."""
+        return matrix(self.run, self.settings, self.mechanisms)
+
+    @cached_property
+    def refuted(self) -> dict[str, str]:
+        """Mechanisms whose published claim is false: "16 of 16 settings of the papers"."""
+        found = {}
+        for mechanism, own in self.settings.groupby("mechanism"):
+            false = int((own["verdict"] == "refuted").sum())
+            if false:
+                found[mechanism] = f"{false} of {len(own)} settings of the papers"
+        return found
+
+    def settings_of(self, mechanism: str) -> list[dict]:
+        """The rows of `settings` on one mechanism."""
+        return self.settings[self.settings["mechanism"] == mechanism].to_dict("records")
 
     def source_of(self, paper: str) -> str:
         """A mechanism's paper for readers: the name and year of ours, or the reference."""
@@ -214,16 +256,3 @@ def mechanism_name(key: str) -> str:
 def calibration_name(calibration: str) -> str:
     """The calibration in words."""
     return CALIBRATION_TITLES[calibration]
-
-
-def _author(entry: dict) -> str:
-    if "name" in entry:
-        return entry["name"]
-    return f"{entry['given-names']} {entry['family-names']}"
-
-
-def _reference(entry: dict) -> Reference:
-    authors = ", ".join(map(_author, entry["authors"]))
-    venue = entry.get("collection-title") or entry.get("journal")
-    places = filter(None, (venue, entry.get("notes")))
-    return Reference(entry["title"], authors, ", ".join(places), entry["year"])

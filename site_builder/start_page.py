@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from claims.judged_rows import listed
-from claims.verdicts import CONFIRMED, CONTRADICTED
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_FOUND,
+    NOT_RUN,
+    PARTLY,
+)
+from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
-from paper_figures.selections import ok_rows, size_of
+from paper_figures.selections import ok_rows
 from paper_figures.style import look, mechanism_title
 from paper_figures.suite.headline import FLOOR
 from site_builder.charts import Chart, over_size
+from site_builder.claim_pages import claims_by_paper
+from site_builder.error_over_size import noise_by_size
 from site_builder.run_folder import RunFolder
 from site_builder.site_data import Page, SiteData
 from site_builder.words import first_sentence
+from studies.common_queries import QUERIES
 
 # Noise of the five papers, and the noise that it is measured against.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
@@ -39,6 +50,17 @@ class Headline:
     words: str
 
 
+# The rows of the matrix on this page; that of all mechanisms has the others too.
+SHOWN = (*PROPOSED, "product-noise", "gaussian", REFERENCE, "laplace", "l2", "spherical-gamma")
+_TOLD = {
+    CONFIRMED: "are confirmed",
+    PARTLY: "hold in part",
+    DEPENDS: "depend on a choice that the paper leaves open",
+    CONTRADICTED: "are contradicted",
+    NOT_FOUND: "are not found",
+    INCONCLUSIVE: "are inconclusive",
+    NOT_RUN: "are not run",
+}
 R1SMG = Headline("r1-thm5", CONTRADICTED, "R1SMG is not private.")
 TLDP = Headline("tldp-thm1", CONTRADICTED, "TLDP is not private for a whole tensor.")
 IMGM = Headline("imgm-thm2", CONFIRMED, "IMGM is the analytic Gaussian mechanism.")
@@ -63,8 +85,54 @@ def start_page(site: SiteData) -> Page:
         section="index.html",
         about="Are the privacy claims of matrix noise true, and which noise is best at equal "
         "true privacy? Every claim of the papers, computed.",
-        content={"findings": findings(site.run), "charts": headline_charts(site.run)},
+        content={
+            "answers": answers(site),
+            "findings": findings(site.run),
+            "charts": headline_charts(site.run),
+            "papers": claims_by_paper(site),
+            "counts": site.run.verdict_counts,
+            "matrix": site.matrix,
+            "shown": [key for key in SHOWN if key in site.mechanisms],
+            "queries": answered_queries(site),
+        },
     )
+
+
+def answers(site: SiteData) -> list[dict]:
+    """The three questions with an answer of one sentence each."""
+    counts, total = site.run.verdict_counts, len(site.run.claims)
+    told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
+    lines = site.matrix.lines.values()
+    false = [mechanism_title(line.key) for line in lines if line.private == "no"]
+    best = _cheapest(site.run)
+    found = {
+        ("Do the numbers reproduce?", "reproduce"): f"Of {total} claims {listed(told)}.",
+        ("Is it private?", "private"): f"Not as published: {listed(false)}." if false else "",
+        ("What is best?", "best"): best.headline if best else "",
+    }
+    return [
+        {"question": question, "section": section, "answer": answer}
+        for (question, section), answer in found.items()
+        if answer
+    ]
+
+
+def answered_queries(site: SiteData) -> list[dict]:
+    """The best mechanism of every common query, and how far the analytic Gaussian is from it."""
+    found = []
+    for name, frame in site.answers.items():
+        best = leaders(frame)
+        gaussian = frame[(frame["mechanism"] == REFERENCE) & frame["rank"].notna()]
+        found.append(
+            {
+                "name": name,
+                "title": QUERIES[name].title,
+                "best": list(best["mechanism"]),
+                "rmse": best["rmse"].min(),
+                "gaussian": gaussian["times_best"].min(),
+            }
+        )
+    return found
 
 
 def findings(run: RunFolder) -> list[Found]:
@@ -84,7 +152,7 @@ def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
     headline = each.words
     if claim["verdict"] != each.verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."
-    return Found(headline, sentence, f"claims.html#{each.claim}", each.claim)
+    return Found(headline, sentence, f"claims/{each.claim}.html", each.claim)
 
 
 def _waste(run: RunFolder) -> Found | None:
@@ -112,7 +180,7 @@ def _waste(run: RunFolder) -> Found | None:
 
 def _cheapest(run: RunFolder) -> Found | None:
     """Whether any proposed noise is smaller than the analytic Gaussian's at equal true privacy."""
-    losses = grid_losses(run)
+    losses = noise_by_size(run)
     if losses is None:
         return None
     exact = losses[losses["calibration"] == "exact"]
@@ -137,18 +205,6 @@ def _cheapest(run: RunFolder) -> Found | None:
         "leaderboard/index.html",
         "leaderboard",
     )
-
-
-def grid_losses(run: RunFolder) -> pd.DataFrame | None:
-    """Expected losses of the guarantee study on its grid, at the epsilon nearest to 1."""
-    if "guarantee" not in run.rows:
-        return None
-    rows = ok_rows(run.rows["guarantee"], "guarantee", "expected_loss", "grid")
-    if rows.empty:
-        return None
-    nearest = min(rows["epsilon"].unique(), key=lambda epsilon: abs(np.log(epsilon)))
-    rows = rows[rows["epsilon"] == nearest]
-    return rows.assign(size=rows["shape"].map(size_of))
 
 
 def headline_charts(run: RunFolder) -> list[dict]:

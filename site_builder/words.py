@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 NONE = "\N{EM DASH}"
-_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
+_POWER = re.compile(r"(?<![\w.])(?<!\w-)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _CODE = re.compile(r"`([^`]+)`")
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
@@ -56,7 +56,7 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     """A sentence: escaped, with powers of ten, `code`, and links to the claims that it names."""
     shown = _CODE.sub(r"<code>\1</code>", str(powers(escape(str(text)))))
     if claims:
-        shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims.html#\1">\1</a>', shown)
+        shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown)
     return Markup(shown)
 
 

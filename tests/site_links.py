@@ -1,6 +1,7 @@
 """The pages of a built site, parsed, and which of their links lead nowhere."""
 
 from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
 
@@ -43,16 +44,20 @@ def parsed(site):
 
 
 def broken_links(site, pages):
-    """The links that leave the site, or lead to no file or no anchor of it."""
+    """The links that lead to no file or no anchor of the site, and what is loaded from elsewhere.
+
+    A reader may follow a link to elsewhere.
+    """
+    files = {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
+    anchors = {path: set(page.ids) for path, page in pages.items()}
     broken = []
     for path, page in pages.items():
-        for address in [*page.addresses, *page.resources]:
+        for address in dict.fromkeys([*page.addresses, *page.resources]):
             parts = urlsplit(address)
-            target = (site / path).parent / parts.path if parts.path else site / path
-            if parts.scheme or not target.resolve().is_file():
+            if parts.scheme in ("http", "https") and address in page.addresses:
+                continue
+            target = normpath(join(dirname(path), parts.path)) if parts.path else path
+            missing = parts.fragment and unquote(parts.fragment) not in anchors.get(target, ())
+            if parts.scheme or target not in files or missing:
                 broken.append(f"{path}: {address}")
-            elif parts.fragment:
-                name = str(target.resolve().relative_to(site.resolve()))
-                if unquote(parts.fragment) not in pages[name].ids:
-                    broken.append(f"{path}: {address}")
     return broken

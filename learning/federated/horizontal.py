@@ -15,7 +15,6 @@ from learning.federated.rounds import Round, in_rounds, require_finite
 from learning.networks.network import Network
 from learning.records.labelled import Split
 from learning.training.device import prepared, tensors_of
-from learning.training.noisy_descent import accuracy
 from learning.training.trial import Seeds
 
 
@@ -83,7 +82,7 @@ def train(
         Diverged: The server's parameters, or unclipped uploads, are no longer finite.
     """
     device = prepared(plan.device)
-    inputs, labels, test_inputs, test_labels = tensors_of(data, device)
+    inputs, labels, *tests = tensors_of(data, device)
     count = len(labels) // plan.participants
     # The records are dealt once per run; rounds draw from [batches, round].
     orders = [np.random.default_rng([s.batches, 0, 1]).permutation(len(labels)) for s in seeds]
@@ -115,19 +114,8 @@ def train(
                 totals[run] += release(upload.cpu().numpy(), noise[run])
         return parameters - unit * torch.from_numpy(totals / plan.participants).float().to(device)
 
-    def evaluate(parameters):
-        return accuracy(network, parameters, test_inputs, test_labels)
-
-    return in_rounds(
-        network,
-        advance,
-        evaluate,
-        plan.rounds,
-        seeds,
-        device,
-        checkpoint=checkpoint,
-        label=label,
-    )
+    given = (plan.rounds, seeds, device)
+    return in_rounds(network, advance, tests, *given, checkpoint=checkpoint, label=label)
 
 
 def _local_batches(

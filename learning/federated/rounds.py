@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from learning.networks.network import Network
-from learning.training.noisy_descent import Diverged, begin, keep
+from learning.training.noisy_descent import Diverged, accuracy, begin, keep
 from learning.training.trial import Seeds
 
 
@@ -44,7 +44,7 @@ Advance = Callable[[torch.Tensor, Generators, Generators], torch.Tensor]
 def in_rounds(
     network: Network,
     advance: Advance,
-    evaluate: Callable[[torch.Tensor], float],
+    tests: tuple[torch.Tensor, torch.Tensor],
     rounds: int,
     seeds: Sequence[Seeds],
     device: str,
@@ -60,7 +60,7 @@ def in_rounds(
     Args:
         advance: Maps the parameters (R, M) of R runs and the generators of the round, one per run
             for batches and one for noise, to new parameters.
-        evaluate: The test accuracy at parameters (M,).
+        tests: Inputs and labels of the test records.
         seeds: One entry per run.
         checkpoint: A file, which the caller removes. None: start anew and keep nothing.
         label: The beginning of the progress line on stderr.
@@ -79,7 +79,7 @@ def in_rounds(
         )
         parameters = advance(parameters, batches, noise)
         require_finite(parameters, f"the parameters after round {number + 1} of {rounds}")
-        accuracies = tuple(evaluate(each) for each in parameters)
+        accuracies = tuple(accuracy(network, each, *tests) for each in parameters)
         ended = Round(accuracies, time.perf_counter() - clock)
         history.append(ended)
         if checkpoint is not None:

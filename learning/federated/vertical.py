@@ -14,7 +14,6 @@ from learning.federated.rounds import Round, in_rounds, require_finite
 from learning.networks.split_network import SplitNetwork
 from learning.records.labelled import Split
 from learning.training.device import prepared, tensors_of
-from learning.training.noisy_descent import accuracy
 from learning.training.trial import Seeds
 
 
@@ -66,7 +65,7 @@ def train(
         Diverged: Parameters or features are no longer finite.
     """
     device = prepared(plan.device)
-    inputs, labels, test_inputs, test_labels = tensors_of(data, device)
+    inputs, labels, *tests = tensors_of(data, device)
     network, shares = split.network, split.shares(inputs)
 
     def received(features, noise):
@@ -94,16 +93,5 @@ def train(
             parameters = parameters - plan.learning_rate * gradients
         return parameters
 
-    def evaluate(parameters):
-        return accuracy(network, parameters, test_inputs, test_labels)
-
-    return in_rounds(
-        network,
-        advance,
-        evaluate,
-        plan.rounds,
-        seeds,
-        device,
-        checkpoint=checkpoint,
-        label=label,
-    )
+    given = (plan.rounds, seeds, device)
+    return in_rounds(network, advance, tests, *given, checkpoint=checkpoint, label=label)

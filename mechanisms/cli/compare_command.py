@@ -192,7 +192,7 @@ def _grid(frame: pd.DataFrame) -> str:
     """RMSE of the ranked rows, one column for each budget."""
     ranked = frame[frame["rank"].notna()]
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
-    table = table.loc[table.iloc[:, -1].sort_values().index]
+    table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
     lines = [("mechanism", *(f"epsilon {epsilon:g}" for epsilon in table.columns))]
     lines += [(row[0], *map(_number, row[1:])) for row in table.itertuples()]
     return _aligned(lines)

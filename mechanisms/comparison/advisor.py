@@ -172,7 +172,11 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
         & (rows["rmse"] < math.inf)
     ]
     # Of each mechanism the exact calibration counts, and the published one where there is none.
-    counted = counted.sort_values("calibration").drop_duplicates("mechanism").sort_values("rmse")
+    counted = (
+        counted.sort_values("calibration", kind="stable")
+        .drop_duplicates("mechanism")
+        .sort_values("rmse", kind="stable")
+    )
     ranks = pd.Series(None, index=rows.index, dtype="Int64")
     first, rank = None, 0
     for place, row in enumerate(counted.itertuples(), 1):

@@ -25,9 +25,11 @@ def cap(height, dimension: int):
     height = np.clip(height, 0.0, 2.0)
     below = 1 - height
     ends = 0.5, (dimension - 1) / 2
-    between = 0.5 * scipy.special.betainc(*ends, below * below)
-    tail = 0.5 * scipy.special.betainc(*ends[::-1], height * (2 - height))
-    lower = np.where(below * below * dimension < 1, 0.5 - between, tail)
+    near = np.asarray(below * below * dimension < 1)
+    lower = np.empty(near.shape)
+    scipy.special.betainc(*ends, below * below, out=lower, where=near)
+    scipy.special.betainc(*ends[::-1], height * (2 - height), out=lower, where=~near)
+    lower = np.where(near, 0.5 - 0.5 * lower, 0.5 * lower)
     return np.where(below >= 0, lower, 1 - lower)
 
 

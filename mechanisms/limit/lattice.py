@@ -22,25 +22,6 @@ from scipy import sparse
 _CELLS, _COARSE, _FINEST = 400, 100, 100
 
 
-@dataclass(frozen=True)
-class Staircase:
-    """The least variance of pure epsilon-DP noise on the line at sensitivity 1.
-
-    Geng and Viswanath, "The optimal mechanism in differential privacy" (2014), Theorem 3 with cost
-    x^2: 2^(-2/3) b^(2/3) (1 + b)^(2/3) + b over (1 - b)^2, b = e^-epsilon.
-    """
-
-    epsilon: float
-
-    def lower(self, delta: float) -> float:
-        """The bound of E(A(x) - x)^2; 0 at any delta > 0, where the theorem says nothing."""
-        if delta > 0:
-            return 0.0
-        b = math.exp(-self.epsilon)
-        value = ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-self.epsilon) ** 2
-        return value * (1 - 1e-14)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LatticeTest:
     """Tests of noise on Z / steps against noise shifted by `shifts` steps; sensitivity 1.

@@ -9,7 +9,8 @@ import numpy as np
 import scipy
 
 from mechanisms.limit.ball_test import ball_test
-from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
+from mechanisms.limit.lattice import LatticeTest, lattice_test
+from mechanisms.limit.pure import PureLimit, largest_size
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
@@ -18,6 +19,8 @@ from mechanisms.query.query import Budget, Query
 _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
+# The same for pure privacy and a fast answer.
+_SUMMED = 500
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
@@ -37,7 +40,7 @@ class Limit:
 
     lower: float | None
     how: str
-    test: ThresholdTest | LatticeTest | Staircase | None
+    test: ThresholdTest | LatticeTest | PureLimit | None
     elements: int
 
     @property
@@ -111,11 +114,8 @@ def _arguments(query: Query, budget: Budget, fast: bool):
             factor = unit**2 * _signed_counts(query.size, query.most_counts)
             yield factor, "random signs and whole steps", test, delta
         return
-    l1, linf = (
-        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
-    )
     coarse = fast or query.size > 1
-    along = lattice_test(epsilon, delta, False, coarse) if delta else Staircase(epsilon)
+    along = lattice_test(epsilon, delta, False, coarse) if delta else PureLimit(1, epsilon)
     yield (
         _signed_changes(query),
         "one direction at a time, tests at several distances",
@@ -124,8 +124,12 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     )
     if query.size == 1:
         return
-    inner = min(query.l2_sensitivity, l1 / math.sqrt(query.size), linf)
-    # Pure privacy is (epsilon, delta)-DP for every delta.
+    if delta == 0:
+        dimension = largest_size(min(query.size, _SUMMED if fast else _SEARCHED), epsilon)
+        factor = _radius_of_volume(query, dimension) ** 2 * query.size / dimension
+        yield factor, "pure privacy, the volume of the changes", PureLimit(dimension, epsilon), 0.0
+        return
+    inner = _radii(query, query.size)["l2"]
     given = max(delta, _LEAST_DELTA)
     dimension = min(query.size, _SEARCHED)
     if fast or query.size > dimension:
@@ -134,6 +138,30 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
         factor = inner**2 * query.size / dimension
         yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
+
+
+def _radii(query: Query, size: int) -> dict[str, float]:
+    """By norm, the radius of the largest ball of changes of `size` elements that is allowed."""
+    l1, linf = (
+        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
+    )
+    l2, root = query.l2_sensitivity, math.sqrt(size)
+    return {
+        "l1": min(l1, l2, linf),
+        "l2": min(l1 / root, l2, linf),
+        "linf": min(l1 / size, l2 / root, linf),
+    }
+
+
+def _radius_of_volume(query: Query, size: int) -> float:
+    """The radius of the l2 ball that has the volume of the largest of these balls."""
+    round_ = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
+    cube = size * math.log(2)
+    volumes = {"l1": cube - math.lgamma(size + 1), "l2": round_, "linf": cube}
+    return max(
+        radius * math.exp((volumes[norm] - round_) / size)
+        for norm, radius in _radii(query, size).items()
+    )
 
 
 def _signed_changes(query: Query) -> float:

@@ -1,8 +1,8 @@
 """Exact draws of integers: every probability is a ratio of integers, and none is rounded.
 
 Uniform integers from random bits are the only randomness. Discrete Gaussian: Canonne, Kamath
-and Steinke 2020, Algorithms 1 to 3. Poisson: Duchon and Duvignau 2016, Algorithm 1, for mean 1, and
-thinning of it for a mean below 1.
+and Steinke 2020, Algorithms 1 to 3. Poisson: Duchon and Duvignau 2016, Algorithm 1, for mean 1,
+thinning of it for a mean below 1, and rejection for a large mean.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
+
+# From this mean on a Poisson variable is drawn by rejection.
+_LARGE_MEAN = 16
 
 
 class ExactIntegers:
@@ -70,9 +73,12 @@ class ExactIntegers:
                 return drawn
 
     def poisson(self, mean: Fraction) -> int:
-        """A Poisson variable of that mean >= 0, in time proportional to it."""
+        """A Poisson variable of that mean >= 0, in time proportional to its square root."""
         whole = math.floor(mean)
-        total = sum(self._poisson_one() for _ in range(whole))
+        if whole < _LARGE_MEAN:
+            total = sum(self._poisson_one() for _ in range(whole))
+        else:
+            total = self._poisson_whole(whole)
         part = mean - whole
         if part:
             total += sum(self.bernoulli(part) for _ in range(self._poisson_one()))
@@ -93,6 +99,28 @@ class ExactIntegers:
             else:
                 return value
             size += 1
+
+    def _poisson_whole(self, mean: int) -> int:
+        """By rejection, for a whole mean n >= 16, whose values n - 1 and n are equally likely.
+
+        At a distance d from these, above and below, the probability falls by the factors
+        prod n / (n + j) and prod (n - j) / n, j = 1, ..., d, the former the larger one. Blocks of
+        more than sqrt(n) distances are proposed, each half as often as the one before. At the start
+        of the second block the former is at most e^-1/2, and every further block more than halves
+        it: 2^block times the factor never exceeds 5/4.
+        """
+        width = math.isqrt(mean) + 1
+        while True:
+            above, block = self.below(2), 0
+            while self.below(2):
+                block += 1
+            distance = block * width + self.below(width)
+            if above:
+                likely, of = mean**distance, math.perm(mean + distance, distance)
+            else:
+                likely, of = math.perm(mean - 1, distance), mean**distance
+            if self.below(5 * of) < (likely << block) * 4:
+                return mean + distance if above else mean - 1 - distance
 
     def _take(self, width: int) -> int:
         while self._left < width:

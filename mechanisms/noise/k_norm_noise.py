@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype
-from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.noise.loss_moments import LossMoments, raw_of_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.pure_profile import PureProfile
 
@@ -97,8 +97,7 @@ class CubeNorm(KNorm):
         return points
 
     def raw_of_body(self):
-        scaled = _raw_of_squares(self.size)
-        return tuple(mpmath.mpf(each) / _UNIT**k for k, each in enumerate(scaled, 1))
+        return raw_of_cube(self.size)
 
     def workload_variance(self, factors):
         trace = math.prod(factor.trace() for factor in factors)
@@ -177,13 +176,12 @@ def _raw_of_squares(count):
 
     count: A whole number, or an array of them as objects; exact.
     """
-    k1, k2, k3, k4 = (count * each for each in _CUMULANTS)
-    return (
-        k1,
-        k2 + k1**2,
-        k3 + 3 * k2 * k1 + k1**3,
-        k4 + 4 * k3 * k1 + 3 * k2**2 + 6 * k2 * k1**2 + k1**4,
-    )
+    return raw_of_cumulants(*(count * each for each in _CUMULANTS))
+
+
+def raw_of_cube(size: int) -> tuple[mpmath.mpf, ...]:
+    """E ||u||^(2 k), k = 1..4, for u uniform in [-1, 1]^M, at the precision of mpmath."""
+    return tuple(mpmath.mpf(each) / _UNIT**k for k, each in enumerate(_raw_of_squares(size), 1))
 
 
 def _cumulants_of_one() -> tuple[Fraction, ...]:

@@ -61,6 +61,9 @@ _TILTS_PER_E = 4
 # Losses at which a profile is evaluated at each level: a steep tail asks for more.
 _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
+# Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
+# in the upper bound, and of this loss in the lower one.
+FINE = 60.0
 _SAMPLES_AT_ONCE = 1 << 22
 
 
@@ -118,8 +121,8 @@ class LossSum:
         self.parts = parts
         self.spacing = parts[0][0].spacing
         self.largest = self.spacing * sum(int(each.places[-1]) * n for each, n in parts)
-        log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
         with np.errstate(divide="ignore"):
+            log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
         self._log_error = math.log(FFT_ERROR + 2 * ULP * sum(n for _, n in parts))
         # Methods that are cached per object.
@@ -241,12 +244,19 @@ class SummedProfile(PrivacyProfile):
     _share_above = 1 / 3
 
     @abstractmethod
-    def _above(self, level: int):
-        """The sum of the losses of a worse pair, with a method `log_delta` as `LossSum` has."""
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
 
     @abstractmethod
-    def _below(self, level: int):
-        """The sum of the losses of a better pair."""
+    def _sum(self, side: str, level: int, reach: float):
+        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid.
+
+        It has a method `log_delta` as `LossSum` has.
+        """
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
 
     def _at_the_top(self, epsilon: np.ndarray) -> np.ndarray:
         """log of a lower bound on delta near the largest loss, where a grid is too coarse."""
@@ -254,24 +264,38 @@ class SummedProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         def curves(level: int, at: np.ndarray) -> np.ndarray:
-            tilted = level > 0
-            (above, above_error), (below, below_error) = (
-                side.log_delta(at, tilted=tilted) for side in self._sums(level)
-            )
-            lower = np.maximum(log_less(below, below_error), self._at_the_top(at))
-            upper = np.maximum(np.logaddexp(above, above_error), lower)
-            shares = math.log(self._share_above), math.log1p(-self._share_above)
-            value = np.logaddexp(above + shares[0], below + shares[1])
+            fine, *wide = (self._curves(level, reach, at) for reach in self._reaches(level))
+            if not wide:
+                return fine
+            both = np.array([fine, *wide])
+            lower, upper = both[:, 0].max(axis=0), both[:, 2].min(axis=0)
+            with np.errstate(invalid="ignore"):
+                gap = np.nan_to_num(both[:, 2] - both[:, 0], nan=0.0)
+            value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
         found = by_level(epsilon.ravel(), curves)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
         return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
 
+    def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
+        """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
+        (above, above_error), (below, below_error) = (
+            self._sum(side, level, reach).log_delta(at, tilted=level > 0)
+            for side in ("above", "below")
+        )
+        lower = np.maximum(log_less(below, below_error), self._at_the_top(at))
+        upper = np.maximum(np.logaddexp(above, above_error), lower)
+        shares = math.log(self._share_above), math.log1p(-self._share_above)
+        value = np.logaddexp(above + shares[0], below + shares[1])
+        return np.array([lower, np.clip(value, lower, upper), upper])
+
     def _log_calibrated(self, epsilon):
         # Half of the work: the distribution below has no part in the upper bound.
         def curve(level: int, at: np.ndarray) -> np.ndarray:
-            return np.logaddexp(*self._above(level).log_delta(at, tilted=level > 0))[None]
+            sums = (self._sum("above", level, reach) for reach in self._reaches(level))
+            found = [np.logaddexp(*each.log_delta(at, tilted=level > 0)) for each in sums]
+            return np.min(found, axis=0)[None]
 
         if epsilon >= self.largest_loss:
             return -math.inf
@@ -280,13 +304,6 @@ class SummedProfile(PrivacyProfile):
     def _resolution(self, delta):
         # Rounding moves delta by about a hundredth of the allowance for it.
         return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
-
-    def _sums(self, level: int):
-        return self._above(level), self._below(level)
-
-    @cached_property
-    def _known(self) -> dict:
-        return {}
 
 
 class ConvolvedProfile(SummedProfile):
@@ -301,16 +318,20 @@ class ConvolvedProfile(SummedProfile):
     def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
         """The spacing, and nodes in units of it for each profile, from 0 to its top."""
 
-    def _above(self, level: int) -> LossSum:
-        return self._once("above", level)
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
 
-    def _below(self, level: int) -> LossSum:
-        return self._once("below", level)
+    def _tops(self, level: int) -> list[float]:
+        """The loss of every kind of release beyond which it does not matter."""
+        if ("tops", level) not in self._known:
+            total = sum(times for _, times in self._releases)
+            self._known["tops", level] = [_top(p, CUTS[level] / total) for p, _ in self._releases]
+        return self._known["tops", level]
 
-    def _once(self, side: str, level: int) -> LossSum:
-        """The sum of the losses of one side at one level, computed when it is first asked for."""
-        if (side, level) not in self._known:
-            spacing, laws = self._laws(level)
+    def _sum(self, side: str, level: int, reach: float) -> LossSum:
+        """The sum of the losses of one side on one grid, computed when it is first asked for."""
+        if (side, level, reach) not in self._known:
+            spacing, laws = self._laws(level, reach)
             parts = []
             for profile, times, nodes, delta in laws:
                 if side == "above":
@@ -318,24 +339,23 @@ class ConvolvedProfile(SummedProfile):
                 else:
                     law = symmetric_cells(profile, nodes, np.asarray(delta.value), spacing)
                 parts.append((law, times))
-            self._known[side, level] = LossSum(*parts)
-        return self._known[side, level]
+            self._known[side, level, reach] = LossSum(*parts)
+        return self._known[side, level, reach]
 
     def _laws(
-        self, level: int
+        self, level: int, reach: float
     ) -> tuple[float, list[tuple[PrivacyProfile, int, np.ndarray, Bounds]]]:
         """The spacing, and of each kind of release its profile, number, nodes and delta there."""
-        if ("laws", level) not in self._known:
-            total = sum(times for _, times in self._releases)
-            tops = [_top(profile, CUTS[level] / total) for profile, _ in self._releases]
+        if ("laws", level, reach) not in self._known:
+            tops = [min(top, reach) for top in self._tops(level)]
             spacing, nodes = self._grid(tops, level)
             laws = []
             for (profile, times), top, places in zip(self._releases, tops, nodes, strict=True):
                 # The last node may lie above the largest loss by rounding.
                 at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
                 laws.append((profile, times, places, profile.delta(at)))
-            self._known["laws", level] = spacing, laws
-        return self._known["laws", level]
+            self._known["laws", level, reach] = spacing, laws
+        return self._known["laws", level, reach]
 
 
 @dataclass(frozen=True, kw_only=True)

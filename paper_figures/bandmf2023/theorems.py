@@ -40,8 +40,9 @@ def amplified_bands(
     for rate in rates:
         ratios = {}
         for epsilon in epsilons:
-            least = min(root_error(count, epsilon, rate) for count in bands)
-            ratios[epsilon] = least / root_error(1, epsilon, rate)
+            one = root_error(1, epsilon, rate)
+            more = (root_error(count, epsilon, rate) for count in bands if count > 1)
+            ratios[epsilon] = min(one, *more) / one
         better = sum(ratio < 1 - margin for ratio in ratios.values())
         shown = ", ".join(
             f"{ratio:.3f} at epsilon {epsilon:g}" for epsilon, ratio in ratios.items()

@@ -159,7 +159,7 @@ def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> 
 def _panel(axis, panel: pd.DataFrame) -> None:
     groups = list(panel[panel["share"].notna()].groupby("treatment", sort=False))
     for index, (name, line) in enumerate(groups):
-        line = line.sort_values("share")
+        line = line.sort_values("share", kind="stable")
         axis.errorbar(
             line["share"] + 0.01 * (index - (len(groups) - 1) / 2),
             line["mean"],

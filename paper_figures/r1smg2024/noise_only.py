@@ -38,7 +38,7 @@ def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Expected losses E L of the mechanisms of Figure 9, by rising `size` M."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
     found = found[found["mechanism"].isin(COMPARED)]
-    return found.assign(size=found["shape"].map(size_of)).sort_values("size")
+    return found.assign(size=found["shape"].map(size_of)).sort_values("size", kind="stable")
 
 
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])

@@ -94,9 +94,12 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
         ),
         ours=f"in every direction: {every.found}; along one known direction: {one.found}",
         detail=(
-            f"({budget.epsilon:g}, {budget.delta:g})-DP. In every direction: additive noise for "
-            "differences of norm s, whatever its distribution. By group privacy for k shifts "
-            "in a row, its variance along any unit vector is at least the maximum over k of "
+            f"({budget.epsilon:g}, {budget.delta:g})-DP. In every direction: any mechanism, "
+            "additive or not, on answers that take all values and whose neighbours may differ by "
+            "any vector of norm s. Its worst error is at least that of some additive noise. The "
+            f"least error at M = {large:g} is at least {large / small:,.0f} times that at M = "
+            f"{small:g}, whatever the budget (docs/the_limit.md). Here, by group privacy for k "
+            "shifts in a row, the variance along any unit vector is at least the maximum over k of "
             "(k s)^2 (1 - t)/8, with t the total variation distance that the guarantee of k shifts "
             f"allows; the sum over a basis grows as M. The noise that is enough at M = {small:g} "
             "is the analytic Gaussian's. Along one direction: the analytic Gaussian's noise for a "

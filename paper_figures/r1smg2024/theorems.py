@@ -18,11 +18,12 @@ from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.catalogue.r1smg import log_psi
-from mechanisms.query.words import rounded_down
+from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.moments_and_tails import noise_of
 from paper_figures.r1smg2024.numbers import setting as stated_setting
+from paper_figures.r1smg2024.one_direction import least_variance
 from paper_figures.r1smg2024.stated_bounds import stated_constant
 from paper_figures.style import mechanism_title
 from studies.noise_only import family_query
@@ -85,6 +86,10 @@ def expected_loss(
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     mean = math.isclose(noise.loss().mean, sigma, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error
+    # At the largest epsilon that the theorem allows there.
+    least = Budget(epsilon=0.99 / sizes[-2], delta=deltas[-1])
+    needed = sizes[-2] * least_variance(least)
+    own = 2 / least.epsilon * math.exp(-log_psi(sizes[-2], least.delta))
     return Finding(
         parts=(
             statement(
@@ -97,7 +102,10 @@ def expected_loss(
             f"C_R over 2/epsilon falls at every step of M = {sizes[0]} to "
             f"{sizes[-1]:.0g}, delta {listed(f'{d:g}' for d in deltas)}. The mean is "
             "exact and sampled at M = 100. The theorem's range epsilon < 1/M shrinks as M grows, "
-            "so no fixed epsilon reaches the limit within it."
+            "so no fixed epsilon reaches the limit within it. No mechanism for all answers in R^M "
+            f"has so little loss: at ({least.epsilon:g}, {least.delta:g}) and M = {sizes[-2]:g} "
+            f"the worst E L of any is at least {rounded_down(needed)} s^2, and C_R is "
+            f"{rounded_up(own)} (docs/the_limit.md)."
         ),
         calibration="published",
         sizes=Sizes(trials=draws),

@@ -29,11 +29,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import pick
+from claims.judged_rows import calibrated, pick
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
-from mechanisms import all_mechanisms
+from mechanisms import Budget, Query, all_mechanisms
+from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down
 from paper_figures.selections import size_of
@@ -82,13 +83,19 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
             f"the least E||noise||^2 of {len(last)} other noises is {last.min():.6g} times the "
             f"Gaussian's ({title})"
         )
+    query = Query(shape=(int(last.name),), l2_sensitivity=1.0)
+    budget = Budget(epsilon=float(rows["epsilon"].iloc[0]), delta=float(rows["delta"].iloc[0]))
+    least = limit(query, budget, fast=True).lower
+    gaussian = calibrated(BASELINE, query, budget).expected_loss()
     return Finding(
         parts=parts,
         detail=(
             "By a lower bound on delta of any noise of a given mean square, in the limit; it is "
             "the Gaussian's where delta, as a function of the variance, equals its convex hull. At "
             f"M = {last.name:,}, epsilon {rows['epsilon'].iloc[0]:g}, delta "
-            f"{rows['delta'].iloc[0]:g}, l2 sensitivity 1 and equal true privacy, {shown}."
+            f"{rows['delta'].iloc[0]:g}, l2 sensitivity 1 and equal true privacy, {shown}. There, "
+            "every mechanism, additive or not, has a worst E||error||^2 of at least "
+            f"{rounded_down(least / gaussian)} times the Gaussian's (docs/the_limit.md)."
         ),
         calibration="exact",
     )

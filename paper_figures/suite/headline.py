@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import textwrap
 
@@ -12,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import listed
-from mechanisms import all_mechanisms
+from mechanisms import Budget, Query, all_mechanisms
+from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merged
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -46,6 +48,11 @@ GAUSSIAN, SPHERICAL = "Gaussian noise", "Spherical, R1SMG"
 FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
 SPHERICAL_KEYS = ("r1smg", "product-noise", "spherical-gamma")
 NOISE = "root mean square noise per element"
+# What the grey region says.
+IMPOSSIBLE = (
+    "Grey: impossible for any private mechanism if answers take all values and may change anywhere "
+    "within l2 norm 1."
+)
 
 
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
@@ -73,16 +80,17 @@ def headline(results: Results) -> Drawn:
     low = min((curve.y.min() for curve in costs), default=1.0) / 20
     right.set(xscale="log", yscale="log", ylim=(low, None), ylabel=f"{NOISE}\n(l2 sensitivity 1)")
     right.set_title("What equal true privacy costs", fontweight="bold")
+    _draw_limit(right, grid)
     height = figure.get_figheight() * left.get_position().height
     for axis, curves in ((left, shown), (right, costs)):
         axis.set_xlabel("number of elements M")
         label_ends(axis, curves, height)
     figure.set_layout_engine("constrained")
     caption = (
-        f"Privacy and cost of noise for the claim ({epsilon:g}, {delta:g}), by privacy profiles, "
-        f"without data. Left: true delta at epsilon {epsilon:g} of the noise as published; a claim "
-        "is true at or below the line. Right: noise that is rescaled until its true delta is the "
-        "claimed one. Curves within 1% of each other are drawn once."
+        f"Privacy and cost of noise for the claim ({epsilon:g}, {delta:g}), without data. Left: "
+        f"true delta at epsilon {epsilon:g} of the noise as published; a claim is true at or below "
+        "the line. Right: noise rescaled until its true delta is the claimed one. "
+        f"{IMPOSSIBLE} Curves within 1% are drawn once."
     )
     note = (
         f"{QUERY}{_beyond(true)}{_pure(true[~wide])}"
@@ -94,13 +102,38 @@ def headline(results: Results) -> Drawn:
         for panel, curves in panels.items()
         for curve in curves
     )
-    return Drawn(caption, data, figure, note)
+    return Drawn(caption, data.assign(limit=_limits(data["size"], epsilon, delta)), figure, note)
 
 
 QUERY = (
     "Adjacency local, l2 sensitivity 1: every element lies in [0, 1/sqrt(M)] and may change within "
     "that range, so that the query meets the assumptions of every mechanism."
 )
+
+_MANY = 1000
+
+
+@functools.lru_cache(maxsize=256)
+def _limit(size: int, epsilon: float, delta: float) -> float:
+    """The least root mean square error of an element; nan if none is known."""
+    query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta)
+    # For many elements the fast test is within 2%, less than the width of a line.
+    return limit(query, budget, fast=size >= _MANY).rmse or math.nan
+
+
+def _limits(sizes: pd.Series, epsilon: float, delta: float) -> list[float]:
+    return [_limit(int(size), float(epsilon), float(delta)) for size in sizes]
+
+
+def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
+    """The region below the limit; the limits of the axis must be set before."""
+    low, high = axis.get_ylim()
+    sizes = pd.Series(sorted(grid["size"].unique()))
+    reached = _limits(sizes, grid["epsilon"].iloc[0], grid["delta"].iloc[0])
+    axis.fill_between(sizes, low, reached, color="#D8D8D8", linewidth=0, zorder=0)
+    axis.set_ylim(low, high)
+    middle = axis.get_yaxis_transform()
+    axis.text(0.5, low * 1.6, "impossible", ha="center", color="#444444", transform=middle)
 
 
 def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
@@ -222,14 +255,17 @@ def cost(results: Results) -> Drawn:
         panel = noise[noise["family"] == family]
         drawn += _draw_family(axis, panel, family)
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
+    for axis in axes[0]:
+        _draw_limit(axis, grid)
     delta = grid["delta"].iloc[0]
     caption = (
-        f"What the noise costs for the claim ({epsilon:g}, {delta:g}), l2 sensitivity 1, without "
-        "data: square root of E||noise||^2 / M, as published (solid) and rescaled until the true "
-        "delta is the claimed one (dashed). Curves within 1% of each other are drawn once."
+        f"Noise per element for the claim ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published "
+        "(solid), and rescaled until the true delta is the claimed one (dashed). "
+        f"{IMPOSSIBLE} Curves within 1% are drawn once."
         f"{_false_claims(grid)}"
     )
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
+    data["limit"] = _limits(data["size"], epsilon, delta)
     return Drawn(caption, data, figure, QUERY)
 
 
@@ -258,8 +294,10 @@ def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.Da
             label = "\n= ".join(map(mechanism_title, curve.mechanisms))
             kind = {"linestyle": line, "label": label}
             if calibration == "exact":
-                own = len(everyone) > 1 and everyone == set(curve.mechanisms)
-                label = "all" if own else label
+                rest = everyone - set(curve.mechanisms)
+                if len(curve.mechanisms) > max(1, 2 * len(rest)):
+                    others = listed(map(mechanism_title, in_order(rest)))
+                    label = f"all but {others}" if rest else "all"
                 kind |= {"label": f"{label},\nequal true privacy", "markerfacecolor": "white"}
             draw_curves(axis, [curve], **kind)
             points = curve.table("size", "noise")

@@ -53,11 +53,16 @@ def verdicts(results: Results) -> Drawn:
         "much from the data. Empty where the mechanism does more than add noise, or the paper "
         "states no range of the answers."
     )
-    return Drawn(caption, verdict_table(results.rows), note=note)
+    table = verdict_table(results.rows)
+    settings = {setting.name: setting for setting in PAPER_SETTINGS}
+    pairs = zip(table["mechanism"], table["setting"].map(settings), strict=True)
+    place = table.columns.get_loc("sampled delta, at least")
+    table.insert(place, "distance to no data", [_distance(*pair) for pair in pairs])
+    return Drawn(caption, table, note=note)
 
 
 def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of suite_verdicts, in the order of legends.
+    """The rows of suite_verdicts without the distances, in the order of legends.
 
     Raises:
         DrawingError: The results hold no verdict.
@@ -86,7 +91,6 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "true epsilon": values["true_epsilon"],
                 "profile": _profile(values),
                 "variance over need": values["wasted_variance"],
-                "distance to no data": _distance(mechanism, setting),
                 "sampled delta, at least": values["audit_delta_lower"],
                 "sampled delta, at most": values["audit_delta_upper"],
                 "verdict": values["verdict"],

@@ -99,7 +99,7 @@ def tensor_guarantee(
     )
     parts = [
         statement(
-            f"{name} is {epsilon:g}-LDP",
+            f"{name}, claimed {epsilon:g}-LDP:",
             max(values) <= 0,
             f"true delta({epsilon:g}) at least {at_least(values[0])} with I = {counts[0]}",
         )

@@ -38,7 +38,8 @@
     (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const themeSwitch = document.querySelector("[data-theme-switch]");
   const showTheme = () => {
-    themeSwitch.textContent = isDark() ? "Light theme" : "Dark theme";
+    themeSwitch.textContent = isDark() ? "Light" : "Dark";
+    themeSwitch.setAttribute("aria-label", `${themeSwitch.textContent} theme`);
   };
   themeSwitch.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
@@ -52,6 +53,14 @@
     const theme = chosen.get("theme");
     if (theme === "light" || theme === "dark") root.dataset.theme = theme;
     showTheme();
+  });
+
+  // --- Search, on a page of its own --------------------------------------------------------------
+  const searchForm = document.querySelector("form[data-search]");
+  searchForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const words = searchForm.querySelector("input").value.trim();
+    if (words) location.href = `${searchForm.dataset.search}?q=${encodeURIComponent(words)}`;
   });
 
   // --- Sortable tables, and their rows as CSV ----------------------------------------------------
@@ -74,11 +83,11 @@
   const preset = new Map(
     tables.map((table) => [table, find("thead th", table).map((head) => head.getAttribute("aria-sort"))])
   );
+  // Controls and noise with a false claim stay at the end: they do not compete.
+  const rank = (row) => 2 * row.classList.contains("control") + row.classList.contains("refuted");
   const sort = (table, column, direction) => {
     const sign = direction === "descending" ? -1 : 1;
     const rows = [...original.get(table)];
-    // Controls stay at the end: they do not compete.
-    const rank = (row) => row.classList.contains("control");
     rows.sort(
       (one, other) =>
         rank(one) - rank(other) || compare(cellValue(one, column), cellValue(other, column), sign)
@@ -155,14 +164,20 @@
   const option = (value, text = value) => make("option", { value }, text);
   for (const form of find("form[data-filter]")) {
     const items = find(form.dataset.filter);
-    const texts = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
+    const groups = find("[data-group]");
+    const group = (item) => item.closest("[data-group]");
+    const texts = new Map(
+      items.map((item) => [item, `${item.textContent} ${group(item)?.dataset.words ?? ""}`.toLowerCase()])
+    );
     const counter = document.querySelector("[data-count]");
     const search = make("input", { type: "search", autocomplete: "off" });
     form.append(make("label", {}, "Search", search));
     const facets = (form.dataset.facets || "").split(" ").filter(Boolean).map((facet) => {
       const [name, title] = facet.split(":");
       const values = [...new Set(items.map((item) => item.dataset[name]))];
-      const select = make("select", {}, option("", "all"), ...values.map((value) => option(value)));
+      // A value that names a group reads as that group does.
+      const titleOf = (value) => groups.find((each) => each.id === value)?.dataset.title ?? value;
+      const select = make("select", {}, option("", "all"), ...values.map((value) => option(value, titleOf(value))));
       form.append(make("label", {}, title, select));
       select.addEventListener("change", () => {
         choose({ [name]: select.value });
@@ -182,8 +197,10 @@
         item.hidden = !kept;
         count += kept;
       }
-      for (const group of find("[data-group]")) {
-        group.hidden = !find(form.dataset.filter, group).some((item) => !item.hidden);
+      const chosen = words.length > 0 || facets.some(({ select }) => select.value);
+      for (const each of groups) {
+        each.hidden = !find(form.dataset.filter, each).some((item) => !item.hidden);
+        each.open = chosen;
       }
       if (counter) counter.textContent = `${count} of ${items.length} ${counter.dataset.count}`;
     };
@@ -208,8 +225,9 @@
       show();
       // A permanent link wins over filters that would hide it.
       const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-      if (target && target.closest("[hidden]")) {
-        reset();
+      if (target && target.closest("[hidden]")) reset();
+      if (target && group(target)) {
+        group(target).open = true;
         target.scrollIntoView();
       }
     });
@@ -307,6 +325,7 @@
       colour: row.dataset.colour,
       symbol: row.dataset.symbol,
       control: row.classList.contains("control"),
+      last: rank(row),
       scores: find("td", row).map((cell) => ({
         value: number(cell.dataset.value),
         low: number(cell.dataset.low ?? cell.dataset.value),
@@ -359,7 +378,7 @@
       const sign = smaller ? 1 : -1;
       const placed = rows
         .filter((row) => !Number.isNaN(row.scores[column].value))
-        .sort((one, other) => one.control - other.control || sign * (one.scores[column].value - other.scores[column].value));
+        .sort((one, other) => one.last - other.last || sign * (one.scores[column].value - other.scores[column].value));
       const best = placed.filter((row) => !row.control).slice(0, CHARTED);
       const kept = [...best, ...placed.filter((row) => row.control)];
       const ranking = charts.get("ranking");
@@ -376,6 +395,8 @@
         `${section.dataset.dataset}. ${smaller ? "Smaller" : "Larger"} is better. ` +
         `Lines are 95% intervals.${cut}`;
       ranking.plot.setAttribute("aria-label", words);
+      const curvesTitle = document.querySelector("[data-curves-title]");
+      if (curvesTitle) curvesTitle.textContent = `${section.querySelector("h2").textContent}, over epsilon`;
       embed("ranking");
       const curves = charts.get("curves");
       if (!curves) return;
@@ -425,6 +446,9 @@
       epsilonSelect.replaceChildren(...epsilons.map((each) => option(each, String(Number(each)))));
       epsilonSelect.value = epsilon;
       const column = epsilons.indexOf(epsilon);
+      for (const row of find("tr", section)) {
+        [...row.cells].forEach((cell, index) => cell.classList.toggle("main", index === column + 1));
+      }
       if (!chosen.get("sort")) {
         sort(section.querySelector("table"), column + 1, section.dataset.better === "smaller" ? "ascending" : "descending");
       }

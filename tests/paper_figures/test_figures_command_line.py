@@ -42,4 +42,28 @@ def test_an_unknown_command_is_told_in_one_line(capsys):
         main(["drow", "reference"])
     assert stopped.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "invalid choice: 'drow' (choose from 'draw', 'judge', 'where')" in line
+    assert "invalid choice: 'drow' (choose from 'draw', 'judge', 'show', 'where')" in line
+
+
+@pytest.mark.parametrize(
+    ("claim", "number"),
+    [
+        ("r1-thm5", "true delta 0.2166 at (1e-05, 1e-07), 89x89"),
+        ("tldp-thm1", "TLDP-L, claimed 1-LDP: true delta(1) at least 0.999999 with I = 784"),
+        ("mgm-thm2-udn", "with 56.6 to 9.62e+10 times the variance"),
+        ("r1-f4-max", "in every box with SoHo and LaGuardia at least 51 (stated 27): contradicted"),
+    ],
+)
+def test_show_prints_the_numbers_of_a_claim(claim, number, capsys):
+    assert main(["show", "reference", claim]) == 0
+    assert number in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_unknown_claim_is_told_in_one_line(capsys):
+    assert main(["show", "reference", "r1-thm55"]) == 2
+    assert capsys.readouterr().err == (
+        "error: there is no claim 'r1-thm55'; did you mean 'r1-thm5'?\n"
+    )
+    with pytest.raises(SystemExit):
+        main(["show", "reference"])
+    assert "show takes a run and the id of a claim" in capsys.readouterr().err

@@ -17,7 +17,9 @@ from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.advisor_page import advisor_page
+from site_builder.cards import with_labels
 from site_builder.charts import Chart, over_size
+from site_builder.citations import references
 from site_builder.example_calls import example_call
 from site_builder.formulas import formulas
 from site_builder.leaderboards import views_of
@@ -28,7 +30,7 @@ from site_builder.profile_grid import profile_grid
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
-from site_builder.start_page import R1SMG, findings, start_page
+from site_builder.start_page import R1SMG, answers, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
 from studies.base import Coordinate, Metric, Study, ranked
 from studies.common_queries import QUERIES
@@ -68,6 +70,7 @@ def test_every_status_without_a_value_is_explained(site, monkeypatch):
 
 
 def test_the_page_of_independent_noise_says_what_its_law_costs(site, monkeypatch):
+    site = SiteData(site.run)
     few = {key: site.mechanisms[key] for key in ("laplace", "gaussian", "r1smg")}
     monkeypatch.setitem(vars(site), "mechanisms", few)
     pages = {page.path: page for page in mechanism_pages(site)}
@@ -110,6 +113,46 @@ def test_the_advisor_shows_what_the_comparison_says(site):
         shown = {line["mechanism"] for line in each["lines"]}
         explained = {key for group in each["unranked"] for key in group["mechanisms"]}
         assert shown | explained == set(site.answers[each["name"]]["mechanism"])
+
+
+def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
+    lines = site.matrix.lines
+    assert set(lines) == set(site.mechanisms)
+    assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", (16, 16))
+    assert lines["r1smg"].true_delta > 0.99 and lines["r1smg"].claimed < 1e-4
+    assert (lines["udn"].private, round(lines["udn"].waste[0], 1)) == ("yes", 56.6)
+    # sigma of the analytic Gaussian at (1, 1e-5); the limit is at most that.
+    gaussian = lines["gaussian-analytic"].over_limit
+    assert gaussian["exact"] * site.matrix.limit == pytest.approx(3.73063163, rel=1e-8)
+    assert 1.0 <= gaussian["exact"] < 1.01 and site.matrix.size == 10_000
+
+
+def test_the_start_page_answers_three_questions(site):
+    found = answers(site)
+    assert [each["section"] for each in found] == ["reproduce", "private", "best"]
+    counts = site.run.verdict_counts
+    assert f"Of {len(site.run.claims)} claims {counts[CONFIRMED]} are" in found[0]["answer"]
+    assert "R1SMG" in found[1]["answer"] and "Gaussian" not in found[1]["answer"]
+
+
+def test_bibtex_names_every_author():
+    found = references()
+    assert "author = {Ji, Tianxi and Li, Pan}," in found["r1smg2024"][0].bibtex
+    assert "author = {Yuan and Tang and Huang and Wu and Wang}," in found["tldp2025"][0].bibtex
+    assert "author = {Lev and others}," in found["gaussmix2025"][0].bibtex
+    keys = [one.bibtex.split(",")[0] for own in found.values() for one in own]
+    assert len(set(keys)) == len(keys)
+    assert found["mgm2021"][0].addresses[0][1] == "https://doi.org/10.1109/TMC.2021.3093316"
+
+
+def test_cells_of_a_table_repeat_the_head_of_their_column():
+    table = (
+        "<table data-sortable><thead><tr><th>A</th><th>1<sup>2</sup></th></tr></thead>"
+        "<tbody><tr><th>x</th><td class=n>y</td></tr></tbody></table>"
+    )
+    found = with_labels(table)
+    assert '<th data-label="A">x</th><td data-label="12" class=n>y</td>' in found
+    assert '<table data-sortable class="stack"><thead><tr><th>A</th>' in found
 
 
 def test_every_paper_of_the_ledger_has_a_page_with_its_reference(site):
@@ -213,6 +256,24 @@ def test_ties_are_called_ties_and_controls_do_not_compete():
     assert best == {"mvg", "udn"}
 
 
+def test_noise_with_a_false_claim_is_neither_best_nor_first():
+    rows = pd.concat(
+        [
+            result_rows("r1smg", [1.0, 1.1, 1.2], calibration="published"),
+            result_rows("mvg", [1.0, 1.1, 1.2], calibration="published"),
+            result_rows("udn", [5.0, 5.1, 5.2], calibration="published"),
+            result_rows("random-answer", [99.0, 99.0, 99.1]),
+        ]
+    )
+    (view,) = views_of(Ranked(), rows, {"r1smg": "16 of 16"})
+    order = [line.mechanism for line in view.lines]
+    assert order == ["mvg", "udn", "r1smg", "random-answer"]
+    assert [line.mechanism for line in view.lines if view.leads(line, 1.0)] == ["mvg"]
+    # Rescaled until it is private, it competes.
+    (view,) = views_of(Ranked(), rows.assign(calibration="exact"), {"r1smg": "16 of 16"})
+    assert {line.mechanism for line in view.lines if view.leads(line, 1.0)} == {"mvg", "r1smg"}
+
+
 def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
     rows = pd.concat(
         [
@@ -286,7 +347,7 @@ def test_numbers_are_written_for_people(value, shown):
 
 def test_prose_links_claims_and_leaves_names_alone():
     text = prose("see mvg-thm3 at (1e-05, 2), hash 4c92e10f", ["mvg-thm3", "mvg-thm"], "../")
-    assert '<a href="../claims.html#mvg-thm3">mvg-thm3</a>' in text
+    assert '<a href="../claims/mvg-thm3.html">mvg-thm3</a>' in text
     assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
 
 

@@ -4,18 +4,21 @@ import csv
 import re
 from collections import Counter
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from site_links import broken_links, parsed
 
+from datasets import DATASETS
 from site_builder.build import environment_of, rendered
 from site_builder.run_folder import RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.site_data import SiteData
 from site_builder.start_page import start_page
 
-# The largest page has every claim, at some 2 kB each.
-LARGEST_PAGE, LARGEST_SHARED = 450_000, 1_000_000
+LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
+# Where readers are sent: papers, and the publishers of data sets.
+PAPERS = {"doi.org", "arxiv.org"}
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +44,34 @@ def test_pages_and_shared_files_are_small(built):
     assert all(p.stat().st_size <= LARGEST_PAGE for p in (built / "files").glob("*.png"))
 
 
-def test_every_claim_has_its_verdict_on_the_page(built):
+def test_links_to_elsewhere_lead_to_papers_and_publishers_of_data(pages):
+    publishers = {
+        urlsplit(url).hostname
+        for entry in DATASETS.values()
+        for file in (*entry.files, *filter(None, [entry.archive]))
+        for url in file.urls
+    }
+    hosts = {urlsplit(address).hostname for page in pages.values() for address in page.addresses}
+    assert PAPERS < hosts <= PAPERS | publishers | {None}
+
+
+def test_every_claim_has_its_verdict_on_the_index_and_on_a_page_of_its_own(built):
     text = (built / "claims.html").read_text(encoding="utf-8")
     with open("results/reference/claims.csv", encoding="utf-8") as file:
-        claims = list(csv.DictReader(file))
+        claims = {claim["claim"]: claim for claim in csv.DictReader(file)}
     shown = dict(
         re.findall(r'<article class="claim" id="([\w-]+)"[^>]*data-verdict="([^"]+)"', text)
     )
-    assert shown == {claim["claim"]: claim["verdict"] for claim in claims}
+    assert shown == {name: claim["verdict"] for name, claim in claims.items()}
+    for name, claim in claims.items():
+        own = (built / f"claims/{name}.html").read_text(encoding="utf-8")
+        assert f'<meta name="description" content="{claim["verdict"].capitalize()}: ' in own
+        assert f"python -m paper_figures show reference {name}<" in own
+        assert "@misc{matrixnoisebench," in own
+    judged = (built / "claims/r1-thm5.html").read_text(encoding="utf-8")
+    assert "check_certificate.py results/reference/certificates/r1-thm5.json" in judged
+    assert "<code>claims/guarantee.py:" in judged and "def guarantee(" in judged
+    assert "https://arxiv.org/abs/2306.02256" in judged and "@inproceedings{r1smg2024," in judged
 
 
 def test_pages_are_the_same_under_another_hash_seed(built):

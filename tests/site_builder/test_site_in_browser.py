@@ -14,6 +14,8 @@ KINDS = (
     "leaderboard/index.html",
     "leaderboard/ranges.html",
     "claims.html?verdict=depends&paper=mvg2018",
+    "claims/r1-thm5.html",
+    "claims/bifr-few-bands.html",
     "papers/index.html",
     "papers/imgm2022.html",
     "papers/integers2021.html",
@@ -23,6 +25,7 @@ KINDS = (
     "data/uber.html",
     "failures.html?study=pca",
     "reproduce.html",
+    "search.html?q=gaussian",
 )
 
 
@@ -102,6 +105,8 @@ def test_every_kind_of_page_is_sound(browser, built, setting):
         page = visit.open(path, script)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= viewport["width"], f"{path} is {width} pixels wide"
+        if viewport is PHONE:
+            assert page.evaluate(BEYOND) == [], path
         assert page.locator("h1").is_visible()
         if not script:
             assert page.locator(".js-only:visible").count() == 0
@@ -118,15 +123,65 @@ def test_every_kind_of_page_is_sound(browser, built, setting):
     assert not visit.problems
 
 
+# What ends beyond the right edge, but for hidden text and the shapes of a picture.
+BEYOND = """() => [...document.querySelectorAll("body *")].filter((element) =>
+  !element.closest("svg, math, .unseen, .skip, [hidden]")
+  && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML)"""
+
+
 def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(browser, built):
     context = browser.new_context(viewport=PHONE, color_scheme="dark")
     visit, wide = Visit(context, built), []
-    for path in sorted(paths_of(built) - {urlsplit(kind).path for kind in KINDS}):
+    paths = sorted(paths_of(built) - {urlsplit(kind).path for kind in KINDS})
+    # The pages of claims are alike.
+    of_claims = [path for path in paths if path.startswith("claims/")]
+    for path in sorted({*paths} - {*of_claims}) + of_claims[::20]:
         page = visit.open(path)
-        if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
-            wide.append(path)
+        wide += [(path, element[:100]) for element in page.evaluate(BEYOND)]
     context.close()
     assert not wide and not visit.problems
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("index.html", ".answers"),
+        ("claims/r1-thm5.html", "text=contradicted"),
+        ("papers/r1smg2024.html", "text=9 contradicted"),
+        ("mechanisms/r1smg.html", "text=refuted"),
+        ("mechanisms/index.html", "text=yes"),
+        ("leaderboard/index.html", "td[data-label^=Best]"),
+        ("failures.html", "td[data-label=Reason]"),
+    ],
+)
+def test_the_verdict_is_on_the_first_screen_of_a_phone(browser, built, path, what):
+    context = browser.new_context(viewport=PHONE)
+    page = Visit(context, built).open(path)
+    box = page.locator(f"main {what}" if what[0] in ".t[" else what).first.bounding_box()
+    assert box["y"] < PHONE["height"] and box["x"] + box["width"] <= PHONE["width"]
+    context.close()
+
+
+def test_the_search_finds_papers_claims_mechanisms_and_data(visit):
+    page = visit.open("index.html")
+    page.fill("[data-search] input", "usenix")
+    page.press("[data-search] input", "Enter")
+    page.wait_for_url("**/search.html?q=usenix")
+    first = page.locator("[data-results] li").first
+    assert "Less is More" in first.inner_text()
+    for words, found in {
+        "chanyaswad": "MVG Mechanism: Differential Privacy",
+        "ji theorem 5": "Noise along one random direction",
+        "spherical gamma": "Spherical gamma",
+        "uber": "Uber pickups",
+    }.items():
+        page.fill("[data-find] input", words)
+        assert found in page.locator("[data-results]").inner_text()
+        assert query(page) == {"q": words}
+    page.click("[data-results] a >> nth=0")
+    assert "search" not in page.url
+    visit.open("search.html?q=no+such+thing")
+    assert page.locator("[data-found]").inner_text() == "0 found"
 
 
 def test_without_script_the_tables_and_charts_are_there(browser, built):
@@ -143,11 +198,13 @@ def query(page):
 
 def test_filters_live_in_the_address_and_the_back_button_undoes_them(visit):
     page = visit.open("claims.html")
-    shown = lambda: page.locator(".claim:visible").count()  # noqa: E731
+    shown = lambda: page.locator(".claim:not([hidden])").count()  # noqa: E731
+    assert page.locator(".claim:visible").count() == 0
     everything = shown()
     page.select_option("form select >> nth=1", "contradicted")
     contradicted = shown()
     assert 0 < contradicted < everything
+    assert page.locator(".claim:visible").count() == contradicted
     assert query(page) == {"verdict": "contradicted"}
     assert page.locator("[data-count]").inner_text().startswith(f"{contradicted} of {everything}")
     page.select_option("form select >> nth=0", "r1smg2024")

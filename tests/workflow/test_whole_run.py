@@ -92,7 +92,7 @@ def test_everything_is_drawn(finished):
 
 
 def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(finished):
-    """So its ledger is that of this code: claims that read results have a test of their own."""
+    """So its ledger is that of this code: tests/paper_figures/test_reference.py has the others."""
     judges = all_judges()
     alike = [
         claim.id for claim in all_claims() if not judges[claim.rule or claim.judge].reads_results
@@ -102,7 +102,7 @@ def test_claims_that_closed_forms_decide_are_judged_as_in_the_reference_run(fini
         pd.read_csv(path / "claims.csv", keep_default_na=False).set_index("claim").loc[alike]
         for path in (finished.folder / "results/tiny", ROOT / "results/reference")
     )
-    for column in ("verdict", "we find", "parts", "detail", "sentence"):
+    for column in ("verdict", "we find", "parts", "detail", "choice", "sentence", "calibration"):
         assert own[column].to_dict() == stored[column].to_dict()
 
 

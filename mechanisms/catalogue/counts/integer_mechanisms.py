@@ -178,8 +178,8 @@ class Skellam(IntegerMechanism):
     paper = "Agarwal et al. 2021"
     theorem = "Theorem 3.5, as the code of distributed DP calibrates"
     guarantee = "approximate"
-    # The exact sampler adds up as many Poisson variables as the variance says.
-    largest_exact_std = 1000.0
+    # The exact sampler multiplies about as many whole numbers as the standard deviation says.
+    largest_exact_std = 10_000.0
 
     @classmethod
     def law_for(cls, count, budget):

@@ -39,8 +39,8 @@ from mechanisms.privacy.profile import (
     require_resolved,
 )
 
-# The grid of one step reaches this loss, or a multiple of it where larger ones matter: those that
-# have less than CUTS of the run's delta count as infinite.
+# A grid of one step reaches this loss, and another one a multiple of it where larger ones matter:
+# those that have less than CUTS of the run's delta count as infinite.
 _LARGEST_LOSS, _MOST_TIMES = 60.0, 1 << 14
 _NODES_PER_SIDE = (128, 384, 768, 768)
 # A grid for replaced records has about so many points on either side.
@@ -236,8 +236,8 @@ class SampledRun:
         """
 
         def curves(level: int, at: np.ndarray) -> np.ndarray:
-            below = (each.log_delta(at, tilted=level > 0) for each in self._below(level))
             upper = self._upper(level, at)
+            below = (each.log_delta(at, tilted=level > 0) for each in self._below(level))
             lower = np.max([log_less(*each) for each in below], axis=0)
             return np.array([np.minimum(lower, upper), upper])
 
@@ -252,7 +252,12 @@ class SampledRun:
         if self._log_upper(0.0) <= target:
             return 0.0
         low, high = 0.0, 1.0
-        largest = max(each.largest for level in range(len(CUTS)) for each in self._above(level))
+        largest = max(
+            each.largest
+            for level in range(len(CUTS))
+            for grids in self._above(level)
+            for each in grids
+        )
         while self._log_upper(high) > target:
             if high > largest:
                 return math.inf
@@ -296,8 +301,14 @@ class SampledRun:
         return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
 
     def _upper(self, level: int, epsilon: np.ndarray) -> np.ndarray:
-        bounds = (each.log_delta(epsilon, tilted=level > 0) for each in self._above(level))
-        return np.max([np.logaddexp(*each) for each in bounds], axis=0)
+        # Each grid bounds its pair; the worse pair counts.
+        bounds = (
+            np.min(
+                [np.logaddexp(*each.log_delta(epsilon, tilted=level > 0)) for each in grids], axis=0
+            )
+            for grids in self._above(level)
+        )
+        return np.max(list(bounds), axis=0)
 
     def removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
@@ -318,47 +329,60 @@ class SampledRun:
     def _known(self) -> dict[tuple[str, int], tuple[LossSum, ...]]:
         return {}
 
-    def _above(self, level: int) -> tuple[LossSum, ...]:
-        """The run's losses where a record is removed, and where one is added; or replaced."""
+    def _above(self, level: int) -> tuple[tuple[LossSum, ...], ...]:
+        """The run's losses where a record is removed, and where one is added; or replaced.
+
+        Of either, one sum for each of `_grids`.
+        """
         if ("above", level) not in self._known:
-            spacing, nodes = self._grid(level)
-            found, middle = [], len(nodes) // 2
-            for delta in self.step_curves(nodes * spacing):
-                # Keep one node beyond the last one that matters; what is left is infinite loss.
-                last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
-                end = min(max(last, middle + 1) + 1, nodes.size)
-                # The curve for replacing mirrors itself: as little is left below as above.
-                kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
-                found.append(LossSum((chords(nodes[kept], delta[kept], spacing), self.steps)))
-            self._known["above", level] = tuple(found)
+            found = [self._chords(level, *grid) for grid in self._grids(level)]
+            self._known["above", level] = tuple(zip(*found, strict=True))
         return self._known["above", level]
 
+    def _chords(self, level: int, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
+        middle = len(nodes) // 2
+        for delta in self.step_curves(nodes * spacing):
+            # Keep one node beyond the last one that matters; what is left is infinite loss.
+            last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
+            end = min(max(last, middle + 1) + 1, nodes.size)
+            # The curve for replacing mirrors itself: as little is left below as above.
+            kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
+            yield LossSum((chords(nodes[kept], delta[kept], spacing), self.steps))
+
     def _below(self, level: int) -> tuple[LossSum, ...]:
-        """Losses of better pairs: removed, and added; or, with "replace", removed alone."""
+        """Losses of better pairs on each grid: removed, and added; or, with "replace", removed."""
         if ("below", level) not in self._known:
-            spacing, nodes = self._grid(level)
-            losses = nodes * spacing
-            merged = (merged_cells(losses, *tails, spacing) for tails in self.step_tails(losses))
-            self._known["below", level] = tuple(
-                LossSum((distribution(*each, spacing), self.steps)) for each in merged
-            )
+            found = [each for grid in self._grids(level) for each in self._merged(*grid)]
+            self._known["below", level] = tuple(found)
         return self._known["below", level]
 
-    def _grid(self, level: int) -> tuple[float, np.ndarray]:
-        """The spacing, and nodes in units of it that are their own mirror image."""
-        largest = _LARGEST_LOSS
-        while self._matters(largest, level) and largest < _LARGEST_LOSS * _MOST_TIMES:
-            largest *= 2
+    def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
+        losses = nodes * spacing
+        for tails in self.step_tails(losses):
+            places = merged_cells(losses, *tails, spacing)
+            yield LossSum((distribution(*places, spacing), self.steps))
+
+    def _grids(self, level: int) -> Iterator[tuple[float, np.ndarray]]:
+        """Spacings, and nodes in units of them that are their own mirror image.
+
+        The first is fine. Where larger losses than its last one matter, which it takes as infinite,
+        the second reaches them: heavy-tailed noise needs the one at small epsilon and the other at
+        large epsilon.
+        """
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
         spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
         if self.adjacency == "replace":
             # As fine as the bulk asks for where losses stay small, coarse where they do not.
             reached = _PROBES[self._matters(_PROBES, level)].max(initial=_PROBES[0])
             spacing = float(np.clip(reached / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
-        spacing *= largest / _LARGEST_LOSS
-        count = _NODES_PER_SIDE[level]
-        side = np.unique(np.round(np.geomspace(1, largest / spacing, count)).astype(int))
-        return spacing, np.r_[-side[::-1], 0, side]
+        largest = _LARGEST_LOSS
+        while self._matters(largest, level) and largest < _LARGEST_LOSS * _MOST_TIMES:
+            largest *= 2
+        side = np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE[level])
+        side = np.unique(np.round(side).astype(int))
+        nodes = np.r_[-side[::-1], 0, side]
+        for reach in np.unique([_LARGEST_LOSS, largest]):
+            yield spacing * reach / _LARGEST_LOSS, nodes
 
     def _matters(self, losses, level: int) -> np.ndarray:
         """Where one step's delta is not yet negligible."""

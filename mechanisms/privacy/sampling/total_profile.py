@@ -13,6 +13,7 @@ import numpy as np
 from mechanisms.privacy.bounded_profile import BoundedProfile, enclosed
 from mechanisms.privacy.composition import (
     CUTS,
+    FINE,
     ComposedProfile,
     LossDistribution,
     LossSum,
@@ -113,42 +114,50 @@ class TotalProfile(SummedProfile):
             found.append(np.log(weight) + run.step.log_delta(base).lower)
         return np.max(found, axis=0)
 
-    def _above(self, level: int) -> _WorseDirection:
-        if ("above", level) not in self._known:
-            laws = [(_laws_above(run, *self._grid_of(run, level)), run.steps) for run in self.parts]
-            self._known["above", level] = _WorseDirection(laws)
-        return self._known["above", level]
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        return (FINE, math.inf) if self._top(level) > FINE else (math.inf,)
 
-    def _below(self, level: int) -> _WorseDirection:
-        if ("below", level) not in self._known:
-            nothing = distribution(np.zeros(1, int), np.ones(1), self._spacing)
-            seen = [run for run in self.parts if run not in self._alone]
-            laws = [(_laws_below(run, *self._grid_of(run, level)), run.steps) for run in seen]
-            self._known["below", level] = _WorseDirection([([nothing], 1), *laws])
-        return self._known["below", level]
+    def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
+        if (side, level, reach) not in self._known:
+            spacing = self._spacing(reach)
+            laws_of = _laws_above if side == "above" else _laws_below
+            seen = [run for run in self.parts if side == "above" or run not in self._alone]
+            laws = [
+                (laws_of(run, self._places(run, level, reach), spacing), run.steps) for run in seen
+            ]
+            nothing = distribution(np.zeros(1, int), np.ones(1), spacing)
+            self._known[side, level, reach] = _WorseDirection(laws or [([nothing], 1)])
+        return self._known[side, level, reach]
 
-    def _grid_of(self, run: SampledRun, level: int) -> tuple[np.ndarray, float]:
-        """Places from 0 to the loss that matters, half of them even, half geometric; spacing."""
-        size = max(math.ceil(_top(run, CUTS[level] / self._number) / self._spacing), 1)
+    def _places(self, run: SampledRun, level: int, reach: float) -> np.ndarray:
+        """From 0 to the loss that matters, half of them even, half geometric."""
+        top = min(_top(run, CUTS[level] / self._number), reach)
+        size = max(math.ceil(top / self._spacing(reach)), 1)
         half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
         places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
-        return np.unique(np.round(places).astype(int)), self._spacing
+        return np.unique(np.round(places).astype(int))
+
+    def _top(self, level: int) -> float:
+        return max(_top(run, CUTS[level] / self._number) for run in self.parts)
 
     @cached_property
     def _number(self) -> int:
         return sum(run.steps for run in self.parts)
 
-    @cached_property
-    def _spacing(self) -> float:
-        variance = sum(run.steps * _variance(run) for run in self.parts)
-        places = np.clip(128 * math.sqrt(self._number), *_PLACES)
-        places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
-        top = max(_top(run, CUTS[0] / self._number) for run in self.parts)
-        spacing = max(math.sqrt(variance) / places, top / _LONGEST)
-        # A better pair cannot have more than its largest loss, which may be likely: on the grid.
-        ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
-        _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
-        return largest * (1 + 8 * ULP) / math.ceil(largest / spacing) if largest else spacing
+    def _spacing(self, reach: float) -> float:
+        if ("spacing", reach) not in self._known:
+            variance = sum(run.steps * _variance(run, reach) for run in self.parts)
+            places = np.clip(128 * math.sqrt(self._number), *_PLACES)
+            places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
+            spacing = max(math.sqrt(variance) / places, min(self._top(0), reach) / _LONGEST)
+            # A better pair cannot have more than its largest loss, which may be likely: on the
+            # grid.
+            ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
+            _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
+            if largest > spacing:
+                spacing = largest * (1 + 8 * ULP) / math.ceil(largest / spacing)
+            self._known["spacing", reach] = spacing
+        return self._known["spacing", reach]
 
 
 class _WorseDirection:
@@ -298,7 +307,7 @@ def _top(run: SampledRun, cut: float) -> float:
     return min(float(_PROBES[np.argmax(curve - curve[-1] <= cut)]), _largest(run))
 
 
-def _variance(run: SampledRun) -> float:
-    """Of one finite loss, near enough to choose a grid."""
-    masses = chord_masses(_PROBES, _curve(run), 1.0)[1:]
-    return float(masses @ (_PROBES[1:] ** 2 * (1 + np.exp(-_PROBES[1:]))))
+def _variance(run: SampledRun, reach: float) -> float:
+    """Of one loss up to the reach, near enough to choose a grid."""
+    losses, masses = _PROBES[1:], chord_masses(_PROBES, _curve(run), 1.0)[1:]
+    return float(np.where(losses <= reach, masses, 0.0) @ (losses**2 * (1 + np.exp(-losses))))

@@ -1,7 +1,6 @@
 """The limit: closed forms, known values, and never above the error of a private mechanism."""
 
 import csv
-import itertools
 import math
 import warnings
 from pathlib import Path
@@ -13,8 +12,9 @@ from limit_table import TABLE, markdown, row
 from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.base.registry import all_mechanisms
 from mechanisms.comparison.best_known import best_known
-from mechanisms.limit.lattice import LatticeTest, Staircase, lattice_test
+from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.limit import limit
+from mechanisms.limit.pure import PureLimit
 
 CHEAP = (
     *("gaussian-analytic", "laplace", "l2", "elliptic-gaussian", "llagp", "imgm", "gaussian"),
@@ -27,19 +27,42 @@ def test_pure_privacy_on_the_line_is_the_staircase():
     found = limit(Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=1.0))
     assert found.lower == pytest.approx(9 * 1.918104, rel=1e-6)
     for epsilon in (0.5, 1.0, 2.0):
-        exact = Staircase(epsilon).lower(0.0)
-        # The cost of the staircase with its first step at gamma, summed over its steps.
-        b = math.exp(-epsilon)
-        gammas = np.linspace(0.01, 0.99, 9801)
-        steps = np.arange(400)[:, None]
-        mass = b**steps * np.array([gammas, b * (1 - gammas)])[:, None]
-        edges = [steps + 0 * gammas, steps + gammas, steps + 1.0 + 0 * gammas]
-        cost = [(high**3 - low**3) / 3 for low, high in itertools.pairwise(edges)]
-        weights = b**steps
-        total = (weights * (cost[0] + b * cost[1])).sum(axis=0)
-        assert exact == pytest.approx((total / mass.sum(axis=(0, 1))).min(), rel=1e-6)
-        assert lattice_test(epsilon, 0.0, False).lower(0.0) <= exact
-        assert lattice_test(epsilon, 0.0, False).lower(0.0) == pytest.approx(exact, rel=6e-3)
+        exact = PureLimit(1, epsilon).lower(0.0)
+        mechanism = get_mechanism("staircase").calibrate(
+            Query(shape=(1,), l2_sensitivity=1.0), Budget(epsilon=epsilon)
+        )
+        assert mechanism.expected_loss() == pytest.approx(exact, rel=1e-9)
+        lattice = lattice_test(epsilon, 0.0, False).lower(0.0)
+        assert lattice <= exact
+        assert lattice == pytest.approx(exact, rel=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("size", "epsilon", "ratio"),
+    [(2, 1.0, 1.007), (8, 1.0, 1.000), (2, 4.0, 1.376), (8, 4.0, 1.009), (8, 10.0, 1.534)],
+)
+def test_pure_privacy_in_a_ball_is_that_of_staircase_noise(size, epsilon, ratio):
+    """The l2 mechanism has `ratio` times the least squared error, which the staircase attains."""
+    query, budget = Query(shape=(size,), l2_sensitivity=2.0), Budget(epsilon=epsilon)
+    found = limit(query, budget).lower
+    assert error("l2", query, budget) ** 2 * size / found == pytest.approx(ratio, abs=6e-4)
+    attained = error("staircase", query, budget) ** 2 * size
+    assert found <= attained <= found * (1 + 5e-5)
+
+
+def test_pure_privacy_of_l1_and_linf_is_bounded_by_volume():
+    """Large epsilon, where one direction at a time says little; never above the staircase."""
+    for epsilon in (0.5, 3.0):
+        for size in (4, 30):
+            cube = {"l2_sensitivity": math.sqrt(size), "linf_sensitivity": 1.0}
+            for given, near in (
+                (cube, 0.65),
+                ({"l1_sensitivity": 1.0, "l2_sensitivity": 1.0}, 0.7),
+            ):
+                query = Query(shape=(size,), **given)
+                found = limit(query, Budget(epsilon=epsilon))
+                ratio = found.rmse / error("staircase", query, Budget(epsilon=epsilon))
+                assert near < ratio <= 1, (size, epsilon, given, ratio)
 
 
 def test_whole_steps_have_the_geometric_value():

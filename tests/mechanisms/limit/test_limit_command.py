@@ -31,8 +31,8 @@ def test_the_command_in_words(capsys):
     arguments = ["limit", "--shape", "1", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    # Laplace noise has sqrt(2), the staircase sqrt(1.9181).
-    assert "limit  1.38495: " in shown and "best   1.41421: " in shown and "ratio  0.9793" in shown
+    # sqrt(1.9181) of the staircase; the limit is rounded down.
+    assert "limit  1.38495: " in shown and "best   1.38496: staircase" in shown
     assert main([*arguments, "--element-range", "0,1"]) == 0
     assert "no bound known: the bound is for answers of unrestricted range" in (
         capsys.readouterr().out

@@ -172,3 +172,9 @@ def test_too_many_cells_are_refused_with_the_cost():
 def test_bad_gram_matrices(gram, words):
     with pytest.raises(ValueError, match=words):
         optimal_strategy(gram)
+
+
+def test_a_workload_that_is_singular_but_for_rounding_has_a_strategy_with_its_gap():
+    hilbert = 1 / (1 + np.add.outer(np.arange(10), np.arange(10)))
+    gram = hilbert.T @ hilbert
+    check_certificate(optimal_strategy(gram), gram, 1e-5)

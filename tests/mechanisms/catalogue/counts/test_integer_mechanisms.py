@@ -104,6 +104,25 @@ def test_exact_draws_follow_their_law(name, variance):
     assert stats.chi2.sf(statistic, len(law) - 1) > 1e-3
 
 
+@pytest.mark.parametrize("mean", [16, 300])
+def test_exact_draws_of_a_large_mean_have_the_poisson_law(mean):
+    source, trials = ExactIntegers(np.random.default_rng(8)), 4000
+    drawn = [source.poisson(Fraction(mean)) for _ in range(trials)]
+    often = np.flatnonzero(stats.poisson.pmf(np.arange(2 * mean), mean) * trials > 5)
+    seen = np.bincount(np.clip(drawn, often[0] - 1, often[-1] + 1) - often[0] + 1)
+    law = np.diff(np.r_[0.0, stats.poisson.cdf(np.r_[often[0] - 1, often], mean), 1.0])
+    assert stats.chisquare(seen, trials * law).pvalue > 1e-3
+
+
+def test_rejection_for_a_large_mean_never_exceeds_its_envelope():
+    for mean in (16, 17, 24, 25, 100, 10**4):
+        width = math.isqrt(mean) + 1
+        for block in range(40):
+            distance = block * width
+            likely = Fraction(mean**distance, math.perm(mean + distance, distance))
+            assert likely * 2**block <= Fraction(5, 4)
+
+
 def test_exact_coins():
     source = ExactIntegers(np.random.default_rng(0))
     trials = 20_000
@@ -276,3 +295,13 @@ def test_noise_that_takes_too_long_is_unsupported(key, epsilon, options, reason)
         return
     with pytest.raises(Unsupported, match=reason):
         get_mechanism(key).calibrate(counts(3), budget, **options)
+
+
+def test_many_counts_are_calibrated_at_a_small_delta():
+    # Rounding makes the profile jump over the target where the search would end.
+    query = Query(
+        shape=(13053,), l2_sensitivity=499.406, linf_sensitivity=8.1325, structure="counts"
+    )
+    budget = Budget(epsilon=2.1075, delta=1.758e-10)
+    mechanism = get_mechanism("skellam").calibrate(query, budget, "exact", sampler="table")
+    assert 0.99 * budget.delta < mechanism.profile().delta(budget.epsilon).upper <= budget.delta

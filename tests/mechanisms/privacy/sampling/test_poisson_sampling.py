@@ -118,7 +118,7 @@ def upper_bounds(run, epsilon):
     """Where the record is removed, and where it is added; without the allowance for the FFT."""
     return [
         float(np.exp(each.log_delta(np.array([epsilon]), tilted=False)[0][0]))
-        for each in run._above(0)
+        for each, *_ in run._above(0)
     ]
 
 
@@ -204,3 +204,13 @@ def test_bad_arguments_are_named(changed, error, words):
     arguments = {"step": GaussianProfile(mu=1.0), "rate": 0.1, "steps": 10}
     with pytest.raises(error, match=words):
         SampledRun(**(arguments | changed))
+
+
+def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
+    # Losses of up to 1e5 matter in a run with noise like R1SMG's. The sum of the steps' own deltas
+    # at the run's epsilon is a lower bound to first order, and few steps have a large loss.
+    noise = SphericalProfile(dimension=2410, shape=1, power=2, scale=2e5, sensitivity=1)
+    heavy = SampledRun(step=noise, rate=0.05, steps=160)
+    for epsilon in (0.5, 20.0, 2e4):
+        single = heavy.steps * heavy.step_delta(epsilon).lower
+        assert single * 0.99 <= heavy.delta(epsilon) <= single * 1.1

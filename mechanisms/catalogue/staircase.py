@@ -1,0 +1,68 @@
+"""The staircase mechanism: the least error of pure privacy."""
+
+from __future__ import annotations
+
+import math
+
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.noise.staircase_noise import Staircase, raw_of_body
+from mechanisms.privacy.staircase_shells import (
+    LARGEST,
+    LARGEST_EPSILON,
+    best_theta,
+    first_and_last,
+)
+from mechanisms.query.query import Budget, Query, Unsupported
+
+
+class StaircaseMechanism(AdditiveMechanism):
+    """Density constant between the radii (k + theta) s, falling by e^-epsilon at each of them.
+
+    A change within s crosses at most one of them: epsilon-DP. theta is that of the least E||x||^2.
+    The norm is that of the least error among l1, l2 and linf, of those whose sensitivity s is
+    stated. For changes in an l2 ball, and for one number, no epsilon-DP mechanism has less
+    worst-case mean squared error: docs/the_limit.md proves it. At delta > 0 the exact calibration
+    shrinks s.
+    """
+
+    key = "staircase"
+    title = "Staircase"
+    paper = "Kulesza et al. 2025"
+    theorem = "general staircase mechanism; Geng and Viswanath 2014 in one dimension"
+    guarantee = "pure"
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget):
+        epsilon = budget.epsilon
+        if epsilon > LARGEST_EPSILON:
+            raise Unsupported(f"supports epsilon up to {LARGEST_EPSILON:g}, got {epsilon:g}")
+        first, last = first_and_last(query.size, epsilon)
+        if last - first >= LARGEST:
+            raise Unsupported(
+                f"has more than {LARGEST:,} steps at epsilon {epsilon:g} and {query.size:,} "
+                "elements; there the mechanisms laplace, l2 and k-norm have the same error"
+            )
+        norm, width = min(_sensitivities(query).items(), key=lambda each: _error(*each, query.size))
+        return Staircase(
+            shape=query.shape,
+            norm=norm,
+            step=epsilon,
+            theta=best_theta(query.size, epsilon),
+            width=width,
+        )
+
+
+def _sensitivities(query: Query) -> dict[str, float]:
+    if query.size == 1:
+        return {"linf": query.reach}
+    stated = {
+        "l2": query.l2_sensitivity,
+        "l1": query.l1_sensitivity,
+        "linf": query.linf_sensitivity,
+    }
+    return {norm: width for norm, width in stated.items() if width is not None}
+
+
+def _error(norm: str, width: float, size: int) -> float:
+    """The root of E||x||^2 up to a factor that all norms share."""
+    return width * math.sqrt(raw_of_body(norm, size)[0])

@@ -1,0 +1,214 @@
+"""Staircase noise in the l1, l2 or linf norm: its exact privacy profile."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
+from mechanisms.privacy.staircase_shells import edges_and_probabilities
+
+NORMS = ("l1", "l2", "linf")
+# Relative error of the volumes: rounding, and the quadrature of two caps.
+_ALLOWANCE = 1e-9
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+class _Noise(NamedTuple):
+    """What the volumes depend on; `ratio` is the sensitivity over the width of a shell."""
+
+    norm: str
+    dimension: int
+    step: float
+    theta: float
+    ratio: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseProfile(PrivacyProfile):
+    """Profile of staircase noise in R^M on an answer that changes by at most s in the same norm.
+
+    The density is constant between the radii (k + theta) w, k = 0, 1, ..., and falls by e^-step at
+    each, so losses are multiples of the step. With K the unit ball and r_k = (k + theta) w the
+    noise is uniform in r_k K with probability P_k. By layers, as for spherical noise,
+
+        delta(m step) = sum_k P_k (1 - vol(r_k K and r_(k+m) K + D) / vol(r_k K)),
+
+    and between these points delta is linear in e^epsilon. The volume of the intersection is an
+    even function of D whose M-th root is concave where it is positive (Brunn and Minkowski), so
+    that it is least at a vertex of s K, for every m at once: that pair is the worst one.
+
+    For l1 and linf the intersection at a vertex has the volume of h K with
+    h = min(r_k, (r_k + r_(k+m) - s) / 2). For l2 the volume is an integral over the distance: by
+    moving away a ball loses the area of the disc where the spheres meet.
+
+    norm: one of NORMS; in one dimension they agree. dimension: M >= 1 (>= 2 for l2). step: at most
+    500. theta: in (0, 1]. width: w > 0 and sensitivity: s > 0, in units of the answer. Bounds:
+    1e-9 of delta for the volumes, which are exact to rounding but for a quadrature, plus rounding.
+    """
+
+    norm: str
+    dimension: int
+    step: float
+    theta: float
+    width: float
+    sensitivity: float
+
+    floor = 1e-280
+
+    def __post_init__(self) -> None:
+        if self.norm not in NORMS:
+            raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {self.norm!r}")
+        check_count("dimension", self.dimension, minimum=2 if self.norm == "l2" else 1)
+        for name in ("step", "theta", "width", "sensitivity"):
+            check_positive(name, getattr(self, name))
+
+    @property
+    def largest_loss(self) -> float:
+        """The step times the number of edges that a change can cross."""
+        return self._crossed * self.step
+
+    @property
+    def _crossed(self) -> int:
+        # A ratio that differs from a whole number by rounding alone counts as that number.
+        return math.ceil(self._noise.ratio * (1 - 8 * ULP))
+
+    @property
+    def _noise(self) -> _Noise:
+        ratio = self.sensitivity / self.width
+        whole = round(ratio)
+        if abs(ratio - whole) <= 8 * ULP * ratio:
+            ratio = float(whole)
+        return _Noise(self.norm, self.dimension, self.step, self.theta, ratio)
+
+    def _scaled(self, factor: float) -> StaircaseProfile:
+        return replace(self, width=self.width * factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """As for every profile; for delta = 0 as many edges are crossed as epsilon allows."""
+        check_target(epsilon, delta)
+        if delta > 0:
+            return super().scale_factor(epsilon, delta)
+        edges = math.floor(epsilon / self.step * (1 + 8 * ULP))
+        if edges < 1:
+            raise ValueError(f"every step of this noise has a loss of {self.step:g}")
+        return self.sensitivity / self.width / edges
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Losses from the norms of a draw and of the draw less the change."""
+        check_count("n", n)
+        edges, probabilities = edges_and_probabilities(
+            self.dimension, self.step, np.array(self.theta)
+        )
+        before, after = _norms(rng, self._noise, rng.choice(edges, n, p=probabilities))
+        crossed = [np.maximum(np.floor(norm - self.theta) + 1, 0.0) for norm in (before, after)]
+        losses = self.step * (crossed[1] - crossed[0])
+        return -losses if reverse else losses
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        value, survival = self._delta_and_survival(epsilon)
+        error = _ALLOWANCE * value + 8 * ULP * (epsilon + self.step) * survival
+        upper = np.where(epsilon < self.largest_loss, value + error, 0.0)
+        with np.errstate(divide="ignore"):
+            return Bounds(
+                *(np.log(each) for each in (np.maximum(value - error, 0.0), value, upper))
+            )
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        return self._delta_and_survival(epsilon)[1]
+
+    def _delta_and_survival(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        below = np.floor(epsilon / self.step)
+        below = np.where((below + 1) * self.step <= epsilon, below + 1, below)
+        below = np.where(below * self.step > epsilon, below - 1, below)
+        inside = epsilon < self.largest_loss
+        low, high = (
+            np.array([self._at(m) for m in at.ravel()]).reshape(epsilon.shape)
+            for at in (np.where(inside, below, np.inf), np.where(inside, below + 1, np.inf))
+        )
+        rest = np.clip(epsilon - below * self.step, 0.0, self.step)
+        whole = -math.expm1(-self.step)
+        share = np.exp(rest - self.step) * -np.expm1(-rest) / whole
+        value = low * (-np.expm1(rest - self.step) / whole) + high * share
+        survival = value + (low - high) * np.exp(rest - self.step) / whole
+        return value, np.minimum(survival, 1.0)
+
+    def _at(self, edges: float) -> float:
+        """delta(edges step)."""
+        return 0.0 if edges >= self._crossed else _delta_at(self._noise, int(edges))
+
+
+@functools.lru_cache(maxsize=4096)
+def _delta_at(noise: _Noise, edges: int) -> float:
+    """sum_k P_k times the share of the k-th ball outside of the (k + edges)-th, moved by D."""
+    radii, probabilities = edges_and_probabilities(
+        noise.dimension, noise.step, np.array(noise.theta)
+    )
+    outside = _outside_ball if noise.norm == "l2" else _outside_polytope
+    return float(probabilities @ outside(noise, radii, edges))
+
+
+def _outside_polytope(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
+    lost = np.minimum((noise.ratio - edges) / (2 * radii), 1.0)
+    with np.errstate(divide="ignore"):
+        return -np.expm1(noise.dimension * np.log1p(-lost))
+
+
+def _outside_ball(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
+    """Share of a ball of radius r outside of one of radius r + edges at the distance `ratio`."""
+    size, distance = noise.dimension, noise.ratio
+    apart = distance >= 2 * radii + edges
+    if edges == 0:
+        # Two equal balls share two caps.
+        square = np.where(apart, 1.0, distance / (2 * radii)) ** 2
+        return scipy.special.betainc(0.5, (size + 1) / 2, square)
+    # Towards a tangent the disc's area is a power of the distance that is left: a square ends it.
+    half = (_NODES + 1) / 2
+    moved = (distance - edges) * half**2
+    at = edges + moved
+    r = radii[:, None]
+    # The disc where spheres at the distance t meet has radius^2 (r - c) (r + c), c its place.
+    near = moved * (2 * r + at + edges) / (2 * at)
+    far = np.maximum((2 * r + edges - at) * (at + edges) / (2 * at), 0.0)
+    with np.errstate(divide="ignore"):
+        log_area = (size - 1) / 2 * (np.log(near / r) + np.log(far / r))
+    slope = (distance - edges) * half * _WEIGHTS / r
+    unit = scipy.special.gammaln(size / 2 + 1) - scipy.special.gammaln((size + 1) / 2)
+    share = math.exp(unit) / math.sqrt(math.pi) * (np.exp(log_area) * slope).sum(axis=1)
+    return np.where(apart, 1.0, np.minimum(share, 1.0))
+
+
+def _norms(
+    rng: np.random.Generator, noise: _Noise, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The norms of x, uniform in a ball of each radius, and of x - D, D a vertex."""
+    size, n = noise.dimension, len(radii)
+    if noise.norm == "linf" or size == 1:
+        # The largest and the least element, each uniform given the other.
+        top = radii * (2 * rng.random(n) ** (1 / size) - 1)
+        low = top if size == 1 else top - (top + radii) * rng.random(n) ** (1 / (size - 1))
+        moved = np.maximum(noise.ratio - low, top - noise.ratio)
+        return np.maximum(np.abs(top), np.abs(low)), moved
+    before = radii * rng.random(n) ** (1 / size)
+    if noise.norm == "l1":
+        first = before * rng.beta(1.0, size - 1.0, n)
+        signed = np.where(rng.random(n) < 0.5, first, -first)
+        return before, np.abs(signed - noise.ratio) + before - first
+    half = (size - 1) / 2
+    cosine = 2 * rng.beta(half, half, n) - 1
+    square = before**2 + noise.ratio * (noise.ratio - 2 * before * cosine)
+    return before, np.sqrt(np.maximum(square, 0.0))

@@ -1,0 +1,107 @@
+"""The publications of CITATION.cff: in words, as addresses and as BibTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+CITATION = Path("CITATION.cff")
+_KINDS = {"conference-paper": "inproceedings", "article": "article", "software": "misc"}
+_ARXIV = "arXiv:"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A publication.
+
+    Args:
+        title, authors, venue, year: In words; the venue is "" for a preprint.
+        addresses: Where it is, as (words, address): its DOI and its preprint, as far as known.
+        bibtex: An entry for a bibliography.
+    """
+
+    title: str
+    authors: str
+    venue: str
+    year: int
+    addresses: tuple[tuple[str, str], ...]
+    bibtex: str
+
+
+def references() -> dict[str, tuple[Reference, ...]]:
+    """The publications by the key of their paper, of which one may have two."""
+    found: dict[str, list[Reference]] = {}
+    for entry in _cited()["references"]:
+        own = found.setdefault(entry["abbreviation"], [])
+        own.append(_reference(entry, entry["abbreviation"] + "abc"[len(own)] * bool(own)))
+    return {key: tuple(own) for key, own in found.items()}
+
+
+def suite() -> Reference:
+    """This suite."""
+    return _reference(_cited(), "matrixnoisebench")
+
+
+def repository() -> str | None:
+    """The address of the repository, None before a release has stated one."""
+    return _cited().get("repository-code")
+
+
+def _cited() -> dict:
+    return yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+
+
+def _reference(entry: Mapping, key: str) -> Reference:
+    venue = entry.get("collection-title") or entry.get("journal")
+    notes = entry.get("notes", "")
+    addresses = []
+    if "doi" in entry:
+        addresses.append((f"doi:{entry['doi']}", f"https://doi.org/{entry['doi']}"))
+    if notes.startswith(_ARXIV):
+        addresses.append((notes, f"https://arxiv.org/abs/{notes.removeprefix(_ARXIV)}"))
+    year = entry.get("year") or entry["date-released"].year
+    return Reference(
+        title=entry["title"],
+        authors=", ".join(map(_author, entry["authors"])),
+        venue=venue or "",
+        year=year,
+        addresses=tuple(addresses),
+        bibtex=_bibtex(entry, key, year),
+    )
+
+
+def _author(entry: Mapping) -> str:
+    if "name" in entry:
+        return entry["name"]
+    return f"{entry['given-names']} {entry['family-names']}"
+
+
+def _bibtex(entry: Mapping, key: str, year: int) -> str:
+    version = f"Version {entry['version']}" if "version" in entry else None
+    fields = {
+        "title": f"{{{entry['title']}}}",
+        "author": " and ".join(map(_bibtex_author, entry["authors"])),
+        "booktitle": entry.get("collection-title"),
+        "journal": entry.get("journal"),
+        "volume": entry.get("volume"),
+        "pages": f"{entry['start']}--{entry['end']}" if "start" in entry else None,
+        "year": year,
+        "doi": entry.get("doi"),
+        "note": entry.get("notes") or version,
+        "url": entry.get("repository-code"),
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value is not None]
+    return "\n".join([f"@{_KINDS[entry['type']]}{{{key},", *lines, "}"])
+
+
+def _bibtex_author(entry: Mapping) -> str:
+    if "name" not in entry:
+        return f"{entry['family-names']}, {entry['given-names']}"
+    # Some entries name the families of all authors in one line.
+    name = entry["name"]
+    if name.endswith(" et al."):
+        return f"{name.removesuffix(' et al.')} and others"
+    return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"

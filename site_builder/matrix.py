@@ -1,0 +1,92 @@
+"""Every mechanism in a row: is it private, what does it waste, how far is it from the limit?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mechanisms import Budget, Query
+from mechanisms.limit.limit import limit
+from mechanisms.verification.verification import REFUTED, UNDECIDED
+from site_builder.error_over_size import noise_by_size
+from site_builder.run_folder import RunFolder
+
+# From this size on the limit is tight, and found in a second.
+LARGE = 10_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A mechanism.
+
+    Args:
+        key: Of the mechanism.
+        private: Whether its published claim is true at the settings of the papers: "no" where it
+            is false at one, "unknown" where one is undecided, else "yes"; "" without any.
+        at: At how many settings that was found, of how many.
+        true_delta, claimed: Where it is false and the true delta is largest; NaN elsewhere.
+        waste: The least and the largest variance over need; NaN where not known.
+        over_limit: Root mean square noise over the limit, by calibration, see `over_limit`.
+    """
+
+    key: str
+    private: str
+    at: tuple[int, int]
+    true_delta: float
+    claimed: float
+    waste: tuple[float, float]
+    over_limit: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The lines, and the size and budget that `over_limit` is for; size None without any."""
+
+    lines: dict[str, Line]
+    size: int | None
+    budget: Budget | None
+    limit: float
+
+
+def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) -> Matrix:
+    """The lines of these mechanisms, by key, with the verdicts of `SiteData.settings`."""
+    noise = noise_by_size(run)
+    size = budget = None
+    least, ratios = math.nan, {}
+    if noise is not None:
+        size = max((each for each in noise["size"].unique() if each <= LARGE), default=None)
+        at = noise[noise["size"] == size]
+        budget = Budget(epsilon=float(at["epsilon"].iloc[0]), delta=float(at["delta"].iloc[0]))
+        query = Query(shape=(int(size),), l2_sensitivity=1.0)
+        least = limit(query, budget, fast=size >= LARGE).rmse or math.nan
+        for row in at.itertuples():
+            ratios.setdefault(row.mechanism, {})[row.calibration] = row.noise / least
+    lines = {key: _line(key, settings, ratios.get(key, {})) for key in mechanisms}
+    return Matrix(lines, size, budget, least)
+
+
+def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Line:
+    own = settings[settings["mechanism"] == key]
+    false, unknown = (own[own["verdict"] == verdict] for verdict in (REFUTED, UNDECIDED))
+    # Where only bounds are known, the lower one refutes.
+    deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
+    deltas = deltas[deltas > 0]
+    worst = deltas.idxmax() if len(deltas) else None
+    if len(false):
+        private, count = "no", len(false)
+    elif len(unknown):
+        private, count = "unknown", len(unknown)
+    else:
+        private, count = "yes" if len(own) else "", len(own)
+    return Line(
+        key=key,
+        private=private,
+        at=(count, len(own)),
+        true_delta=math.nan if worst is None else deltas[worst],
+        claimed=math.nan if worst is None else own.loc[worst, "claimed"],
+        waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
+        over_limit=over_limit,
+    )

@@ -1,0 +1,34 @@
+"""The command of every claim, as its page on the site states it, prints the committed numbers.
+
+`make soak` runs it: a minute for all claims. None of them needs a training.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claims.certificates import command, read_certificates
+from claims.ledger import read_ledger
+from paper_figures.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+LEDGER = read_ledger(ROOT / "results/reference").to_dict("records")
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim["claim"])
+def test_the_command_prints_the_verdict_and_the_numbers(claim, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(["show", "reference", claim["claim"]]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
+    printed = " ".join(" ".join(rest).split())
+    for words in (*(claim["parts"].split("\n")), claim["sentence"]):
+        assert " ".join(words.split()) in printed
+    assert claim["parts"] or claim["we find"] in printed
+
+
+@pytest.mark.parametrize("path", list(read_certificates()), ids=lambda path: path.stem)
+def test_the_command_of_a_certificate_proves_it(path):
+    subprocess.run([sys.executable, *command(path).split()[1:]], cwd=ROOT, check=True)
