@@ -270,11 +270,14 @@ def _has_tails(profile: PrivacyProfile) -> bool:
 
 def _laws_above(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
     """Losses of worse pairs for each direction, or of one that serves both."""
+    # Rounding in the profile must not become infinite loss.
+    possible = nodes * spacing < _largest(run)
     if run.rate == 1:
-        upper = np.asarray(run.step.delta(nodes * spacing).upper)
+        upper = possible * np.asarray(run.step.delta(nodes * spacing).upper)
         return [symmetric_chords(nodes, upper, spacing)]
+    possible = np.r_[np.ones(nodes.size - 1, bool), possible]
     nodes = np.r_[-nodes[:0:-1], nodes]
-    return [chords(nodes, curve, spacing) for curve in run.step_curves(nodes * spacing)]
+    return [chords(nodes, possible * curve, spacing) for curve in run.step_curves(nodes * spacing)]
 
 
 def _laws_below(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
