@@ -27,8 +27,7 @@ $(READY): envs/requirements.txt
 	touch $@
 
 run: $(READY)
-	$(BIN)/snakemake --cores $(CORES)
-	$(BIN)/python -m paper_figures where quick
+	$(BIN)/python -m runs start --cores $(CORES)
 
 test: lint
 	# Three at a time on two cores: some tests wait for a process to be stopped.

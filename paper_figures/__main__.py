@@ -26,6 +26,7 @@ from claims.ledger_data import ledger_text
 from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
+from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         _draw(folder, stored)
     elif options.command == "judge":
         write_ledger(folder)
+        draw_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
     elif options.command == "export":
         print(ledger_text(folder))

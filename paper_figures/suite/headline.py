@@ -296,8 +296,9 @@ def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.Da
             if calibration == "exact":
                 rest = everyone - set(curve.mechanisms)
                 if len(curve.mechanisms) > max(1, 2 * len(rest)):
-                    others = listed(map(mechanism_title, in_order(rest)))
-                    label = f"all but {others}" if rest else "all"
+                    label = "all"
+                    if rest:
+                        label += f" but {listed(map(mechanism_title, in_order(rest)))}"
                 kind |= {"label": f"{label},\nequal true privacy", "markerfacecolor": "white"}
             draw_curves(axis, [curve], **kind)
             points = curve.table("size", "noise")

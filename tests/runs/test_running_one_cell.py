@@ -1,6 +1,7 @@
 """``python -m runs`` from end to end, in a working directory of its own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert "expected_loss" in ended.stdout
+    assert re.search(r"^12x12 +0.5 +expected_loss +\d+ +pickups² +-$", ended.stdout, re.M)
     assert "count_query city mvg-sqrt exact: point 2 of 2" in ended.stderr
     stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
     one = tmp_path / f"{stem}.parquet"
