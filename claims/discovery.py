@@ -20,7 +20,8 @@ def paper_homes() -> dict[str, ModuleType]:
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
-    return {name: importlib.import_module(f"paper_figures.{name}") for name in names}
+    found = modules_of(f"paper_figures.{name}" for name in names)
+    return {module.__name__.rpartition(".")[2]: module for module in found}
 
 
 def paper_modules() -> list[ModuleType]:
@@ -35,10 +36,9 @@ def paper_modules() -> list[ModuleType]:
                 "holds, what imports it and what it imports"
             )
             leave_out(f"paper_figures.{folder.name}", why)
-    packages = [info for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names = (
-        f"paper_figures.{package.name}.{info.name}"
-        for package in packages
-        for info in pkgutil.iter_modules([str(HOMES / package.name)])
+        f"paper_figures.{home}.{info.name}"
+        for home in sorted(paper_homes())
+        for info in pkgutil.iter_modules([str(HOMES / home)])
     )
     return list(modules_of(names))

@@ -19,6 +19,7 @@ from mechanisms.cli.compare_command import add_compare_command
 from mechanisms.cli.compose_command import add_compose_command
 from mechanisms.cli.guarantees_command import add_guarantees_command
 from mechanisms.cli.limit_command import add_limit_command
+from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
@@ -254,6 +255,7 @@ def _parser() -> argparse.ArgumentParser:
         lambda parser: add_shape_and_sensitivities(parser, required=False),
         audited_mechanism_of,
     )
+    add_new_command(commands)
     add_report_command(commands, add_shape_and_sensitivities, query_of, option_value)
     return parser
 
