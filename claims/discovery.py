@@ -21,7 +21,8 @@ def paper_homes() -> dict[str, ModuleType]:
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
-    return {name: importlib.import_module(f"paper_figures.{name}") for name in names}
+    homes = modules_of(f"paper_figures.{name}" for name in names)
+    return {home.__name__.rpartition(".")[2]: home for home in homes}
 
 
 def paper_modules() -> list[ModuleType]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import scipy
 
+from claims.discovery import paper_modules
 from claims.intervals import SHOWN, Effect, Interval
 
 # The budgets that a closed form is searched in.
@@ -51,6 +53,42 @@ class Implied:
         first = f"[{low:.3g}" if low > self.tried.low else "[below"
         last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
         return f"{self.value:.3g} {first}, {last}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedNumber:
+    """A number that a paper states for a mechanism, and the epsilons at which it has it.
+
+    Args:
+        where: The table or figure of the paper.
+        mechanism: Key of the mechanism.
+        number: The number in words.
+        epsilon: What the paper says of its epsilon.
+        implied: The epsilon by calibration; one may be missing.
+        source: What ours rests on: "closed form", or a study and its trials.
+    """
+
+    where: str
+    mechanism: str
+    number: str
+    epsilon: str
+    implied: Mapping[str, Implied]
+    source: str
+
+
+def implies(function: Callable[[pd.DataFrame], Iterator[StatedNumber]]):
+    """Declare a function of the rows of a run that yields numbers of its module's paper."""
+    function.implies = True
+    return function
+
+
+def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
+    """The numbers of all papers with the paper's key, as far as the rows have what they need."""
+    for module in paper_modules():
+        for function in vars(module).values():
+            if getattr(function, "implies", False) and function.__module__ == module.__name__:
+                for stated in function(rows):
+                    yield module.__name__.split(".")[1], stated
 
 
 def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float = SHOWN) -> Implied:

@@ -16,7 +16,10 @@ from mechanisms.cli.accepted_queries import accepted_queries
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.compose_command import add_compose_command
+from mechanisms.cli.guarantees_command import add_guarantees_command
 from mechanisms.cli.limit_command import add_limit_command
+from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
@@ -243,6 +246,8 @@ def _parser() -> argparse.ArgumentParser:
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
     add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_compose_command(commands, common)
+    add_guarantees_command(commands, common)
 
     add_audit_command(
         commands,
@@ -250,6 +255,7 @@ def _parser() -> argparse.ArgumentParser:
         lambda parser: add_shape_and_sensitivities(parser, required=False),
         audited_mechanism_of,
     )
+    add_new_command(commands)
     add_report_command(commands, add_shape_and_sensitivities, query_of, option_value)
     return parser
 

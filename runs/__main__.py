@@ -13,6 +13,8 @@ python -m runs start [--config CONFIG] [--cores N]
     Run a config with Snakemake: a line of progress, and what was found.
 python -m runs run STUDY --dataset D --mechanism M
     Run one cell of a config.
+python -m runs doctor
+    What this machine has of what the suite can use, and what to do where something is missing.
 python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
     Remove the results of cells, so that the next run measures them again.
 """
@@ -35,6 +37,7 @@ from runs.batches import batches_of, cells_to_run
 from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
+from runs.doctor import findings
 from runs.estimate import estimates, measured_cells, report
 from runs.frames import frame_of
 from runs.redo import Wanted, redo
@@ -154,6 +157,12 @@ def _run(options) -> int:
     return 0
 
 
+def _doctor(options) -> int:
+    found = list(findings(Path(options.folder)))
+    print("\n".join(map(str, found)))
+    return int(any(each.needed and each.to_do for each in found))
+
+
 def _redo(options) -> int:
     wanted = Wanted(
         statuses=options.status,
@@ -241,6 +250,9 @@ def _parser() -> reading.Parser:
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", default="all", help="default: all")
     starting.set_defaults(run=lambda options: start(options.config, options.cores))
+    doctor = commands.add_parser("doctor", help="what is missing on this machine")
+    doctor.add_argument("--folder", default="data", help="data folder (default: data)")
+    doctor.set_defaults(run=_doctor)
     run = commands.add_parser("run", help="one cell, without Snakemake")
     run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")

@@ -56,7 +56,7 @@ def test_a_mechanism_is_audited_by_its_name(capsys):
     shown = capsys.readouterr().out
     assert shown.startswith("r1smg, ")
     assert "refuted: (1, 1e-05)-differential privacy is false" in shown
-    assert "  pair         one element" in shown
+    assert "\n  pair         " in shown
     assert main(["audit", "laplace", "--epsilon", "1"]) == 2
     assert "'laplace' needs --shape and its sensitivities" in capsys.readouterr().err
 
