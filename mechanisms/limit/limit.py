@@ -10,7 +10,7 @@ import scipy
 
 from mechanisms.limit.ball_test import ball_test
 from mechanisms.limit.lattice import LatticeTest, lattice_test
-from mechanisms.limit.pure import PureLimit, largest_size
+from mechanisms.limit.pure import PureLimit
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
@@ -21,8 +21,6 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# The same for pure privacy and a fast answer.
-_SUMMED = 500
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
@@ -127,9 +125,8 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     if query.size == 1:
         return
     if delta == 0:
-        dimension = largest_size(min(query.size, _SUMMED if fast else _SEARCHED), epsilon)
-        factor = _radius_of_volume(query, dimension) ** 2 * query.size / dimension
-        yield factor, "pure privacy, the volume of the changes", PureLimit(dimension, epsilon), 0.0
+        factor = _radius_of_volume(query, query.size) ** 2
+        yield factor, "pure privacy, the volume of the changes", PureLimit(query.size, epsilon), 0.0
         return
     inner = _radii(query, query.size)["l2"]
     given = max(delta, _LEAST_DELTA)
