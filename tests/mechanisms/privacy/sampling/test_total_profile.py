@@ -83,6 +83,11 @@ def test_bounds_hold_laplace_and_gaussian_noise():
         holds(found.delta(epsilon), with_laplace(0.8, 0.5, epsilon), 3e-3)
 
 
+def test_many_pure_releases_keep_narrow_bounds_at_tiny_delta():
+    bounds = total([run(laplace(0.01), 3000), run(GaussianProfile(mu=0.5))]).epsilon(1e-15)
+    assert bounds.upper < 1.0002 * bounds.lower
+
+
 def test_bounds_hold_sampled_and_full_releases():
     found = total([run(GaussianProfile(mu=1.5), rate=0.1), run(GaussianProfile(mu=0.4))])
     for epsilon in (0.05, 1.0, 3.0, 5.5, 9.0):
