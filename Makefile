@@ -1,7 +1,7 @@
-# make run | test | check | figures | site | certify | lint | bench | cluster | soak | pins | clean
+# `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: run test check figures site certify lint bench cluster soak pins clean
+.PHONY: help run test check figures site certify lint bench cluster soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -26,45 +26,47 @@ $(READY): envs/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.txt
 	touch $@
 
-run: $(READY)
-	$(BIN)/snakemake --cores $(CORES)
-	$(BIN)/python -m paper_figures where quick
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-9s %s\n", $$1, $$2 }'
 
-test: lint
+run: $(READY) ## every study of config/quick.yaml: about five minutes
+	$(BIN)/python -m runs start --cores $(CORES)
+
+test: lint ## lint, unit tests, a small run: about fifteen minutes
 	# Three at a time on two cores: some tests wait for a process to be stopped.
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # For daily work: the tests of what changed against main.
-check: lint
+check: lint ## lint, and the tests of what changed
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q $$($(BIN)/python tests/changed_tests.py)
 
-lint: $(READY)
+lint: $(READY) ## style of Python and Snakemake
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --configfile config/tiny.yaml
 
-figures: $(READY)
+figures: $(READY) ## redraw a run: RUN=reference
 	$(BIN)/python -m paper_figures draw $(RUN)
 	$(BIN)/python -m paper_figures where $(RUN)
 
-site: $(READY)
+site: $(READY) ## the site of a run: RUN=reference
 	$(BIN)/python -m site_builder build $(RUN)
 
-certify: $(READY)
+certify: $(READY) ## write and check the certificates
 	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates
 
-bench: $(READY)
+bench: $(READY) ## measure speeds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'
 
-cluster: $(READY)
+cluster: $(READY) ## a run on a Slurm cluster that it starts
 	$(BIN)/python -m pytest tests/cluster -o python_files='cluster_*.py'
 
-soak: $(READY)
+soak: $(READY) ## kills, full disks, hostile files: an hour
 	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'
 
-pins: $(READY)
+pins: $(READY) ## pin the newest versions of the packages
 	$(BIN)/python envs/pin.py
 
-clean:
+clean: ## remove the results of quick and tiny
 	rm -rf .snakemake results/quick results/tiny

@@ -23,10 +23,14 @@ from mechanisms.query.csv_cells import marked, unmarked
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
+from studies.base.study import all_studies
 
 # The columns of the ledger that hold numbers; all others hold text.
 WHOLE = tuple(
     f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
+)
+_ELSEWHERE = (
+    "It needs no rows, and this run has no study of its paper: the reference run judges it."
 )
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
@@ -43,21 +47,36 @@ def judging_sources() -> frozenset[str]:
 def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/studies.
 
+    A run judges what it can decide: claims about its rows, and of what needs no rows the claims of
+    the papers whose studies it has. The reference run judges all.
+
     Args:
         folder: results/<run>.
-        only: The id of the one claim to judge; all by default.
+        only: The id of the one claim to judge, whatever the run has; all by default.
 
     Raises:
         ClaimError: A claim is not well formed.
     """
     judges = all_judges()
-    rows = []
+    papers, rows = papers_of(folder), []
     for claim in all_claims():
         if only not in (None, claim.id):
             continue
-        finding = finding_on(claim, judges[claim.rule or claim.judge], folder / "studies")
+        judge = judges[claim.rule or claim.judge]
+        if only or judge.reads_results or claim.paper in papers:
+            finding = finding_on(claim, judge, folder / "studies")
+        else:
+            finding = not_run(_ELSEWHERE, claim.decided_by)
         rows.append(_row(claim, finding, folder.name))
     return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
+
+
+def papers_of(folder: Path) -> frozenset[str]:
+    """The papers whose claims a run judges where these need no rows."""
+    if folder.name == REFERENCE:
+        return frozenset(claim.paper for claim in all_claims())
+    there = {path.stem for path in (folder / "studies").glob("*.parquet")}
+    return frozenset(study.paper for name, study in all_studies().items() if name in there)
 
 
 def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:

@@ -6,7 +6,6 @@ entry is read, so finding one data set does not import the libraries of the othe
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType
@@ -14,6 +13,7 @@ from types import ModuleType
 import datasets.loaders
 from datasets.entry import Dataset
 from datasets.fetching.data_error import DataError
+from mechanisms.query.extensions import leave_out, left_out, modules_of
 from mechanisms.query.words import nearest
 
 
@@ -32,18 +32,21 @@ def loader(name: str) -> ModuleType:
     else `load` without files.
 
     Raises:
-        DataError: unknown name, see `require_known`.
-        TypeError: the module does not keep the contract of a loader.
+        DataError: unknown name, see `require_known`; or a module that cannot be imported or does
+            not keep the contract of a loader, which is left out.
     """
     require_known(name)
-    module = importlib.import_module(f"datasets.loaders.{name}")
-    entry = getattr(module, "ENTRY", None)
-    if not isinstance(entry, Dataset) or entry.name != name:
-        raise TypeError(f"{module.__file__} must define ENTRY = Dataset(name={name!r}, ...)")
-    function = "parse" if entry.source == "official" else "load"
-    if not callable(getattr(module, function, None)):
-        raise TypeError(f"{module.__file__} must define the function {function}")
-    return module
+    full = f"datasets.loaders.{name}"
+    for module in modules_of([full]):
+        entry = getattr(module, "ENTRY", None)
+        function = "parse" if getattr(entry, "source", "official") == "official" else "load"
+        if not isinstance(entry, Dataset) or entry.name != name:
+            leave_out(full, f"it must define ENTRY = Dataset(name={name!r}, ...)")
+        elif not callable(getattr(module, function, None)):
+            leave_out(full, f"it must define the function {function}")
+        else:
+            return module
+    raise DataError(f"{full} is left out: {left_out(full)[full]}")
 
 
 def _names() -> list[str]:
@@ -51,18 +54,21 @@ def _names() -> list[str]:
 
 
 class _Catalogue(Mapping[str, Dataset]):
-    """The entries by name, in alphabetical order."""
+    """The entries by name, in alphabetical order, without those that were left out."""
 
     def __getitem__(self, name: str) -> Dataset:
         if name not in _names():
             raise KeyError(name)
-        return loader(name).ENTRY
+        try:
+            return loader(name).ENTRY
+        except DataError as error:
+            raise KeyError(name) from error
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_names())
+        return (name for name in _names() if name in self)
 
     def __len__(self) -> int:
-        return len(_names())
+        return sum(1 for _ in self)
 
 
 DATASETS: Mapping[str, Dataset] = _Catalogue()

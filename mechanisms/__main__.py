@@ -16,14 +16,20 @@ from mechanisms.cli.accepted_queries import accepted_queries
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.compose_command import add_compose_command
+from mechanisms.cli.guarantees_command import add_guarantees_command
 from mechanisms.cli.limit_command import add_limit_command
+from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
     add_shape_and_sensitivities,
+    audited_mechanism_of,
     mechanism_of,
+    option_value,
     query_of,
 )
+from mechanisms.cli.report_command import add_report_command
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
 from mechanisms.verification.explanation import explain
@@ -42,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    options.arguments = sys.argv[1:] if arguments is None else arguments
     if options.version:
         print(f"matrix-noise-bench {_version()}")
         return 0
@@ -239,8 +246,17 @@ def _parser() -> argparse.ArgumentParser:
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
     add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_compose_command(commands, common)
+    add_guarantees_command(commands, common)
 
-    add_audit_command(commands, common)
+    add_audit_command(
+        commands,
+        common,
+        lambda parser: add_shape_and_sensitivities(parser, required=False),
+        audited_mechanism_of,
+    )
+    add_new_command(commands)
+    add_report_command(commands, add_shape_and_sensitivities, query_of, option_value)
     return parser
 
 

@@ -61,7 +61,8 @@ def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
     """
     curves: list[Curve] = []
     lines = {
-        name: rows[rows["mechanism"] == name].sort_values(x) for name in set(rows["mechanism"])
+        name: rows[rows["mechanism"] == name].sort_values(x, kind="stable")
+        for name in set(rows["mechanism"])
     }
     for name in in_order(lines):
         own = Curve((name,), lines[name][x].to_numpy(), lines[name][y].to_numpy(float))

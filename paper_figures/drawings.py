@@ -170,7 +170,7 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
     if missing:
         raise DrawingError(f"the run has no {', '.join(missing)}")
     results = read_results(studies / file for file in drawing.files)
-    _write(drawing.name, drawing.function(results), folder)
+    write_drawn(drawing.name, drawing.function(results), folder)
 
 
 def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None:
@@ -182,7 +182,7 @@ def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None
     try:
         draw(drawing, studies, folder)
     except DrawingError as error:
-        _write(drawing.name, _explained(drawing, str(error)), folder)
+        write_drawn(drawing.name, _explained(drawing, str(error)), folder)
         return str(error)
     return None
 
@@ -207,7 +207,8 @@ def _explained(drawing: Drawing, reason: str) -> Drawn:
     return Drawn(words, data, figure)
 
 
-def _write(name: str, drawn: Drawn, folder: Path) -> None:
+def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
+    """Write the files of one drawing; see `draw`."""
     folder.mkdir(parents=True, exist_ok=True)
     marked(drawn.data).to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))

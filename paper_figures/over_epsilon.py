@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -21,6 +23,9 @@ from paper_figures.style import (
 
 # Means on an axis from 0 to 1 that differ by no more than this lie within one marker.
 ALIKE = 0.03
+# Whether a mechanism's theorem does not cover the budget.
+OUTSIDE = "outside its theorem"
+FLOOR = "majority class"
 
 
 def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
@@ -34,17 +39,27 @@ def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFr
         raise DrawingError(f"the results hold no {metric} of {study}; run it first")
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
+    spread[OUTSIDE] = outside_theorem(found).groupby([found[key] for key in keys]).any()
     true = ok_rows(rows, study, "true_epsilon_upper").set_index(keys)["value"]
     return spread.join(true.rename("true_epsilon_upper")).reset_index()
 
 
-def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
+def outside_theorem(rows: pd.DataFrame) -> pd.Series:
+    """Whether the run warned that a mechanism's theorem does not cover the budget of a row."""
+    return rows["message"].fillna("").str.contains("the theorem is proved")
+
+
+def draw_spread(
+    spread: pd.DataFrame, score: str, floors: Mapping[str, float] | None = None
+) -> plt.Figure:
     """One panel per data set and calibration; controls are lines across every panel.
 
     Args:
         spread: Columns dataset, calibration, mechanism, epsilon, mean in [0, 1], and the ends min
-            and max of its error bar, which is drawn within [0, 1].
+            and max of its error bar, which is drawn within [0, 1]. An optional column OUTSIDE says
+            which points have a hollow marker.
         score: What the means are of; the data set's name follows.
+        floors: Accuracy of the commonest class by data set; drawn where random answers have less.
     """
     datasets = sorted(spread["dataset"].unique())
     calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
@@ -53,12 +68,14 @@ def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
         len(calibrations),
         figsize=(PAGE, 0.8 + 2.2 * len(datasets)),
         sharex="row",
-        sharey=True,
+        sharey="row",
         squeeze=False,
     )
     for (i, j), axis in np.ndenumerate(axes):
-        _panel(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
-        axis.set(ylim=(0, 1))
+        own = spread[spread["dataset"] == datasets[i]]
+        _panel(axis, own, calibrations[j])
+        _floor(axis, own, (floors or {}).get(datasets[i]))
+        axis.set(ylim=_limits(own))
         if j == 0:
             axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
         if i == 0:
@@ -72,11 +89,31 @@ def draw_spread(spread: pd.DataFrame, score: str) -> plt.Figure:
         drawn |= dict(zip(titles, handles, strict=True))
     titles = [look(m).title for m in in_order(spread["mechanism"])]
     titles = [title for title in titles if title in drawn]
+    if OUTSIDE in spread and spread[OUTSIDE].any():
+        titles.append(f"hollow: {OUTSIDE}")
+        (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
+    if FLOOR in drawn:
+        titles.append(FLOOR)
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
     return figure
 
 
+def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:
+    """The accuracy of the commonest class, in place of that of random answers below it."""
+    random = rows[rows["mechanism"] == "random-answer"]["mean"]
+    if floor is not None and (random < floor - ALIKE).all():
+        axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=FLOOR)
+
+
+def _limits(rows: pd.DataFrame) -> tuple[float, float]:
+    """Those of an accuracy, or closer where all scores of a data set lie in its upper half."""
+    low, high = rows["min"].min(), rows["max"].max()
+    return (low - 0.02, min(1.0, high + 0.02)) if low > 0.5 else (0.0, 1.0)
+
+
 def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
+    hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
+    hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
     for mechanism in in_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
@@ -84,7 +121,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
             level = own[own["calibration"] == "published"]["mean"].mean()
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
             continue
-        line = own[own["calibration"] == calibration].sort_values("epsilon")
+        line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
         if line.empty:
             continue
         axis.errorbar(
@@ -99,6 +136,16 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
             marker=style.marker,
             linewidth=1,
             label=style.title,
+        )
+        beyond = line[hollow.loc[line.index]]
+        axis.plot(
+            beyond["epsilon"],
+            beyond["mean"],
+            linestyle="none",
+            marker=style.marker,
+            markeredgecolor=style.colour,
+            markerfacecolor="white",
+            zorder=4,
         )
     axis.set_xscale("log")
 

@@ -9,8 +9,12 @@ python -m runs check RUN [--sample 5] [--seed N]
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
 python -m runs estimate CONFIG
     Estimate the cells, core-hours and memory of a config from the times of the reference run.
+python -m runs start [--config CONFIG] [--cores N]
+    Run a config with Snakemake: a line of progress, and what was found.
 python -m runs run STUDY --dataset D --mechanism M
     Run one cell of a config.
+python -m runs doctor
+    What this machine has of what the suite can use, and what to do where something is missing.
 python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
     Remove the results of cells, so that the next run measures them again.
 """
@@ -30,13 +34,16 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.cli import arguments as reading
 from runs import rerun
 from runs.batches import batches_of, cells_to_run
+from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
+from runs.doctor import findings
 from runs.estimate import estimates, measured_cells, report
 from runs.frames import frame_of
 from runs.redo import Wanted, redo
-from runs.result_table import CELL, OK, DamagedTable, read_file
+from runs.result_table import CELL, DamagedTable, read_file
 from runs.runner import CellError, run_cells
+from runs.start import start
 from runs.store import cell_file, read_cell
 from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
 from studies.base.settings import ConfigError, nearest
@@ -145,17 +152,15 @@ def _run(options) -> int:
     path = _measure(cell, config, results_folder(config))
     frame = frame_of(read_cell(path)[0])
     study = all_studies()[cell.study]
-    measured = frame[(frame["status"] == OK) & ~frame["metric"].isin(study.maps)]
-    summary = measured.groupby(
-        ["shape", "epsilon", "metric", *(c.name for c in study.coordinates)],
-        sort=False,
-        dropna=False,
-    )["value"].mean()
-    print(summary.to_string())
-    for _, row in frame[frame["status"] != OK].iterrows():
-        print(f"{row['status']}: {row['shape']}, epsilon {row['epsilon']:g}: {row['message']}")
+    print(cell_table(frame, study))
     print(f"rows, seconds and memory in {path}")
     return 0
+
+
+def _doctor(options) -> int:
+    found = list(findings(Path(options.folder)))
+    print("\n".join(map(str, found)))
+    return int(any(each.needed and each.to_do for each in found))
 
 
 def _redo(options) -> int:
@@ -241,6 +246,13 @@ def _parser() -> reading.Parser:
     estimate = commands.add_parser("estimate", help="cells, core-hours and memory of a config")
     estimate.add_argument("config")
     estimate.set_defaults(run=_estimate)
+    starting = commands.add_parser("start", help="run a config with Snakemake")
+    starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
+    starting.add_argument("--cores", default="all", help="default: all")
+    starting.set_defaults(run=lambda options: start(options.config, options.cores))
+    doctor = commands.add_parser("doctor", help="what is missing on this machine")
+    doctor.add_argument("--folder", default="data", help="data folder (default: data)")
+    doctor.set_defaults(run=_doctor)
     run = commands.add_parser("run", help="one cell, without Snakemake")
     run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
@@ -80,48 +81,13 @@ class PaperFacts:
         return max(reference.year for reference in self.references)
 
 
-# The papers that the suite reproduces, then those whose claims it judges beside them; both oldest
-# first.
-REPRODUCED = {
-    "mvg2018": "MVG",
-    "mgm2021": "MGM, UDN and IDN",
-    "imgm2022": "IMGM",
-    "r1smg2024": "R1SMG",
-    "tldp2025": "TLDP",
-}
-NEWER = {
-    "integers2021": "Discrete Gaussian and Skellam",
-    "tvg2021": "TVG",
-    "privunit2022": "PrivUnitG",
-    "bandmf2023": "Banded matrix factorisation",
-    "counting2023": "Square-root factorisation",
-    "elliptic2023": "Elliptic Gaussian and K-norm noise",
-    "bsr2024": "Banded square root",
-    "correlated2024": "Correlated Gaussian",
-    "bisr2025": "Banded inverse square root",
-    "gaussmix2025": "GaussMix",
-    "inid2025": "i.n.i.d. noise",
-    "nsr2025": "Normalised square root",
-    "plrvo2025": "PLRV-O",
-    "bifr2026": "gamma-BIFR",
-    "lap2026": "Lap2",
-    "product2026": "Product noise",
-    "spherical2026": "Spherical gamma",
-}
-# The registry cites these by their authors.
-MECHANISMS_OF = {
-    "integers2021": ("discrete-gaussian", "skellam"),
-    "tvg2021": ("tvg",),
-    "privunit2022": ("privunit-g",),
-    "bandmf2023": ("factorisation",),
-    "elliptic2023": ("elliptic-gaussian", "k-norm"),
-    "correlated2024": ("correlated-gaussian",),
-    "gaussmix2025": ("gaussian-sketch",),
-    "inid2025": ("inid-gaussian", "inid-laplace"),
-    "plrvo2025": ("plrv-o",),
-    "product2026": ("product-noise",),
-    "spherical2026": ("spherical-gamma",),
-}
+# The papers with a short name, oldest first: those whose studies the suite has, then those whose
+# claims it judges beside them. The registry cites the mechanisms of the latter by their authors.
+HOMES = {key: home for key, home in paper_homes().items() if hasattr(home, "NAME")}
+STUDIED = {study.paper for study in all_studies().values()}
+REPRODUCED = {key: home.NAME for key, home in HOMES.items() if key in STUDIED}
+NEWER = {key: home.NAME for key, home in HOMES.items() if key not in STUDIED}
+MECHANISMS_OF = {key: getattr(home, "MECHANISMS", ()) for key, home in HOMES.items()}
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Small configs, an outside mechanism and copies of the project, for tests of runs."""
 
+import functools
 import gc
 import os
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from copied_project import Project
@@ -12,6 +14,7 @@ from copied_project import Project
 # workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from datasets import fetch
 from runs.cells import Cell
 from runs.config import check_config
 
@@ -159,6 +162,30 @@ def odd_cell(tmp_path, monkeypatch, make_config):
 def new_project():
     """Makes a copy of the project in an empty folder."""
     return Project
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """The folder of official data named by DATA_MIRROR."""
+    place = os.environ.get("DATA_MIRROR")
+    if not place:
+        pytest.skip("DATA_MIRROR is not set: the official data are not at hand")
+    if not Path(place).is_dir():
+        pytest.skip(f"DATA_MIRROR={place} is not a folder")
+    return Path(place).resolve()
+
+
+@pytest.fixture(scope="session")
+def official_data(mirror, tmp_path_factory):
+    """From a data set to a folder with its official files, fetched once a session."""
+    folder = tmp_path_factory.mktemp("data")
+
+    @functools.cache
+    def fetched(dataset):
+        fetch(dataset, folder, mirror=mirror)
+        return folder
+
+    return fetched
 
 
 @pytest.fixture(autouse=True)

@@ -57,7 +57,7 @@ def broken_links(site, pages):
             if parts.scheme in ("http", "https") and address in page.addresses:
                 continue
             target = normpath(join(dirname(path), parts.path)) if parts.path else path
-            is_missing = parts.scheme or target not in files
-            if is_missing or (parts.fragment and unquote(parts.fragment) not in anchors[target]):
+            missing = parts.fragment and unquote(parts.fragment) not in anchors.get(target, ())
+            if parts.scheme or target not in files or missing:
                 broken.append(f"{path}: {address}")
     return broken

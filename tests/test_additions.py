@@ -23,6 +23,7 @@ ALSO = (
 )  # fmt: skip
 COPIES = {
     "mechanism.py": "mechanisms/catalogue/my_mechanism.py",
+    "mechanism_without_noise.py": "mechanisms/catalogue/my_bits.py",
     "noise.py": "mechanisms/noise/two_scales.py",
     "dataset.py": "datasets/loaders/my_data.py",
     "study.py": "studies/my_study.py",

@@ -45,6 +45,21 @@ def test_the_mechanism_keeps_what_it_claims():
         cls.calibrate(QUERY, Budget(epsilon=1.0, delta=0.0))
 
 
+def test_the_mechanism_without_noise_keeps_what_it_claims():
+    cls = template("mechanism_without_noise").MyBits
+    query = Query(shape=(2, 3), element_range=(0.0, 1.0), adjacency="local")
+    bits = cls.calibrate(query, Budget(epsilon=1.2))
+    found = verify(bits)
+    assert found.verdict == "holds"
+    assert found.comparison.releases > 1000
+    # The stated odds of a bit, and no privacy to spare: six bits have a loss of 1.2 together.
+    kept = bits.releases(np.ones(query.shape), np.random.default_rng(0), 20_000).mean()
+    assert kept == pytest.approx(1 / (1 + np.exp(-0.2)), abs=0.01)
+    assert found.true_epsilon.value == pytest.approx(1.2)
+    with pytest.raises(Unsupported, match="needs bits"):
+        cls.calibrate(QUERY, BUDGET)
+
+
 def test_the_option_of_the_mechanism_is_checked_and_its_default_is_the_best():
     cls = template("mechanism").MyMechanism
     best = cls.calibrate(QUERY, BUDGET).expected_loss()

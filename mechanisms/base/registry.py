@@ -6,12 +6,12 @@ A new file there needs no entry in any list.
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import pkgutil
 from pathlib import Path
 
 from mechanisms.base.mechanism import GUARANTEES, Mechanism
+from mechanisms.query.extensions import leave_out, modules_of
 from mechanisms.query.named_code import LoadError, load_named
 from mechanisms.query.words import nearest
 
@@ -25,17 +25,22 @@ class UnknownMechanism(ValueError):
 
 @functools.cache
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """Every mechanism of the package by key, in alphabetical order of the keys."""
+    """Every mechanism of the package by key, in alphabetical order of the keys.
+
+    A file that is broken, or has the key of another one, is named on stderr and left out.
+    """
     found: dict[str, type[Mechanism]] = {}
-    for name in _modules():
-        for value in vars(importlib.import_module(name)).values():
-            if _is_mechanism(value) and value.__module__ == name:
-                if value.key in found:
-                    raise ValueError(
-                        f"two mechanisms have the key {value.key!r}: {found[value.key].__module__} "
-                        f"and {name}; change one"
-                    )
-                found[value.key] = value
+    for module in modules_of(_modules()):
+        own = {
+            value.key: value
+            for value in vars(module).values()
+            if _is_mechanism(value) and value.__module__ == module.__name__
+        }
+        if taken := sorted(own.keys() & found.keys()):
+            why = f"{found[taken[0]].__module__} has the key {taken[0]!r} too; change one"
+            leave_out(module.__name__, why)
+        else:
+            found |= own
     return dict(sorted(found.items()))
 
 

@@ -16,7 +16,9 @@ from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.cli.arguments import number, share, whole_number
-from mechanisms.verification.verification import REFUTED
+from mechanisms.report.pairs_audit import chosen_pairs
+from mechanisms.verification.audit_statistics import familywise_confidence
+from mechanisms.verification.verification import REFUTED, claimed_delta
 
 DEFAULT_SAMPLES = 10_000
 # False positive rates at which the attack's rate of success is shown.
@@ -39,8 +41,14 @@ _EPILOG = (
 )
 
 
-def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
-    """Add the command to the subparsers `commands`; `common` is a parent parser with --json."""
+def add_audit_command(commands, common: argparse.ArgumentParser, add_query, calibrated) -> None:
+    """Add the command to the subparsers `commands`.
+
+    Args:
+        common: Parent parser with --json.
+        add_query: Adds the arguments that describe a query, see `query_arguments`.
+        calibrated: The mechanism that these arguments and a key describe.
+    """
     parser = commands.add_parser(
         "audit",
         parents=[common],
@@ -53,8 +61,10 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="MODULE:FUNCTION",
         help="a function (value, rng) that returns one output drawn with rng, "
-        "a numpy.random.Generator",
+        "a numpy.random.Generator; or a mechanism's key, title or module:Class with --shape and "
+        "its sensitivities, for which the pairs are chosen",
     )
+    add_query(parser)
     parser.add_argument(
         "--batch",
         action="store_true",
@@ -125,7 +135,48 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         default=0.999,
         help="confidence of the verdict and of every bound (default: 0.999)",
     )
-    parser.set_defaults(run=_audit, show=_show)
+
+    def run(options: argparse.Namespace) -> dict:
+        if options.key is not None and (":" not in options.key or options.shape is not None):
+            return _of_a_mechanism(options, calibrated)
+        return _audit(options)
+
+    parser.set_defaults(run=run, show=_show)
+
+
+def _of_a_mechanism(options: argparse.Namespace, calibrated) -> dict:
+    """The audit of a mechanism on the pair, of those that it chooses, that shows most."""
+    if options.shape is None:
+        raise ValueError(
+            f"the mechanism {options.key!r} needs --shape and its sensitivities; a function is "
+            "named MODULE:FUNCTION"
+        )
+    for name in ("program", "outputs", "pair", "processes", "batch", "log_density"):
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} is not for a mechanism: leave it out")
+    mechanism = calibrated(options)
+    delta = claimed_delta(mechanism)
+    pairs = chosen_pairs(mechanism.release, mechanism.query)
+    if not pairs:
+        raise ValueError("no two values that the query allows are known to be neighbours")
+    confidence = familywise_confidence(options.confidence, len(pairs))
+    found = [
+        audit_release(
+            mechanism.releases, *pair, options.epsilon, delta, score=options.score,
+            samples=options.samples or DEFAULT_SAMPLES, seed=options.seed, batch=True,
+            confidence=confidence, whole_budget=options.whole_budget,
+        )
+        for _, pair in pairs
+    ]  # fmt: skip
+    best = max(
+        range(len(found)), key=lambda place: (_refuted(found[place]), found[place].epsilon_lower)
+    )
+    answer = _answer(found[best], options) | {"confidence": options.confidence}
+    return {"release": mechanism.key, "pair": pairs[best][0], **answer}
+
+
+def _refuted(found: SequentialAudit) -> bool:
+    return found.verdict == REFUTED
 
 
 def _audit(options: argparse.Namespace) -> dict:
@@ -157,7 +208,7 @@ def _audit(options: argparse.Namespace) -> dict:
             first, second, options.epsilon, options.delta, score=_score(options, None),
             samples=options.samples, **limits,
         )  # fmt: skip
-        return {"release": f"{first} and {second}", **_answer(found)}
+        return {"release": f"{first} and {second}", **_answer(found, options)}
     named, command = options.key, options.program
     release = load_function(named) if command is None else _words(command)
     if options.pair is None:
@@ -178,7 +229,7 @@ def _audit(options: argparse.Namespace) -> dict:
         except OneProcessOnly as reason:
             print(f"warning: {reason}", file=sys.stderr)
             found = audit(processes=1)
-    return {"release": options.program or options.key, **_answer(found)}
+    return {"release": options.program or options.key, **_answer(found, options)}
 
 
 def _words(command: str) -> list[str]:
@@ -201,7 +252,7 @@ def _score(options: argparse.Namespace, pair: tuple[np.ndarray, np.ndarray] | No
     return density_score(load_function(options.log_density), *pair)
 
 
-def _answer(found: SequentialAudit) -> dict:
+def _answer(found: SequentialAudit, options: argparse.Namespace) -> dict:
     rates = {}
     if found.curve is not None:
         upper, estimate = (
@@ -212,26 +263,46 @@ def _answer(found: SequentialAudit) -> dict:
             f"{rate:g}": {"at_least": float(max(rate, 1 - bound)), "estimate": float(1 - likely)}
             for rate, bound, likely in zip(SHOWN_RATES, upper, estimate, strict=True)
         }
-    return found.to_dict() | {"true_positive_rate_at": rates}
+    return found.to_dict() | {
+        "true_positive_rate_at": rates,
+        "whole_budget": options.whole_budget,
+    }
 
 
 def _show(found: dict) -> str:
     claim = f"({found['epsilon']:g}, {found['claimed_delta']:g})"
+    bounded = True
     if found["verdict"] == REFUTED:
-        verdict = (
-            f"refuted: {claim}-differential privacy is false; {found['refuted_after']:,} outputs "
-            "for each value show it"
+        verdict = f"refuted: {claim}-differential privacy is false"
+        # An audit that stops there has no bound but the claim.
+        bounded = found["delta_lower"] > found["claimed_delta"]
+        done = (
+            f"stopped after {found['samples']:,} outputs, at the end of the round in which "
+            f"{found['refuted_after']:,} refuted the claim; --whole-budget draws all, for tighter "
+            "bounds"
         )
+        if found["whole_budget"]:
+            done = f"drew all; {found['refuted_after']:,} outputs refuted the claim"
     else:
+        done = "drew all; more may show more"
         verdict = f"undecided: these samples do not contradict {claim}-differential privacy"
     lines = [
         f"{found['release']}, {found['samples']:,} outputs for each value, "
         f"{found['confidence']:.1%} confidence",
         f"  verdict      {verdict}",
-        f"  true delta   at least {_down(found['delta_lower'])} at epsilon {found['epsilon']:g}",
-        f"  true epsilon at least {_down(found['epsilon_lower'])} at delta "
-        f"{found['claimed_delta']:g}",
+        f"  outputs      {done}",
     ]
+    if "pair" in found:
+        lines.append(f"  pair         {found['pair']}")
+    if bounded:
+        lines.append(
+            f"  true delta   at least {_down(found['delta_lower'])} at epsilon {found['epsilon']:g}"
+        )
+    if found["epsilon_lower"] > found["epsilon"] or found["verdict"] != REFUTED:
+        lines.append(
+            f"  true epsilon at least {_down(found['epsilon_lower'])} at delta "
+            f"{found['claimed_delta']:g}"
+        )
     for rate, found_at in found["true_positive_rate_at"].items():
         lines.append(
             f"  attack       at false positive rate {rate}: true positive rate at least "

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import numbers
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechanisms.base.mechanism import CALIBRATIONS
-from mechanisms.comparison.advisor import compare, conclusion, estimate_text, rmse_text, unranked
+from mechanisms.base.public_information import WORKLOAD, takes
+from mechanisms.base.registry import get_mechanism
+from mechanisms.comparison.advisor import (
+    compare,
+    conclusion,
+    estimate_text,
+    leaders,
+    rmse_text,
+    unranked,
+)
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.csv_cells import marked
@@ -26,6 +38,11 @@ _DESCRIPTION = (
     "why the others do not."
 )
 _BOTH = "both"
+# On a terminal that is too narrow for all columns.
+_FIRST_TO_GO = (
+    *("kappa", "seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
+    *("calibration", "true epsilon"),
+)
 
 
 def add_compare_command(
@@ -75,6 +92,9 @@ def add_compare_command(
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="limit for each mechanism (default: 20)"
     )
+    parser.add_argument(
+        "--best", action="store_true", help="print the best mechanism, and code that uses it"
+    )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
 
@@ -90,13 +110,17 @@ def add_compare_command(
             calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
             mechanisms=options.mechanisms,
             seconds=options.seconds,
+            tell=_tell,
         )
+        _tell("")
         per = "element" if is_identity(options.workload) else "query"
         if options.plot is not None:
             # matplotlib takes a second to load.
             from mechanisms.comparison.error_curves import draw_curves
 
             draw_curves(frame, options.plot, per)
+        if options.best:
+            return best_code(query, frame, options, per)
         if options.json:
             return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
         return (
@@ -157,7 +181,67 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     )
     budgets = frame.groupby(["epsilon", "delta"])
     table = f"{_table(frame)}\n\n{MEANING}" if len(budgets) == 1 else _grid(frame)
-    return "\n\n".join([head, table, _reasons(frame), "\n".join(conclusion(frame, per))])
+    parts = [head, table, _reasons(frame), *_out_of_range(query, frame)]
+    return "\n\n".join([*parts, "\n".join(conclusion(frame, per))])
+
+
+def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
+    """Where budgets lie outside the ranges of theorems; that matters to published noise alone."""
+    told = {}
+    served = frame[(frame["status"] == SERVED) & (frame["calibration"] == "published")]
+    for row in served.itertuples():
+        budget = Budget(epsilon=row.epsilon, delta=row.delta)
+        if reason := get_mechanism(row.mechanism).limit(query, budget):
+            told.setdefault(row.mechanism, reason)
+    lines = [f"  {key}: {reason}" for key, reason in told.items()]
+    return ["\n".join(["Outside the range of its theorem, as published:", *lines])] if lines else []
+
+
+def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, per: str) -> str:
+    """The best mechanism of every budget in words, and the code that releases with it.
+
+    Raises:
+        ValueError: None is ranked.
+    """
+    told = conclusion(frame, per)
+    if frame["rank"].isna().all():
+        raise ValueError(told[0])
+    names = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "element_range")
+    names += ("frobenius_bound", "adjacency", "structure", "record_bound")
+    given = {name: getattr(options, name) for name in names}
+    stated = {name: value for name, value in given.items() if value not in (None, "add-remove")}
+    words = "".join(f", {name}={value!r}" for name, value in stated.items())
+    lines = [
+        *told,
+        "",
+        "from mechanisms import Budget, Query, get_mechanism",
+        "",
+        f"query = Query(shape={query.shape}{words})",
+    ]
+    for (epsilon, delta), part in frame.groupby(["epsilon", "delta"]):
+        first = leaders(part)
+        if len(first):
+            best = first.iloc[0]
+            calibration = "published" if best.ready else "exact"
+            asked = ""
+            if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
+                asked = f", workload={_workload_code(options.workload)}"
+            lines += [
+                f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
+                f'mechanism = get_mechanism("{best.mechanism}").calibrate('
+                f'query, budget, "{calibration}"{asked})',
+            ]
+    return "\n".join([*lines, 'released = mechanism.release(answer, "secure")'])
+
+
+def _workload_code(workload) -> str:
+    return repr(workload) if isinstance(workload, str | list) else "matrix"
+
+
+def _tell(key: str) -> None:
+    """One line that is written over, on a terminal: which mechanism is assessed."""
+    if sys.stderr.isatty():
+        print(f"\r{key:<40}{'' if key else chr(13)}", end="", file=sys.stderr, flush=True)
 
 
 def _table(frame: pd.DataFrame) -> str:
@@ -180,7 +264,19 @@ def _table(frame: pd.DataFrame) -> str:
                 _number(row.kappa, 4),
             )
         )
-    return _aligned(lines)
+    return _fitting(lines)
+
+
+def _fitting(lines: list[tuple[str, ...]]) -> str:
+    """The table; on a terminal that it is too wide for, without the columns that matter least."""
+    table, columns = _aligned(lines), list(zip(*lines, strict=True))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+    for name in _FIRST_TO_GO:
+        if max(map(len, table.splitlines())) <= width:
+            return table
+        columns = [column for column in columns if column[0] != name]
+        table = f"{_aligned(list(zip(*columns, strict=True)))}\n(--csv has all columns)"
+    return table
 
 
 def _claim(row) -> tuple[str, str, str, str]:
@@ -192,7 +288,7 @@ def _grid(frame: pd.DataFrame) -> str:
     """RMSE of the ranked rows, one column for each budget."""
     ranked = frame[frame["rank"].notna()]
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
-    table = table.loc[table.iloc[:, -1].sort_values().index]
+    table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
     lines = [("mechanism", *(f"epsilon {epsilon:g}" for epsilon in table.columns))]
     lines += [(row[0], *map(_number, row[1:])) for row in table.itertuples()]
     return _aligned(lines)

@@ -34,7 +34,8 @@ def _range(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _option(text: str) -> tuple[str, object]:
+def option_value(text: str) -> tuple[str, object]:
+    """A type for `add_argument`: NAME=VALUE, the value as JSON or else as text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
@@ -76,7 +77,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--option",
-        type=_option,
+        type=option_value,
         action="append",
         default=[],
         metavar="NAME=VALUE",
@@ -84,9 +85,9 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_shape_and_sensitivities(parser: argparse.ArgumentParser) -> None:
-    """Options that describe a query, see `query_of`."""
-    parser.add_argument("--shape", type=_shape, required=True, help="axes, such as 89x89")
+def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Options that describe a query, see `query_of`; `required` if a shape must be given."""
+    parser.add_argument("--shape", type=_shape, required=required, help="axes, such as 89x89")
     parser.add_argument(
         "--l2-sensitivity",
         type=number,
@@ -135,6 +136,13 @@ def query_of(options) -> Query:
         structure=options.structure,
         record_bound=options.record_bound,
     )
+
+
+def audited_mechanism_of(options) -> Mechanism:
+    """The mechanism of `audit`, as published and with its options at their defaults."""
+    options.key = mechanism_key(options.key)
+    options.calibration, options.option = "published", []
+    return mechanism_of(options)
 
 
 def mechanism_of(options) -> Mechanism:

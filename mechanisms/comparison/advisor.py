@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mechanisms.base.mechanism import CALIBRATIONS
@@ -14,7 +14,7 @@ from mechanisms.comparison.assessor import Assessor
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload_options import workload_factors
-from mechanisms.verification.verification import HOLDS, LOOSE
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,7 @@ def compare(
     calibrations: Sequence[str] = CALIBRATIONS,
     mechanisms: Sequence[str] | None = None,
     seconds: float = 20.0,
+    tell: Callable[[str], None] = lambda key: None,
 ) -> pd.DataFrame:
     """Every mechanism for a query, ranked by its error at equal true privacy.
 
@@ -63,9 +64,11 @@ def compare(
         mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package.
             One that is named twice counts once.
         seconds: Time limit for each mechanism, all budgets and calibrations together; > 0.
+        tell: Is called with the key of each mechanism before it is assessed.
 
     Returns:
-        One row for every budget, mechanism and calibration, best first:
+        One row for every budget, mechanism and calibration, best first; of equal ranks those whose
+        published claim is refuted last:
         status: "served", "unsupported", "too slow" or "failed"; `note` has the reason.
         rank: From 1 at each budget; <NA> where the row does not count, see below. Equal ranks are
             ties: within 0.1% of the first of them, or too close to separate by sampling.
@@ -104,7 +107,10 @@ def compare(
     if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
         raise ValueError(f"seconds must be a finite number > 0, got {seconds!r}")
     with Assessor(task, float(seconds)) as assessor:
-        rows = [row for key in keys for row in assessor.rows(key)]
+        rows = []
+        for key in keys:
+            tell(key)
+            rows += assessor.rows(key)
     frame = ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
     return frame.assign(of_limit=frame["rmse"] / _limits(task, frame))
 
@@ -149,17 +155,29 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in rows.groupby(["epsilon", "delta"], sort=False):
         part = part.assign(rank=_ranks(part))
+        part = part.assign(refuted=_refuted(part) & part["rank"].notna())
         best = part.loc[part["rank"].notna(), "rmse"].min()
         parts.append(part.assign(times_best=part["rmse"] / best))
     frame = pd.concat(parts).sort_values(
-        ["epsilon", "delta", "rank", "rmse", "mechanism", "calibration"], na_position="last"
+        ["epsilon", "delta", "rank", "refuted", "rmse", "mechanism", "calibration"],
+        na_position="last",
     )
-    return frame.reset_index(drop=True).astype(
-        {
-            name: "Int64" if name == "rank" else "string" if name in _WORDS else "float64"
-            for name in COLUMNS
-        }
+    return (
+        frame[list(COLUMNS)]
+        .reset_index(drop=True)
+        .astype(
+            {
+                name: "Int64" if name == "rank" else "string" if name in _WORDS else "float64"
+                for name in COLUMNS
+            }
+        )
     )
+
+
+def _refuted(rows: pd.DataFrame) -> pd.Series:
+    """Whether the published claim of each row's mechanism is refuted."""
+    published = rows["calibration"].eq("published") & rows["verdict"].eq(REFUTED)
+    return rows["mechanism"].isin(rows["mechanism"][published])
 
 
 def _ranks(rows: pd.DataFrame) -> pd.Series:
@@ -172,7 +190,11 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
         & (rows["rmse"] < math.inf)
     ]
     # Of each mechanism the exact calibration counts, and the published one where there is none.
-    counted = counted.sort_values("calibration").drop_duplicates("mechanism").sort_values("rmse")
+    counted = (
+        counted.sort_values("calibration", kind="stable")
+        .drop_duplicates("mechanism")
+        .sort_values("rmse", kind="stable")
+    )
     ranks = pd.Series(None, index=rows.index, dtype="Int64")
     first, rank = None, 0
     for place, row in enumerate(counted.itertuples(), 1):
@@ -209,7 +231,12 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     best = first.iloc[0]
     how = "as published" if best.ready else "rescaled to the exact calibration"
     text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}."
-    ties = list(first["title"][first["mechanism"] != best.mechanism])
+    false = set(part["mechanism"][_refuted(part)])
+    others = first[first["mechanism"] != best.mechanism]
+    ties = [
+        f"{row.title}{' (refuted as published)' if row.mechanism in false else ''}"
+        for row in others.itertuples()
+    ]
     if ties:
         who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
         text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it (within {TIE:.1%})."

@@ -21,6 +21,8 @@ from mechanisms.verification.verification import verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
 QUANTILE = 0.99
+# The extra of pyproject.toml that installs a package.
+EXTRAS = {"dp_accounting": "accounting", "cvxpy": "oracle", "clarabel": "oracle"}
 _TIMED_DRAWS, _LONG_DRAW = 4, 0.01
 
 
@@ -91,7 +93,10 @@ def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str
         except Unsupported as reason:
             return {"status": UNSUPPORTED, "note": str(reason)}
         except ImportError as error:
-            return {"status": UNSUPPORTED, "note": f"needs the package {error.name}: install it"}
+            extra = EXTRAS.get(error.name or "")
+            name = f"matrix-noise-bench[{extra}]" if extra else error.name
+            note = f"needs the package {error.name}: pip install '{name}'"
+            return {"status": UNSUPPORTED, "note": note}
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}

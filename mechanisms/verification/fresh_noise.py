@@ -86,7 +86,7 @@ def find_repeated_noise(
     first, second = (each.reshape(len(each), -1) for each in (draws, others))
     if first.shape[1] == 1 or len(first) * len(second) * delta > TAIL:
         return
-    first = first[np.argsort(first[:, 0])]
+    first = first[np.argsort(first[:, 0], kind="stable")]
     place = np.searchsorted(first[:, 0], second[:, 0])
     again = np.zeros(len(second), bool)
     for near in (place - 1, place):

@@ -136,7 +136,7 @@ def _alike(noise: np.ndarray) -> tuple[int, int, float]:
     Only elements that are adjacent in size in the first draw are compared, so that equal ones are
     found wherever they are.
     """
-    order = np.argsort(np.abs(noise[0]))
+    order = np.argsort(np.abs(noise[0]), kind="stable")
     first, second = order[:-1], order[1:]
     signs = np.copysign(1.0, noise[0, first] * noise[0, second])
     place = int(np.argmin(np.mean((noise[:, second] - signs * noise[:, first]) ** 2, axis=0)))
@@ -187,7 +187,7 @@ def _of_gram_matrices(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """+-x x^T for one record, or x x^T - y y^T for a replaced one, ||x|| = ||y|| = record_bound."""
     size = query.shape[0]
-    order = np.argsort(np.mean(np.diagonal(noise, axis1=1, axis2=2) ** 2, axis=0))
+    order = np.argsort(np.mean(np.diagonal(noise, axis1=1, axis2=2) ** 2, axis=0), kind="stable")
     signs = rng.choice((-1.0, 1.0), size) / math.sqrt(size)
     orthogonal = signs * np.where(np.arange(size) % 2, -1.0, 1.0)
     replaced = query.adjacency == "replace" and size > 1

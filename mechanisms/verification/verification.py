@@ -199,8 +199,8 @@ def verify(
         return _without_verdict(mechanism, delta, contradiction)
     if profile is None:
         raise Unsupported(
-            "has no exact profile to compare with its claim; sample its releases on a pair of "
-            "inputs instead, see python -m mechanisms audit --help"
+            "has no exact profile to compare with its claim; `python -m mechanisms audit KEY` with "
+            "the same options samples its releases instead"
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
     slack = mechanism.slack()

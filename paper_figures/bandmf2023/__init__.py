@@ -2,3 +2,6 @@
 
 The judges of its guarantee and of its sensitivities are the suite's.
 """
+
+NAME = "Banded matrix factorisation"
+MECHANISMS = ("factorisation",)

@@ -2,3 +2,5 @@
 
 Its judge is the suite's, which many papers share.
 """
+
+NAME = "Banded square root"

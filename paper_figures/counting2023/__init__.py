@@ -3,3 +3,5 @@
 Fichtenberger, Henzinger and Upadhyay, arXiv:2202.11205; Henzinger, Upadhyay and Upadhyay,
 arXiv:2211.05006.
 """
+
+NAME = "Square-root factorisation"

@@ -2,3 +2,6 @@
 
 Its judges are the suite's, which many papers share.
 """
+
+NAME = "Elliptic Gaussian and K-norm noise"
+MECHANISMS = ("elliptic-gaussian", "k-norm")

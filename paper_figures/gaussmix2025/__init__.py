@@ -2,3 +2,6 @@
 
 The judges of its claims are the suite's, which many papers share.
 """
+
+NAME = "GaussMix"
+MECHANISMS = ("gaussian-sketch",)

@@ -2,3 +2,5 @@
 
 features   Figure 1 (type II)           gradients  type I, which the paper only announces
 """
+
+NAME = "IMGM"

@@ -2,3 +2,6 @@
 
 The judges of its claims are the suite's, which many papers share.
 """
+
+NAME = "i.n.i.d. noise"
+MECHANISMS = ("inid-gaussian", "inid-laplace")

@@ -2,3 +2,6 @@
 
 Its claims are judged by sums for Renyi divergences.
 """
+
+NAME = "Discrete Gaussian and Skellam"
+MECHANISMS = ("discrete-gaussian", "skellam")

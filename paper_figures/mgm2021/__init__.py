@@ -3,3 +3,5 @@
 federated_horizontal  Figure 2          noise_only  Tables 4 and 5
 federated_vertical    Figure 3
 """
+
+NAME = "MGM, UDN and IDN"

@@ -133,7 +133,8 @@ def draw_accuracies(
     caption = (
         f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
         f"{trial_words(table)}, delta {table['delta'].iloc[0]:g}, on {sources}. Dotted: "
-        f"without privacy, and random answers. {equal}".rstrip()
+        f"without privacy, and random answers; dashed: the majority class, where it is above "
+        f"these. {equal}".rstrip()
     )
     numbers = "; ".join(
         f"{dataset_title(dataset)}: {size.records:,.0f} training records, {size.rounds} rounds, "
@@ -148,7 +149,7 @@ def draw_accuracies(
         f"{published_only(rows, study, *datasets)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
-    figure = draw_spread(bars, "test accuracy,")
+    figure = draw_spread(bars, "test accuracy,", MAJORITY)
     _explain_lone_curves(figure, table, lone)
     return Drawn(caption, table, figure, note)
 

@@ -3,3 +3,5 @@
 A module per study has its table and its judges; what all three studies share is in `compared_study`
 (which trials are read), `comparison` (tables and findings) and `three_studies` (Figure 4, Table 6).
 """
+
+NAME = "MVG"

@@ -16,7 +16,6 @@ from claims.rules import equal, order
 from claims.verdicts import NOT_RUN, Finding, Part, not_run
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.legends import legend_below
 from paper_figures.mvg2018.compared_study import (
     MVG,
     WHOLE_QUERY,
@@ -87,16 +86,17 @@ def figure_4(results: Results) -> Drawn:
     calibrations = [name for name in CALIBRATION_LINES if name in set(scores["calibration"])]
     columns = [(study, kernel) for study in STUDIES for kernel in kernels_of(study.scores(scores))]
     figure, axes = plt.subplots(
-        len(calibrations),
         len(columns),
-        figsize=(PAGE * max(1, len(columns) / 4), 1.3 + 1.9 * len(calibrations)),
+        len(calibrations),
+        figsize=(PAGE, 0.5 + 1.7 * len(columns)),
         sharex=True,
         squeeze=False,
     )
-    for column, (study, kernel) in enumerate(columns):
+    for row, (study, kernel) in zip(axes, columns, strict=True):
         own = with_kernel(lines[lines["study"] == study.name], kernel)
-        for axis, calibration in zip(axes[:, column], calibrations, strict=True):
-            _panel(axis, own[own["calibration"] == calibration])
+        for axis, calibration in zip(row, calibrations, strict=True):
+            panel = own[own["calibration"] == calibration]
+            _panel(axis, panel)
             _levels(axis, study, with_kernel(levels[study.name], kernel), zero)
             if study is REGRESSION:
                 axis.set_yscale("log")
@@ -104,20 +104,26 @@ def figure_4(results: Results) -> Drawn:
                 # A thousandth of the random answer's error, and zero without noise.
                 axis.set_yscale("symlog", linthresh=1e-4)
                 axis.set_ylim(bottom=0)
+            else:
+                _zoom(axis, panel)
         title = f"{study.numeral}: {study.name.replace('_', ' ')}"
-        title += f", {KERNEL_TITLES[kernel]}" if kernel else ""
-        axes[0, column].set_title(f"{title}\n{study.score_symbol}", fontsize=7)
-        axes[-1, column].set_xlabel("share tau")
-        handles, labels = axes[0, column].get_legend_handles_labels()
-        legend_below(axes[-1, column], handles, labels)
-    for axis, calibration in zip(axes[:, 0], calibrations, strict=True):
-        axis.set_ylabel(CALIBRATION_TITLES[calibration])
+        title += f"\n{KERNEL_TITLES[kernel]}" if kernel else ""
+        row[0].set_ylabel(f"{title}\n{study.score_symbol}", fontsize=7)
+        # The kernels of a study share its legend.
+        if (study, kernel) == next(each for each in columns if each[0] is study):
+            handles, labels = row[0].get_legend_handles_labels()
+            beside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "fontsize": 6}
+            row[-1].legend(handles, labels, **beside)
+    for axis, calibration in zip(axes[0], calibrations, strict=True):
+        axis.set_title(CALIBRATION_TITLES[calibration])
+    for axis in axes[-1]:
+        axis.set_xlabel("share tau")
     caption = (
         f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over tau, "
         "the share of the precision that is split equally among the named features. Mean over "
         f"{scores['trial'].nunique()} trials with 95% intervals. The "
-        f"regression has a column per kernel. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, "
-        "one record replaced. Rows: noise as published, and at equal true privacy."
+        f"regression has a row per kernel. Epsilon {scores['epsilon'].iloc[0]:g}, delta 1/N, "
+        "one record replaced. Columns: noise as published, and at equal true privacy."
     )
     words = "; ".join(f"{study.numeral}: {study.score_words}" for study in STUDIES)
     note = (
@@ -142,12 +148,23 @@ def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _zoom(axis, panel: pd.DataFrame) -> None:
+    """An axis around MVG's errors, which are far from the one without noise."""
+    low, high = panel["low"].min(), panel["high"].max()
+    if low > 0.5 * high:
+        axis.set_ylim(low - 0.3 * (high - low), high + 0.3 * (high - low))
+        text = {"fontsize": 6, "va": "bottom", "transform": axis.transAxes}
+        axis.text(0.02, 0.02, "without noise: 0, below this axis", **text)
+
+
 def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> None:
     """Lines at the errors without noise, of a random answer, and of predicting zero."""
     for mechanism, dashes in zip(LEVELS, ((1, 1), (4, 2)), strict=True):
         own = select(controls, mechanism=mechanism, calibration="published")
         if len(own):
             mean, style = own["value"].mean(), look(mechanism)
+            if mechanism == study.floor[1] and study.exact_floor is not None:
+                mean = study.exact_floor
             axis.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
     if study is REGRESSION and not math.isnan(zero):
         axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
@@ -159,7 +176,7 @@ def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> 
 def _panel(axis, panel: pd.DataFrame) -> None:
     groups = list(panel[panel["share"].notna()].groupby("treatment", sort=False))
     for index, (name, line) in enumerate(groups):
-        line = line.sort_values("share")
+        line = line.sort_values("share", kind="stable")
         axis.errorbar(
             line["share"] + 0.01 * (index - (len(groups) - 1) / 2),
             line["mean"],

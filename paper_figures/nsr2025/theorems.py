@@ -32,7 +32,7 @@ def least_root_error(
     budgets = own[["epsilon", "delta"]].drop_duplicates()
     epsilon, delta = budgets.iloc[0]
     errors = errors_of(own[(own["epsilon"] == epsilon) & (own["delta"] == delta)])
-    errors = errors.sort_values("steps").set_index("steps")
+    errors = errors.sort_values("steps", kind="stable").set_index("steps")
     if errors.index[-1] < least_steps:
         raise CannotJudge(f"The results have no errors of {least_steps} steps or more")
     root = float(mu_for(epsilon, delta)) * np.sqrt(errors["mean_error"])

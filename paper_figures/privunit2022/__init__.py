@@ -2,3 +2,6 @@
 
 The judge of its guarantee is the suite's.
 """
+
+NAME = "PrivUnitG"
+MECHANISMS = ("privunit-g",)

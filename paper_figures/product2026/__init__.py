@@ -2,3 +2,6 @@
 
 Its judges are the suite's, which many papers share.
 """
+
+NAME = "Product noise"
+MECHANISMS = ("product-noise",)

@@ -4,3 +4,5 @@ count_query_maps    Figure 4            dpsgd       Figures 7 and 8
 count_query         Figure 5, Table 1   noise_only  Figure 9
 pca                 Figure 6
 """
+
+NAME = "R1SMG"

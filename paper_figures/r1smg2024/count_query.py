@@ -8,6 +8,7 @@ at the epsilon that the paper gives a mechanism.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
@@ -15,8 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import bootstrapped
-from claims.judged_rows import calibrated, official_study, pick
+from claims.judged_rows import calibrated, listed, official_study, pick
 from claims.judges import judge
 from claims.rules import number, order, statement
 from claims.verdicts import Finding, Sizes
@@ -106,75 +108,67 @@ def figure_5(results: Results) -> Drawn:
     if losses.empty or losses["trial"].nunique() < 3:
         raise DrawingError(f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)}")
     calibrations = [f for f in CALIBRATION_LINES if f in set(losses["calibration"])]
-    figure, axes = plt.subplots(4, len(calibrations), figsize=(PAGE, 7.2), squeeze=False)
-    for column, calibration in enumerate(calibrations):
-        chosen = losses[losses["calibration"] == calibration]
-        groups = {
-            mechanism: chosen[chosen["mechanism"] == mechanism]["value"].to_numpy()
-            for mechanism in in_order(chosen["mechanism"])
-        }
-        _loss_panels(axes[:, column], groups)
-        if calibration == "published":
-            _paper_means(axes[2, column], list(groups))
-        axes[0, column].set_title(CALIBRATION_TITLES[calibration])
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    for axis, letter in zip(axes[:, 0], "abcd", strict=True):
-        axis.set_ylabel(f"({letter})  {axis.get_ylabel()}")
+    figure = plt.figure(figsize=(PAGE, 4.6))
+    above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
+    sizes = above.subplots(1, len(calibrations), sharey=True, squeeze=False)[0]
+    for axis, calibration in zip(sizes, calibrations, strict=True):
+        own = losses[losses["calibration"] == calibration]
+        _means_panel(axis, own, calibration)
+    _shape_panels(below.subplots(1, 2), losses[losses["calibration"] == calibrations[0]])
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     caption = (
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the count query, "
-        f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
-        "Histograms (a) and kernel densities (c) of log10 L, vertical lines at the mean of L; "
-        "the same (b, d) of L over its mean. Left: as published; right: rescaled until the true "
-        "delta at epsilon is the budget's."
+        f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
+        "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histogram "
+        "and kernel density of L over its mean, the same at either calibration."
     )
     note = (
-        "L is the loss before post-processing. (b) and (d) are cut off at 5 times the mean, which "
-        "R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur the edge "
-        "at 0. At equal true privacy all i.i.d. Gaussian noise has the same distribution, so its "
-        "curves coincide. Triangles in (c): the means that the paper states."
+        "L is the loss before post-processing. The lower panels are cut off at 5 times the mean, "
+        "which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur "
+        "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
+        "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
+        "does not depend on the scale of the noise."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure, note)
 
 
-def _paper_means(axis: plt.Axes, mechanisms: list[str]) -> None:
-    """The paper's means of L as triangles, one above the other, with their values beside them."""
+def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
+    """The mean of L and the middle 90% of the trials, a line per mechanism."""
+    mechanisms = in_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
-        stated = STATED_LOSSES[mechanism]
-        axis.plot(np.log10(stated), 0.15 + 0.3 * place, "v", color=look(mechanism).colour)
-        # Right of all means as published but MVG's, where nothing else is drawn.
-        axis.text(
-            *(0.42, 0.1 + 0.3 * place, f"paper, {look(mechanism).title}: {stated:,.0f}"),
-            **{"fontsize": 5.5, "transform": axis.get_yaxis_transform()},
+        values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
+        axis.hlines(place, *values.quantile([0.05, 0.95]), color=style.colour, linewidth=3)
+        axis.plot(values.mean(), place, marker=style.marker, color=style.colour)
+        if calibration == "published":
+            stated = STATED_LOSSES[mechanism]
+            axis.plot(stated, place, "*", color="black", markersize=7)
+            text = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
+            axis.annotate(f"paper: {stated:,.0f}", (stated, place), fontsize=6, **text)
+    axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
+    axis.set_ylim(len(mechanisms) - 0.5, -0.5)
+    axis.set_xscale("log")
+    axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
+
+
+def _shape_panels(axes: np.ndarray, losses: pd.DataFrame) -> None:
+    """Histogram and kernel density of L over its mean."""
+    bins, grid = np.linspace(0, 5, 60), np.linspace(0, 5, 500)
+    for mechanism in in_order(losses["mechanism"]):
+        values, style = (
+            losses[losses["mechanism"] == mechanism]["value"].to_numpy(),
+            look(mechanism),
         )
-
-
-def _loss_panels(axes: np.ndarray, groups: dict[str, np.ndarray]) -> None:
-    everything = np.log10(np.concatenate(list(groups.values())))
-    low, high = min(everything.min(), 4.0) - 0.2, everything.max() + 0.2
-    bins, grid = np.linspace(low, high, 80), np.linspace(low, high, 800)
-    relative, fine = np.linspace(0, 5, 60), np.linspace(0, 5, 500)
-    for mechanism, values in groups.items():
-        style = look(mechanism)
         kind = {"color": style.colour, "label": style.title}
-        logs, ratio = np.log10(values), values / values.mean()
-        axes[0].hist(logs, bins, alpha=0.6, **kind)
-        axes[1].hist(ratio, relative, histtype="step", linewidth=1.2, **kind)
-        axes[2].plot(grid, scipy.stats.gaussian_kde(logs)(grid), **kind)
-        axes[2].axvline(np.log10(values.mean()), color=style.colour, linestyle=":")
-        axes[3].plot(fine, scipy.stats.gaussian_kde(ratio)(fine), **kind)
-    for axis in axes[[0, 2]]:
-        axis.set_xlabel("log10 L, L in squared pickups")
-    for axis in axes[[1, 3]]:
-        axis.set_xlabel("L / mean of L")
-    for axis in axes[1:]:
+        ratio = values / values.mean()
+        axes[0].hist(ratio, bins, histtype="step", linewidth=1.2, **kind)
+        axes[1].plot(grid, scipy.stats.gaussian_kde(ratio)(grid), **kind)
+    for axis, words in zip(axes, ("trials", "density"), strict=True):
+        axis.set(xlabel="L / mean of L", ylabel=words)
         # A spike beside a flat curve: linear up to 1, logarithmic above.
         axis.set_yscale("symlog", linthresh=1)
         axis.set_ylim(0)
-    for axis, words in zip(axes, ("trials", "trials", "density", "density"), strict=True):
-        axis.set_ylabel(words)
+    axes[1].legend(fontsize=6)
 
 
 @drawing("r1smg2024_table1", kind="tables", needs=["count_query"])
@@ -238,7 +232,8 @@ def accuracy_loss(*, tolerance: float) -> Finding:
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
             "losses and R1SMG's would be half as large. "
-            f"{_fewer_cells(found, stated, tolerance)}"
+            f"{_fewer_cells(found, stated, tolerance)} The stated losses are reached at "
+            f"{_implied_words()}."
         ),
         calibration="published",
         sizes=Sizes(
@@ -269,11 +264,32 @@ def _fewer_cells(found: dict[str, float], stated: dict[str, float], tolerance: f
     )
 
 
-def _paper_noise(key: str):
-    """A mechanism at the count query and its epsilon of Figure 5; MVG with the smallest gamma."""
+def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
+    """A mechanism at the count query, MVG with the smallest gamma.
+
+    At its epsilon of Figure 5, unless another one is given.
+    """
     at = setting(f"r1smg2024-count-{count_epsilon(key):g}")
     query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
-    return calibrated(key, query, at.budget)
+    budget = at.budget if epsilon is None else replace(at.budget, epsilon=epsilon)
+    return calibrated(key, query, budget, calibration)
+
+
+@functools.cache
+def implied_by_loss(key: str, calibration: str) -> Implied:
+    """The epsilon at which a mechanism has the mean loss that the paper states for it."""
+    return in_closed_form(
+        lambda epsilon: _paper_noise(key, epsilon, calibration).expected_loss(),
+        STATED_LOSSES[key],
+    )
+
+
+def _implied_words() -> str:
+    return listed(
+        f"epsilon {implied_by_loss(key, 'published')} ({mechanism_title(key)}, "
+        f"{implied_by_loss(key, 'exact')} at equal true privacy)"
+        for key in STATED_LOSSES
+    )
 
 
 @judge(studies=("count_query",))

@@ -56,7 +56,12 @@ def counts_over_epsilon(results: Results) -> Drawn:
     dataset, source = main_dataset(results.rows, "count_query")
     rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in METRICS)
     keys = ["metric", "calibration", "mechanism", "epsilon", "delta"]
-    means = rows.groupby(keys, sort=False)["value"].mean().reset_index().sort_values("epsilon")
+    means = (
+        rows.groupby(keys, sort=False)["value"]
+        .mean()
+        .reset_index()
+        .sort_values("epsilon", kind="stable")
+    )
     private = means[~means["mechanism"].isin(LEVELS)]
     if private.empty:
         raise DrawingError("the results hold no errors of a private mechanism in count_query")

@@ -55,6 +55,7 @@ PANELS = (
 COLUMNS = 4
 # Why these have no map at equal true privacy.
 WITHOUT_EXACT_MAP = {
+    "non-private": "there is no noise to rescale",
     "dawa-published": "DAWA's exact privacy is not known, so its noise cannot be rescaled to it",
     "hb": "the estimate of H_b may reveal less than its measurements, so its exact privacy is not "
     "known",
@@ -157,8 +158,7 @@ def _draw_maps(
                 axis.set_title(_panel_title(mechanism), fontsize=7)
             if column == 0:
                 axis.set_ylabel(CALIBRATION_TITLES[calibration], fontsize=7)
-            # The control has no noise to rescale.
-            key = (mechanism, "published" if mechanism == "non-private" else calibration)
+            key = (mechanism, calibration)
             if key not in maps:
                 reason = WITHOUT_EXACT_MAP.get(mechanism, "not in this run")
                 words = textwrap.fill(f"No map: {reason}.", 28)
@@ -173,7 +173,8 @@ def _draw_maps(
             axis.set_xlabel(words, fontsize=6, labelpad=1)
     for axis in axes[-len(calibrations) :, len(shown) - (bands - 1) * COLUMNS :].flat:
         axis.set_axis_off()
-    figure.colorbar(image, ax=axes, extend="both", shrink=0.6, aspect=40, label="pickups per cell")
+    words = "pickups per cell (square-root scale)"
+    figure.colorbar(image, ax=axes, extend="both", shrink=0.6, aspect=40, label=words)
     return figure
 
 

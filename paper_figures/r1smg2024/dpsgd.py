@@ -113,6 +113,24 @@ def _diverged(rows: pd.DataFrame) -> str:
     return f" Diverged, without accuracies: {'; '.join(words)}." if words else ""
 
 
+def _write_diverged(
+    axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
+) -> None:
+    """Name the mechanisms without a curve in a panel because all their runs diverged."""
+    found = ok_rows(rows, STUDY, "diverged_epoch")
+    chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
+    for place, mechanism in enumerate(in_order(at_rate(found[chosen], rate)["mechanism"])):
+        words = f"{look(mechanism).title}: diverged"
+        kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
+        axis.text(0.03, 0.22 + 0.1 * place, words, **kind)
+
+
+def _paper_epochs(rows: pd.DataFrame) -> str:
+    """The paper's number of epochs where the run has others, as the end of a label."""
+    stated, epochs = TRAINING.get(rows["dataset"].iloc[0]), size_of_runs(rows).epochs
+    return f" (paper: {stated.epochs} epochs)" if stated and stated.epochs != epochs else ""
+
+
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     """A part per calibration and budget, with a panel per learning rate and one legend."""
     present = set(means["calibration"])
@@ -138,7 +156,9 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
                 _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
             _finish(axis, means["mean"].max())
+            _write_diverged(axis, rows, calibration, epsilon, rate)
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
+            axis.set_xlabel(f"epoch{_paper_epochs(rows)}", labelpad=1)
         axes[0].set_ylabel("accuracy")
         budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
         place.suptitle(f"{budget}, {CALIBRATION_TITLES[calibration]}", fontsize=9)
@@ -166,7 +186,6 @@ def _finish(axis: plt.Axes, largest: float) -> None:
     axis.set_ylim(0.06, top + (1 - top) / 2)
     axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
-    axis.set_xlabel("epoch", labelpad=1)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 
 

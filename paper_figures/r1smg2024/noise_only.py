@@ -32,13 +32,15 @@ from runs.results import Results
 FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic")
+# The same noise as the analytic Gaussian's as published.
+SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 
 
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Expected losses E L of the mechanisms of Figure 9, by rising `size` M."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
     found = found[found["mechanism"].isin(COMPARED)]
-    return found.assign(size=found["shape"].map(size_of)).sort_values("size")
+    return found.assign(size=found["shape"].map(size_of)).sort_values("size", kind="stable")
 
 
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
@@ -48,37 +50,35 @@ def figure_9(results: Results) -> Drawn:
     if rows.empty:
         raise DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only")
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
-    figure, axes = plt.subplots(1, len(epsilons), figsize=(PAGE, 2.6), sharey=True, squeeze=False)
-    for axis, epsilon in zip(axes[0], epsilons, strict=True):
+    figure, axes = plt.subplots(2, len(epsilons), figsize=(PAGE, 4.2), sharex=True, squeeze=False)
+    for column, epsilon in zip(axes.T, epsilons, strict=True):
         panel = rows[rows["epsilon"] == epsilon]
         for mechanism, calibration in itertools.product(
             in_order(panel["mechanism"]), CALIBRATION_LINES
         ):
             of_mechanism = panel[panel["mechanism"] == mechanism]
             line = of_mechanism[of_mechanism["calibration"] == calibration]
-            if line.empty:
-                continue
-            style = look(mechanism)
-            axis.loglog(
-                line["size"],
-                line["value"],
-                color=style.colour,
-                marker=style.marker,
-                linestyle=CALIBRATION_LINES[calibration],
-                markerfacecolor="white" if calibration == "exact" else style.colour,
-                label=f"{style.title}, {CALIBRATION_TITLES[calibration]}",
-            )
+            alone = (mechanism, calibration) == ("r1smg", "published")
+            if not line.empty and (mechanism, calibration) not in SAME:
+                for axis in column if alone else column[:1]:
+                    _curve_of(axis, line, mechanism, calibration)
+        column[0].set_yscale("log")
         limit = "paper, limit of R1SMG: 2 / epsilon"
-        axis.axhline(2 / epsilon, color="black", linestyle=":", label=limit)
-        axis.set(xlabel="number of elements M", title=f"epsilon = {epsilon:g}")
-    axes[0, 0].set_ylabel("E L, squared units of the answer")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        column[1].axhline(2 / epsilon, color="black", linestyle=":", label=limit)
+        column[0].set_title(f"epsilon = {epsilon:g}")
+        column[1].set(xscale="log", xlabel="number of elements M")
+        column[1].set_ylim(bottom=0)
+    for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
+        axis.set_ylabel(words)
+    entries = {}
+    for axis in axes[:, 0]:
+        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
     caption = (
         "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
         f"number of elements M, l2 sensitivity 1, delta {rows['delta'].iloc[0]:g}. Solid: as "
-        "published; dashed: rescaled until the true delta at epsilon is the budget's. Dotted: the "
-        "limit 2/epsilon that the paper gives for R1SMG."
+        "published; dashed: rescaled until the true delta at epsilon is the budget's. Below: R1SMG "
+        "as published on a linear axis, with the limit 2/epsilon that the paper gives."
     )
     note = (
         "At equal true privacy the classic and the analytic Gaussian are the same noise, which is "
@@ -88,6 +88,22 @@ def figure_9(results: Results) -> Drawn:
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(caption, rows[columns], figure, note)
+
+
+def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: str) -> None:
+    style = look(mechanism)
+    label = f"{style.title}, {CALIBRATION_TITLES[calibration]}"
+    if mechanism == "gaussian-analytic":
+        label += ", and both Gaussians at equal true privacy"
+    axis.plot(
+        line["size"],
+        line["value"],
+        color=style.colour,
+        marker=style.marker,
+        linestyle=CALIBRATION_LINES[calibration],
+        markerfacecolor="white" if calibration == "exact" else style.colour,
+        label=label,
+    )
 
 
 @judge(studies=("noise_only",))

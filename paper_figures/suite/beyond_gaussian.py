@@ -105,7 +105,9 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
         )
     if not records:
         raise DrawingError("the results hold no true delta of a mechanism that adds noise")
-    return pd.DataFrame(records).sort_values("published", ascending=False, ignore_index=True)
+    return pd.DataFrame(records).sort_values(
+        "published", ascending=False, ignore_index=True, kind="stable"
+    )
 
 
 @drawing("suite_better", kind="figures", needs=["guarantee/grid"])

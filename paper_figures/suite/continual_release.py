@@ -52,12 +52,12 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         style = look(name)
         title = DEFAULT_TITLE if name == DEFAULT else style.title
         line = {"color": style.colour, "marker": style.marker, "label": title}
-        own = once[once["mechanism"] == name].sort_values("steps")
+        own = once[once["mechanism"] == name].sort_values("steps", kind="stable")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
             continue
         middle.plot(own["steps"], own["ratio"], **line)
-        own = several[several["mechanism"] == name].sort_values("participations")
+        own = several[several["mechanism"] == name].sort_values("participations", kind="stable")
         right.plot(own["participations"], own["ratio"], **line | {"marker": ""})
         for known, face in ((True, style.colour), (False, "white")):
             part = own[own["known"] == known]

@@ -93,7 +93,7 @@ def _draw(panels, rows: pd.DataFrame, data: pd.DataFrame) -> None:
             left.axhline(1 - own["accuracy"].mean(), label=label, **level)
             right.plot(curve["epoch"].astype(int), 1 - curve["accuracy"], **level)
             continue
-        own = own.sort_values("epsilon")
+        own = own.sort_values("epsilon", kind="stable")
         spread = [own["largest"] - own["accuracy"], own["accuracy"] - own["least"]]
         left.errorbar(own["epsilon"], 1 - own["accuracy"], [each.clip(lower=0) for each in spread],
                       linewidth=1, **line)  # fmt: skip
@@ -124,7 +124,7 @@ def at_equal_privacy(rows: pd.DataFrame) -> pd.DataFrame:
     spent = own[~control & (own["metric"] == "true_delta_upper")]
     spent = spent[(spent["value"] / spent["delta"] - 1).abs() <= EQUAL]
     # "exact" comes before "published".
-    spent = spent.sort_values("calibration").drop_duplicates(KEYS)
+    spent = spent.sort_values("calibration", kind="stable").drop_duplicates(KEYS)
     equal = own.merge(spent[[*KEYS, "calibration"]], on=[*KEYS, "calibration"])
     return pd.concat([equal, own[control]], ignore_index=True)
 

@@ -142,4 +142,4 @@ def _needed(grid: pd.DataFrame, epsilon: float, delta: float) -> pd.DataFrame:
     own = loss[(loss["mechanism"] == MEASURED) & (loss["calibration"] == "exact")]
     gaussian = own["size"] / float(mu_for(epsilon, delta)) ** 2
     table = pd.DataFrame({"size": own["size"], "kappa": own["value"] / gaussian})
-    return table.sort_values("size")
+    return table.sort_values("size", kind="stable")

@@ -5,3 +5,5 @@
 
 `scores` is the selection that the figures and the judges share.
 """
+
+NAME = "TLDP"

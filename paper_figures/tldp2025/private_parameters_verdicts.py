@@ -276,11 +276,15 @@ def _places(
         gaps = {mechanism_title(key): scores.gap(larger, key, epsilon) for key in smaller}
         return order(gaps, margin=margin, signal=learned)
 
-    leads = ahead(leader, ("llagp", "dphsgd", *OTHERS))
+    run = scores.means.index.get_level_values("mechanism")
+    rest = [key for key in ("dphsgd", *OTHERS) if key in run]
+    leads = ahead(leader, ("llagp", *rest))
     parts = [every(f"{title}, {mechanism_title(leader)} above all others", leads)]
     if dataset != exception:
-        second = every(f"{title}, LLAGP above the rest", ahead("llagp", ("dphsgd", *OTHERS)))
+        second = every(f"{title}, LLAGP above the rest", ahead("llagp", rest))
         parts.append(_rebuilt("llagp", second))
+    if "dphsgd" not in run:
+        return parts
     apart = {f"at {epsilon:g}": scores.above_chance("dphsgd", epsilon)}
     if dataset == good_on:
         apart = {name: effect.shifted(-signal) for name, effect in apart.items()}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
+from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick
 from claims.judges import CannotJudge
@@ -16,7 +18,7 @@ from claims.verdicts import Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
-from paper_figures.over_epsilon import coinciding, draw_spread
+from paper_figures.over_epsilon import OUTSIDE, coinciding, draw_spread, outside_theorem
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import mechanism_title
 
@@ -34,6 +36,13 @@ OF_THE_PAPER = (
 )
 
 
+class Stated(NamedTuple):
+    """A score of the paper, and the epsilon that it says to be below, where it does."""
+
+    score: float
+    below: float | None = None
+
+
 def f1_scores(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     """The F1 scores of a study, a row per trial; empty where there are none."""
     return ok_rows(rows, study, "f1")
@@ -47,7 +56,9 @@ def over_trials(scores: pd.DataFrame, *keys: str) -> pd.DataFrame:
         *keys: Further columns to keep, which are constant over the trials.
     """
     by = ["dataset", "calibration", "mechanism", "epsilon", "delta", *keys]
-    return scores.groupby(by)["value"].agg(["mean", "min", "max", "count"]).reset_index()
+    found = scores.groupby(by)["value"].agg(["mean", "min", "max", "count"])
+    found[OUTSIDE] = outside_theorem(scores).groupby([scores[key] for key in by]).any()
+    return found.reset_index()
 
 
 def drawn_scores(rows: pd.DataFrame, study: str, *keys: str) -> pd.DataFrame:
@@ -63,7 +74,7 @@ def drawn_scores(rows: pd.DataFrame, study: str, *keys: str) -> pd.DataFrame:
 
 
 def score_figure(
-    spread: pd.DataFrame, label: str, stated: Mapping[str, Mapping[str, float]]
+    spread: pd.DataFrame, label: str, stated: Mapping[str, Mapping[str, Stated]]
 ) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
@@ -71,8 +82,8 @@ def score_figure(
         spread: As `drawn_scores` returns it. An optional column `panel` has the title of the row of
             panels, in place of the data set's.
         label: What the scores are of; the title of the row follows.
-        stated: The paper's scores by title of the row: what for -> F1. They stand as stars at the
-            right end of the panel as published.
+        stated: The paper's scores by title of the row and by what they are for. They stand as stars
+            in the panel as published.
     """
     shown = _by_panel(spread)
     figure = draw_spread(shown, label)
@@ -82,6 +93,9 @@ def score_figure(
         _mark(figure.axes[row * columns], stated.get(title, {}))
         for axis in figure.axes[row * columns + 1 : (row + 1) * columns]:
             if not axis.containers:
+                for line in list(axis.lines):
+                    line.remove()
+                axis.set_axis_off()
                 words = "not run: the same noise\nas in the panel above"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
     return figure
@@ -99,16 +113,23 @@ def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
     return shown.assign(dataset=panels)
 
 
-def _mark(axis: plt.Axes, stated: Mapping[str, float]) -> None:
-    """The paper's scores at the right end of a panel."""
-    # In axes coordinates along epsilon: the paper states few of its budgets.
-    for words, score in stated.items():
-        place = axis.get_yaxis_transform()
-        axis.plot(0.985, score, "*", color="black", markersize=8, transform=place, clip_on=False)
-        axis.text(
-            *(0.955, score + 0.02, f"paper, {words}: {score:g}"),
-            **{"ha": "right", "va": "bottom", "fontsize": 6, "transform": place},
-        )
+def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
+    """The paper's scores: on a line below the epsilon that it states, or at the right end."""
+    for words, (score, below) in stated.items():
+        text = f"paper, {words}: {score:g}"
+        if below is None:
+            # In axes coordinates along epsilon: the paper states few of its budgets.
+            place = axis.get_yaxis_transform()
+            star = {"markersize": 8, "transform": place, "clip_on": False}
+            axis.plot(0.985, score, "*", color="black", **star)
+            kind = {"ha": "right", "va": "bottom", "fontsize": 6, "transform": place}
+            axis.text(0.955, score + 0.02, text, **kind)
+            continue
+        least = axis.get_xlim()[0]
+        axis.plot([least, below], [score, score], color="black", linewidth=1.5, zorder=4)
+        axis.plot(math.sqrt(least * below), score, "*", color="black", markersize=8, zorder=5)
+        axis.text(below * 1.1, score - 0.06, text, fontsize=6, va="top")
+        axis.set_xlim(left=least)
 
 
 def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float = 0.15) -> str:
@@ -218,6 +239,12 @@ class OfficialScores:
         name = f"{title}, {label_of(*peak)} above random answers"
         return at_most(name, self.above_chance(*peak), margin=margin)
 
+    def implied(self, mechanism: str, stated: float) -> Implied:
+        """The epsilon at which one mechanism reaches a stated score; CannotJudge without scores."""
+        own = pick(self.rows, mechanism=mechanism)
+        curve = {epsilon: self.score(mechanism, epsilon) for epsilon in own["epsilon"].unique()}
+        return on_curve(curve, stated)
+
     @property
     def epsilons(self) -> list[float]:
         """The budgets, controls aside, in order."""
@@ -259,6 +286,16 @@ def theorem_2_words(scores: OfficialScores) -> str:
         "Theorem 2's Gaussian has at epsilon the noise of the classic one, which was run, at "
         f"{math.sqrt(square):.3g} sqrt(epsilon). So it has the F1 {found}."
     )
+
+
+def implied_words(published: OfficialScores, exact: OfficialScores, stated: float) -> str:
+    """The epsilons at which the TLDP methods reach the stated score."""
+    found = listed(
+        f"{published.implied(key, stated)} ({mechanism_title(key)}, at equal true privacy "
+        f"{exact.implied(key, stated)})"
+        for key in TLDP
+    )
+    return f"Epsilon at which F1 is {stated:g}: {found}."
 
 
 def label_of(mechanism: str, epsilon: float) -> str:

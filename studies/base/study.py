@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mechanisms.query.extensions import modules_of
 from studies.base.case import Case, Point, Setup, Value
 from studies.base.coordinates import TYPES, Coordinate, UndeclaredValue
 from studies.base.families import Family
@@ -151,7 +152,7 @@ def study_named(name: str) -> Study:
 
 @functools.cache
 def all_studies() -> dict[str, Study]:
-    """Every study by name."""
-    modules = pkgutil.iter_modules([str(FOLDER)], "studies.")
-    found = [study_in(importlib.import_module(each.name)) for each in modules if not each.ispkg]
+    """Every study by name; a file that is broken is named on stderr and left out."""
+    names = pkgutil.iter_modules([str(FOLDER)], "studies.")
+    found = map(study_in, modules_of(each.name for each in names if not each.ispkg))
     return {study.name: study for study in sorted(filter(None, found), key=lambda each: each.name)}

@@ -69,6 +69,8 @@ JUDGES = {
     for function in (refuse, one_trial, as_given, swept, read, chosen)
 }
 
+PAPERS_OF = ledger.papers_of
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
@@ -77,6 +79,7 @@ def run(tmp_path, monkeypatch):
     def make(*entries):
         monkeypatch.setattr(ledger, "all_claims", lambda: [Claim(**each) for each in entries])
         monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
+        monkeypatch.setattr(ledger, "papers_of", lambda folder: {"paper2020"})
         return tmp_path
 
     return make
@@ -102,6 +105,18 @@ def test_what_is_missing_is_not_run_with_its_reason(run):
         "This run has no other.parquet.",
     ]
     assert list(judged["decided by"]) == ["config/paper.yaml", "", ""]
+
+
+def test_a_run_judges_what_needs_no_rows_for_the_papers_of_its_studies_alone(run, monkeypatch):
+    folder = run(entry("elsewhere", **given("confirmed")))
+    monkeypatch.setattr(ledger, "papers_of", PAPERS_OF)
+    assert ledger.papers_of(folder / "reference") == {"paper2020"}
+    (folder / "studies").mkdir()
+    (folder / "studies" / "count_query.parquet").touch()
+    assert ledger.papers_of(folder) == {"r1smg2024"}
+    (row,) = evaluate(folder).to_dict("records")
+    assert row["verdict"] == "not run"
+    assert row["sentence"].startswith("It needs no rows, and this run has no study of its paper")
 
 
 def test_one_trial_is_inconclusive(run):

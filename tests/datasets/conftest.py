@@ -1,12 +1,11 @@
 """A web server on this machine, and official data from the mirror where there is one."""
 
 import contextlib
+import functools
 import http.server
-import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -84,26 +83,6 @@ def run_python():
 
 
 @pytest.fixture(scope="session")
-def mirror() -> Path:
-    """The folder of official data named by DATA_MIRROR."""
-    place = os.environ.get("DATA_MIRROR")
-    if not place:
-        pytest.skip("DATA_MIRROR is not set: the official data are not at hand")
-    if not Path(place).is_dir():
-        pytest.skip(f"DATA_MIRROR={place} is not a folder")
-    return Path(place).resolve()
-
-
-@pytest.fixture(scope="session")
-def official(mirror, tmp_path_factory):
-    """A function that fetches a data set from the mirror, once a session, and loads it."""
-    folder = tmp_path_factory.mktemp("data")
-    loaded = {}
-
-    def load(name):
-        if name not in loaded:
-            datasets.fetch(name, folder, mirror=mirror)
-            loaded[name] = datasets.load(name, folder)
-        return loaded[name]
-
-    return load
+def official(official_data):
+    """A function that loads an official data set, once a session."""
+    return functools.cache(lambda name: datasets.load(name, official_data(name)))

@@ -12,6 +12,7 @@ from test_text_graph_and_sequence_loaders import CASES as OTHERS
 import datasets.loaders
 from datasets import DATASETS, DataError, load
 from datasets.catalogue import loader
+from mechanisms.query import extensions
 
 OFFICIAL = [entry for entry in DATASETS.values() if entry.source == "official"]
 
@@ -81,8 +82,10 @@ def test_a_module_that_is_no_loader(tmp_path, monkeypatch, code, message):
     (tmp_path / "extra.py").write_text(code)
     monkeypatch.setattr(datasets.loaders, "__path__", [*datasets.loaders.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "datasets.loaders.extra", raising=False)
-    with pytest.raises(TypeError, match=rf"extra\.py {message}"):
+    monkeypatch.setattr(extensions, "_left_out", {})
+    with pytest.raises(DataError, match=rf"datasets\.loaders\.extra is left out: it {message}"):
         loader("extra")
+    assert "extra" not in DATASETS and "extra" not in list(DATASETS)
     sys.modules.pop("datasets.loaders.extra")
 
 

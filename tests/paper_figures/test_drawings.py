@@ -99,7 +99,13 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
     assert set(stored) <= set(made.data)
     assert len(made.data) >= len(stored) > 0
     # These are about the mechanisms that they name.
-    named = ("suite_validity", "suite_better", "suite_kappa")
+    named = (
+        "suite_validity",
+        "suite_better",
+        "suite_kappa",
+        "suite_implied_epsilon",
+        "suite_panels",
+    )
     if drawing.paper == "suite" and name not in named:
         # In a column of its own, or in the title of a curve that it shares.
         words = made.data.astype(str)

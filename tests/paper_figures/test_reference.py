@@ -1,7 +1,7 @@
 """The committed ledger: verdicts that are known from elsewhere, and those of the stored rows.
 
-The claims that closed forms decide are judged in every run: tests/workflow/test_whole_run.py
-compares them with the committed ones.
+Claims that closed forms decide are judged in every run that has a study of their paper:
+tests/workflow/test_whole_run.py compares those with the committed ones.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ from claims.judges import all_judges
 from claims.ledger import evaluate, read_ledger
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
 from paper_figures.power_law import power
+from studies.base.study import all_studies
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 # What the ledger says of a claim, but for its detail: that has numbers of the size of rounding.
@@ -51,18 +52,23 @@ def typed():
 
 
 JUDGES = all_judges()
-READING = [each for each in all_claims() if JUDGES[each.rule or each.judge].reads_results]
+STUDIED = {study.paper for study in all_studies().values()}
+AGAIN = [
+    each
+    for each in all_claims()
+    if JUDGES[each.rule or each.judge].reads_results or each.paper not in STUDIED
+]
 
 
 @pytest.fixture(scope="module")
 def ledger():
-    """The claims about the committed rows, judged again."""
+    """The claims about the committed rows, and of papers without a study, judged again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger_module, "all_claims", lambda: READING)
+        patch.setattr(ledger_module, "all_claims", lambda: AGAIN)
         return evaluate(REFERENCE).set_index("claim")
 
 
-@pytest.mark.parametrize("claim", [claim.id for claim in READING])
+@pytest.mark.parametrize("claim", [claim.id for claim in AGAIN])
 def test_the_committed_ledger_is_that_of_the_committed_rows(ledger, typed, claim):
     for column in JUDGED:
         ours, theirs = (table.loc[claim, column] for table in (ledger, typed))

@@ -1,6 +1,7 @@
 """``python -m runs`` from end to end, in a working directory of its own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert "expected_loss" in ended.stdout
+    assert re.search(r"^12x12 +0.5 +expected_loss +\d+ +pickups² +-$", ended.stdout, re.M)
     assert "count_query city mvg-sqrt exact: point 2 of 2" in ended.stderr
     stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
     one = tmp_path / f"{stem}.parquet"
@@ -92,7 +93,7 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
             "dataset city, mechanism non-private; it has published",
         ),
         (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for study count_query; did"),
-        (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
+        (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read nowhere.yaml"),
     ],
 )
 def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):

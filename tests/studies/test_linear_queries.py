@@ -1,14 +1,12 @@
 """Linear queries: histograms, errors against dense workloads, workloads of mechanisms, DAWA."""
 
 import math
-import os
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from one_case import case_of, measured, problem_of, setup_of
 
-from datasets import fetch
 from datasets import load as load_dataset
 from datasets.loaders import city
 from mechanisms import (
@@ -270,15 +268,10 @@ def test_cells_know_the_files_of_their_data(make_config):
     assert shapes == [(100,), (6, 6), (6, 6)]
 
 
-@pytest.fixture(scope="module")
-def official(tmp_path_factory):
-    mirror = os.environ.get("DATA_MIRROR")
-    if not mirror:
-        pytest.skip("DATA_MIRROR is not set: it names a folder with the official files")
-    folder = tmp_path_factory.mktemp("data")
-    for name in ("adult", "uber"):
-        fetch(name, folder, mirror=mirror)
-    return folder
+@pytest.fixture
+def official(official_data):
+    official_data("adult")
+    return official_data("uber")
 
 
 def test_histograms_of_adult(make_config, official):

@@ -1,12 +1,9 @@
 """The count query on the official Uber file: the window of the paper, its cells and boxes."""
 
-import os
-
 import numpy as np
 import pytest
 from one_case import problem_of, setup_of
 
-from datasets import fetch
 from datasets import load as load_dataset
 from studies import count_query
 from studies.count_query import (
@@ -14,14 +11,9 @@ from studies.count_query import (
 )
 
 
-@pytest.fixture(scope="module")
-def uber(tmp_path_factory):
-    mirror = os.environ.get("DATA_MIRROR")
-    if not mirror:
-        pytest.skip("DATA_MIRROR is not set: it names a folder with the official Uber file")
-    folder = tmp_path_factory.mktemp("data")
-    fetch("uber", folder, mirror=mirror)
-    return folder
+@pytest.fixture
+def uber(official_data):
+    return official_data("uber")
 
 
 @pytest.fixture

@@ -120,11 +120,19 @@ def with_tables(drawings):
 
 
 def print_summary():
-    """Show what became of the cells that this run has; returns how many failed."""
+    """Show what became of the cells that this run has, and what they say; returns how many failed.
+
+    What the rows say is left out while nothing has judged them.
+    """
+    from runs.start import written_end
     from runs.summary import summary_of
 
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text, failed = summary_of(RUN, there) if there else ("", 0)
+    if (RUN / "claims.csv").exists():
+        from site_builder.insight import insight
+
+        text = written_end(RUN, text, insight(RUN))
     print(text, end="", file=sys.stderr)
     return failed
 

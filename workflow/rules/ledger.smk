@@ -23,6 +23,7 @@ rule judge_claims:
             labels={"name": "claims", "kind": "table", "reads": "all studies"},
         ),
         markdown=RUN / "claims.md",
+        picture=RUN / "figures" / "suite_ledger.png",
     log:
         RUN / "logs" / "claims.log",
     # The longest job that is not a batch.

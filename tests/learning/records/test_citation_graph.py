@@ -1,6 +1,5 @@
 """Cora's neighbourhoods and graph convolutions: matrix products, and a published accuracy."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,6 @@ import datasets
 from learning.networks.graph_convolution import gcn
 from learning.records import citation_graph, labelled
 from learning.training import noisy_descent as loop
-
-needs_cora = pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR")
 
 
 def normalised(edges, nodes):
@@ -59,14 +56,11 @@ def test_the_network_is_two_matrix_products_per_layer(gradients):
     assert found.numpy() == pytest.approx(expected[4:], rel=1e-4)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data")
-    datasets.fetch("cora", path, mirror=os.environ["DATA_MIRROR"])
-    return path
+@pytest.fixture
+def folder(official_data):
+    return official_data("cora")
 
 
-@needs_cora
 def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
     official, drawn, other = (
         labelled.load(name, folder, None, seed)
@@ -79,7 +73,6 @@ def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
     assert not np.array_equal(drawn.train_inputs, other.train_inputs)
 
 
-@needs_cora
 def test_no_test_node_is_trained_on(folder, monkeypatch):
     monkeypatch.setattr(citation_graph, "neighbourhoods", lambda edges, nodes: np.arange(nodes))
     train, _, test, _ = citation_graph.load("cora", folder, np.random.default_rng(0))
@@ -87,7 +80,6 @@ def test_no_test_node_is_trained_on(folder, monkeypatch):
     assert set(train[:140]) == set(range(140))
 
 
-@needs_cora
 def test_the_planetoid_split_has_about_the_published_accuracy(folder):
     """Kipf and Welling 2017: 81.5 % with dropout; with their weight decay alone a little less."""
     split = labelled.load("cora-planetoid", folder, None, 0)

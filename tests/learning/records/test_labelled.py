@@ -1,6 +1,5 @@
 """Arrays for training: splits, encodings and scalings of tables and texts."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +55,8 @@ def test_missing_and_infinite_flows_count_as_the_median():
     assert np.array_equal(tabular._numbers(flows), [[1], [2], [9], [2], [2]])
 
 
-@pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR with Adult")
-def test_adult_has_the_papers_105_features(tmp_path):
-    datasets.fetch("adult", tmp_path, mirror=os.environ["DATA_MIRROR"])
-    split = labelled.load("adult", tmp_path, None, 0)
+def test_adult_has_the_papers_105_features(official_data):
+    split = labelled.load("adult", official_data("adult"), None, 0)
     assert split.train_inputs.shape == (32_561, 105) and split.test_inputs.shape == (16_281, 105)
     assert split.train_inputs.min() >= 0 and split.train_inputs.max() <= 1
     # Each attribute has at most one category; the first record has all eight.

@@ -97,7 +97,7 @@ def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_releases_keep_shape_precision_and_value(key):
+def test_releases_keep_shape_precision_value_and_seed(key):
     mechanism, example = first_served(key)
     for dtype in (np.float32, np.float64):
         value = example.astype(dtype)
@@ -107,6 +107,7 @@ def test_releases_keep_shape_precision_and_value(key):
         assert np.array_equal(value, before)
         assert value.flags.writeable
         assert not np.shares_memory(answer, value)
+        assert answer.tobytes() == mechanism.release(value, 3).tobytes()
         several = mechanism.releases(value, 3, 2)
         assert (several.shape, several.dtype) == ((2, *value.shape), dtype)
         for given in (answer, several, mechanism.release_with_diagnostics(value, 3)[0]):

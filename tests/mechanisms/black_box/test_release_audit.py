@@ -19,7 +19,9 @@ def test_a_false_claim_is_refuted(black_box, capsys):
     assert run(module, "laplace", pair, "--epsilon", "1") == 0
     shown = capsys.readouterr().out
     assert "refuted: (1, 0)-differential privacy is false" in shown
-    assert "outputs for each value show it" in shown and "99.9% confidence" in shown
+    assert "stopped after " in shown and "99.9% confidence" in shown
+    assert "refuted the claim; --whole-budget draws all, for tighter bounds" in shown
+    assert "at least 0 at epsilon" not in shown and "at least 1 at delta" not in shown
 
 
 def test_a_true_claim_is_undecided(black_box, capsys):

@@ -149,14 +149,6 @@ def test_the_variance_of_linear_queries():
     assert calibrated(axis_precision=THETA).noise.workload_variance((Prefix(24),)) is None
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_draws_keep_precision_and_seed(dtype):
-    noise = calibrated(axis_precision=THETA, axis_directions=PARTLY).noise
-    first, second = (noise.sample(np.random.default_rng(7), 5, dtype) for _ in range(2))
-    assert (first.shape, first.dtype) == ((5, *SHAPE), dtype)
-    assert first.tobytes() == second.tobytes()
-
-
 @pytest.mark.parametrize(
     ("query", "calibration", "words"),
     [

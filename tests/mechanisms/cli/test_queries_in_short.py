@@ -50,6 +50,17 @@ def test_laplace_needs_no_l2_sensitivity(capsys):
     assert "holds" in capsys.readouterr().out
 
 
+def test_a_mechanism_is_audited_by_its_name(capsys):
+    query = ["--shape", "4x4", "--l2-sensitivity", "1", "--delta", "1e-5"]
+    assert main(["audit", "R1SMG", *query, "--epsilon", "1", "--samples", "2000"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("r1smg, ")
+    assert "refuted: (1, 1e-05)-differential privacy is false" in shown
+    assert "\n  pair         " in shown
+    assert main(["audit", "laplace", "--epsilon", "1"]) == 2
+    assert "'laplace' needs --shape and its sensitivities" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["R1SMG", "r1smg", "R1smg"])
 def test_a_name_in_capitals(name, capsys):
     assert main(["describe", name]) == 0

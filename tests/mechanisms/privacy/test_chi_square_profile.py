@@ -159,22 +159,6 @@ def test_composition_adds_rows(family):
     assert stats.ks_2samp(sums, direct).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(("rows", "ratio"), [(1, 0.8), (5, 0.5), (400, 0.25)])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_sampled_losses_reproduce_delta(family, rows, ratio):
-    rng = np.random.default_rng(3)
-    profile = family(rows=rows, ratio=ratio)
-    forward = profile.sample_losses(rng, 200_000)
-    backward = profile.sample_losses(rng, 200_000, reverse=True)
-    # Under Q the mean of e^L is one.
-    weights = np.exp(backward)
-    assert abs(weights.mean() - 1) < 4.5 * weights.std() / math.sqrt(len(weights))
-    for epsilon in (0.0, 0.2, 0.7):
-        gain = -np.expm1(np.minimum(epsilon - forward, 0))
-        exact = profile.delta(epsilon).value
-        assert abs(gain.mean() - exact) < 4.5 * gain.std() / math.sqrt(len(gain))
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_audit_encloses_delta(family):
     profile = family(rows=8, ratio=0.5)

@@ -135,22 +135,6 @@ def test_composition_and_scaling_act_on_mu():
     assert profile.scaled(factor).delta(1.0).value == pytest.approx(1e-5, rel=1e-12)
 
 
-def test_sampled_losses_reproduce_delta():
-    rng = np.random.default_rng(7)
-    profile = GaussianProfile(mu=1.3)
-    forward = profile.sample_losses(rng, 200_000)
-    backward = profile.sample_losses(rng, 200_000, reverse=True)
-    for epsilon in (0.0, 1.0, 3.0):
-        for gain in (
-            -np.expm1(np.minimum(epsilon - forward, 0)),
-            -np.expm1(np.minimum(epsilon + backward, 0)),
-        ):
-            error = gain.std() / np.sqrt(gain.size)
-            assert abs(gain.mean() - profile.delta(epsilon).value) < 4 * error
-        seen = (forward > epsilon).mean()
-        assert abs(seen - profile.survival(epsilon)) < 4 * np.sqrt(seen / forward.size)
-
-
 def test_worst_case_mu_of_the_ball_is_the_least_noisy_component():
     assert worst_case_mu([[2.0, 0.5], [3.0, 1.0]], l2_sensitivity=2.0) == 4.0
 

@@ -14,7 +14,6 @@ from mechanisms.privacy.laplace_profile import (
     LaplaceProfile,
 )
 from mechanisms.privacy.numerics import unit_gauss_legendre
-from tests.mechanisms.privacy.drawn_losses import check_losses
 
 
 def two_laplace_delta(epsilon, first, second):
@@ -214,23 +213,6 @@ def test_compositions_of_compositions_multiply():
     assert profile.delta(0.3) == (
         IndependentLaplaceProfile(components=6, width=1.0, scale=5.0).delta(0.3)
     )
-
-
-@pytest.mark.parametrize(
-    "profile",
-    [
-        LaplaceProfile(l1_sensitivity=1.5, scale=1.0),
-        IndependentLaplaceProfile(components=4, width=0.5, scale=1.0),
-        keep_or_noise(GaussianProfile(mu=0.5), 0.02, 5),
-        keep_or_noise(LaplaceProfile(l1_sensitivity=0.5, scale=1.0), 0.02, 3),
-        # So many components that their losses are drawn as counts of cells.
-        IndependentLaplaceProfile(components=400, width=0.05, scale=1.0),
-        IndependentLaplaceProfile(components=50, width=0.1, scale=1.0),
-    ],
-    ids=lambda profile: type(profile).__name__,
-)
-def test_sampled_losses_reproduce_delta(profile):
-    check_losses(profile, (0.0, 0.4, 1.2), seed=11)
 
 
 @pytest.mark.parametrize(

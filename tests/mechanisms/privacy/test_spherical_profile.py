@@ -135,32 +135,6 @@ def test_enormous_and_vanishing_noise():
     assert 0 < faint.lower <= faint.upper < 1e-199
 
 
-@pytest.mark.parametrize(
-    ("dimension", "shape", "power", "scale"),
-    [
-        (3, 1.0, 2.0, 50.0),
-        (16, 1.0, 2.0, 5.0),
-        (8, 8.0, 1.0, 1.0),
-        (1000, 500.0, 1.5, 0.1),
-        (4, 0.05, 0.4, 10.0),
-    ],
-)
-def test_sampled_losses_reproduce_delta(dimension, shape, power, scale):
-    rng = np.random.default_rng(3)
-    profile = spherical(dimension, shape, power, scale)
-    forward = profile.sample_losses(rng, 200_000)
-    backward = profile.sample_losses(rng, 200_000, reverse=True)
-    for epsilon in (0.0, 0.2, 0.7):
-        exact = profile.delta(epsilon).value
-        for gain in (
-            -np.expm1(np.minimum(epsilon - forward, 0)),
-            -np.expm1(np.minimum(epsilon + backward, 0)),
-        ):
-            assert abs(gain.mean() - exact) < 4 * gain.std() / np.sqrt(gain.size) + 1e-12
-        seen = (forward > epsilon).mean()
-        assert abs(seen - profile.survival(epsilon)) < 4 * np.sqrt(seen / forward.size) + 1e-12
-
-
 @pytest.mark.parametrize("dimension", [4, 7921])
 def test_epsilon_inverts_delta(dimension):
     profile, _ = r1smg(dimension, 1.0, 1e-5)

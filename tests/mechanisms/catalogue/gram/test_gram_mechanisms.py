@@ -56,17 +56,6 @@ def test_moments_of_the_loss(key, size):
         assert abs(np.mean(losses**power) - exact) < 4.5 * error
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("key", ADDITIVE)
-def test_same_seed_same_bytes(key, dtype):
-    noise = calibrated(key, gram(6)).noise
-    first, second = (noise.sample(np.random.default_rng(3), 2, dtype) for _ in range(2))
-    assert first.dtype == dtype and first.shape == (2, 6, 6)
-    assert first.tobytes() == second.tobytes()
-    with pytest.raises(TypeError, match="float16"):
-        noise.sample(np.random.default_rng(0), 1, np.float16)
-
-
 @pytest.mark.parametrize("key", ADDITIVE)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_exact_calibration_meets_the_budget(key, adjacency):

@@ -224,19 +224,6 @@ def test_billions_of_rows_cost_no_more_than_the_matrix():
     assert np.all(np.abs(np.diag(released - gram)) < 5 * error)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("structure", ["gram", "records"])
-def test_same_seed_same_bytes_in_the_precision_of_the_value(dtype, structure):
-    data = records(4, 4)
-    query = gram_query(4) if structure == "gram" else records_query(4, 4)
-    value = (data @ data.T if structure == "gram" else data).astype(dtype)
-    first, second = releases(calibrated(query), value, 1), releases(calibrated(query), value, 1)
-    assert first.dtype == dtype
-    assert first.tobytes() == second.tobytes()
-    if structure == "gram":
-        assert np.array_equal(first[0], first[0].T)
-
-
 @pytest.mark.parametrize(
     ("query", "budget", "reason"),
     [

@@ -80,8 +80,9 @@ def test_draws_have_the_covariance(shape, workload):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_draws_in_both_precisions(dtype):
-    mechanism = calibrated(histogram(3, 4), workload="prefix")
+@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
+def test_draws_in_both_precisions(key, dtype):
+    mechanism = calibrated(histogram(20, 24), key, workload="prefix")
     first, second = (mechanism.sample(np.random.default_rng(7), 5, dtype) for _ in range(2))
     assert first.dtype == dtype
     assert first.tobytes() == second.tobytes()

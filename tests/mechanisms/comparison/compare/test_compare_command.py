@@ -56,6 +56,31 @@ def test_a_grid_is_shown_as_columns_and_drawn(tmp_path, capsys):
     assert file.read_text().startswith("<?xml")
 
 
+def test_the_best_is_printed_with_code_that_runs(capsys):
+    few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
+    assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
+    told, _, *code = capsys.readouterr().out.splitlines()
+    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error")
+    names = {"answer": np.arange(6.0)}
+    exec("\n".join(code), names)
+    assert names["mechanism"].settings["workload"] is not None
+    assert names["released"].shape == (6,)
+    assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1", "--best"]) == 2
+    assert "no mechanism supports this query" in capsys.readouterr().err
+
+
+def test_a_narrow_terminal_gets_fewer_columns(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    arguments = [*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", "1", "--delta", "1e-5"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    table = shown.split("\n\n")[1].splitlines()
+    assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
+    assert "verdict" in table[0] and "RMSE" in table[0]
+    assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
+
+
 def test_only_one_calibration(capsys):
     arguments = [*QUERY, "--mechanisms", "gaussian", "--epsilon", "0.5", "--delta", "1e-5"]
     assert main([*arguments, "--calibration", "published", "--json"]) == 0

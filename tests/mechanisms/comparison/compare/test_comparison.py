@@ -215,6 +215,20 @@ def test_a_sampled_error_is_told_with_its_standard_error():
     assert sentence.endswith("RMSE 31 +- 2 per query.")
 
 
+def test_of_ties_the_refuted_come_last():
+    frame = made_up(
+        rmse=[1.0, 1.0, 1.0, 1.0],
+        mechanism=["a", "a", "b", "c"],
+        title=["A", "A", "B", "C"],
+        calibration=["exact", "published", "exact", "exact"],
+        verdict=["holds", "refuted", "holds", "holds"],
+    )
+    assert list(frame["mechanism"][frame["rank"] == 1]) == ["b", "c", "a"]
+    (sentence,) = conclusion(frame)
+    assert "B has the least error" in sentence
+    assert "C and A (refuted as published) tie with it" in sentence
+
+
 def test_only_proven_privacy_is_ranked():
     frame = made_up(
         rmse=[1.0, 2.0, 3.0, math.inf, 5.0],

@@ -1,4 +1,4 @@
-"""mvg2018 Experiment II: the error of a component, the sensitivity, the paper's records."""
+"""mvg2018 Experiments II and III: errors of components, shared draws, sensitivity, the records."""
 
 import math
 
@@ -9,23 +9,29 @@ from datasets import load as load_dataset
 from mechanisms import Unsupported
 from tests.studies.mvg_studies import Echo, measure, reference, series
 
+ERRORS = pytest.mark.parametrize(
+    ("study", "error"), [("first_component", "error"), ("covariance", "rss")]
+)
+
 
 @pytest.fixture(autouse=True)
 def forget_calls():
     Echo.calls.clear()
 
 
-def test_without_noise_there_is_no_error():
-    _, values = measure("first_component", "non-private")
-    assert series(values, "error").max() < 1e-12
+@ERRORS
+def test_without_noise_there_is_no_error(study, error):
+    _, values = measure(study, "non-private")
+    assert series(values, error).max() < 1e-12
 
 
-def test_vanishing_noise_leaves_no_error(monkeypatch):
+@ERRORS
+def test_vanishing_noise_leaves_no_error(study, error, monkeypatch):
     monkeypatch.setattr(
         Echo, "answer", lambda self, v, rng: v + 1e-9 * rng.standard_normal(v.shape)
     )
-    _, values = measure("first_component", Echo)
-    assert 0 < series(values, "error").max() < 1e-8
+    _, values = measure(study, Echo)
+    assert 0 < series(values, error).max() < 1e-8
 
 
 def test_the_error_of_a_component_by_hand(monkeypatch):
@@ -57,7 +63,27 @@ def test_the_exact_calibration_uses_what_one_record_can_change():
         assert query.reach == pytest.approx(math.sqrt(2) * 13 / 40)
 
 
-def test_the_paper_s_data(official_data):
+def test_rss_by_hand(monkeypatch):
+    """Records along the axes, of decreasing length: the components are the axes in that order."""
+    order = np.random.default_rng(2).permutation(30)
+    answer = np.zeros((30, 40))
+    answer[order, np.arange(30)] = np.arange(30, 0, -1)
+    monkeypatch.setattr(Echo, "answer", lambda self, v, rng: answer)
+    problem, values = measure("covariance", Echo)
+    exact = problem.exact @ problem.exact.T / 40
+    eigenvalues = np.sort(np.linalg.eigvalsh(exact))[::-1]
+    expected = sum((eigenvalues[i] - exact[order[i], order[i]]) ** 2 for i in range(30))
+    assert series(values, "rss") == pytest.approx(expected, rel=1e-9)
+
+
+def test_calibrations_share_their_draws():
+    """Both calibrations of analytic Gaussian noise have the same scale, and the same normals."""
+    _, published = measure("covariance", "gaussian-analytic")
+    _, exact = measure("covariance", "gaussian-analytic", "exact")
+    assert series(published, "rss") == pytest.approx(series(exact, "rss"), rel=1e-6)
+
+
+def test_the_paper_s_sequences(official_data):
     folder = official_data("movement_aal")
     problem, point = reference("first_component", "movement_aal", folder)
     assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
@@ -66,3 +92,10 @@ def test_the_paper_s_data(official_data):
     # The paper's 2,021 records are whole sequences.
     sequences = load_dataset("movement_aal", folder).sequences
     assert sum(map(len, sequences[:80])) == 2021
+
+
+def test_the_paper_s_records(official_data):
+    problem, point = reference("covariance", "cardiotocography", official_data("cardiotocography"))
+    assert (point.shape, point.epsilon, point.delta) == ((21, 2126), 1.0, 1 / 2126)
+    assert problem.exact.shape == (21, 2126)
+    assert np.abs(problem.exact).max() == 1

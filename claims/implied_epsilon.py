@@ -1,0 +1,147 @@
+"""Implied epsilon: the budget at which a mechanism reaches a number that a paper states for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from claims.discovery import paper_modules
+from claims.intervals import SHOWN, Effect, Interval
+
+# The budgets that a closed form is searched in.
+LEAST, MOST = 1e-15, 1e15
+# Of log(epsilon), from one budget that is tried to the next.
+_STEP = math.log(1e3)
+
+
+@dataclass(frozen=True)
+class Implied:
+    """Where a curve over epsilon first reaches a number.
+
+    Args:
+        value: The epsilon; infinite where the curve does not reach the number.
+        interval: The epsilons at which the upper and the lower end of the curve's interval reach
+            it; infinite where they do not.
+        tried: The smallest and the largest epsilon of the curve.
+    """
+
+    value: float
+    interval: Interval
+    tried: Interval
+
+    @property
+    def reached(self) -> bool:
+        """Whether the curve reaches the number."""
+        return self.value < math.inf
+
+    def __str__(self) -> str:
+        """ "12.3 [10, 15]", "at most 0.1" or "not reached up to 50"."""
+        if not self.reached:
+            near = self.interval.low < math.inf
+            words = f"not reached up to {self.tried.high:g}"
+            return f"{words}, within the interval from {self.interval.low:.3g}" if near else words
+        if self.interval.high <= self.tried.low:
+            return f"at most {self.tried.low:g}"
+        if self.interval.low == self.value == self.interval.high:
+            return f"{self.value:.3g}"
+        low, high = self.interval
+        first = f"[{low:.3g}" if low > self.tried.low else "[below"
+        last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
+        return f"{self.value:.3g} {first}, {last}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedNumber:
+    """A number that a paper states for a mechanism, and the epsilons at which it has it.
+
+    Args:
+        where: The table or figure of the paper.
+        mechanism: Key of the mechanism.
+        number: The number in words.
+        epsilon: What the paper says of its epsilon.
+        implied: The epsilon by calibration; one may be missing.
+        source: What ours rests on: "closed form", or a study and its trials.
+    """
+
+    where: str
+    mechanism: str
+    number: str
+    epsilon: str
+    implied: Mapping[str, Implied]
+    source: str
+
+
+def implies(function: Callable[[pd.DataFrame], Iterator[StatedNumber]]):
+    """Declare a function of the rows of a run that yields numbers of its module's paper."""
+    function.implies = True
+    return function
+
+
+def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
+    """The numbers of all papers with the paper's key, as far as the rows have what they need."""
+    for module in paper_modules():
+        for function in vars(module).values():
+            if getattr(function, "implies", False) and function.__module__ == module.__name__:
+                for stated in function(rows):
+                    yield module.__name__.split(".")[1], stated
+
+
+def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float = SHOWN) -> Implied:
+    """The first epsilon at which measured scores reach the stated one; more is better.
+
+    Between two budgets the score follows a line in log(epsilon). The ends of the interval are where
+    the upper and the lower ends of the scores' intervals, each at this confidence, reach it.
+
+    Args:
+        effects: The score at every budget.
+        stated: The paper's score.
+    """
+    epsilons = np.array(sorted(effects))
+    intervals = [effects[epsilon].interval(confidence) for epsilon in epsilons]
+    means = [effects[epsilon].value for epsilon in epsilons]
+    upper, value, lower = (
+        _first(epsilons, np.array(curve), stated)
+        for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
+    )
+    return Implied(value, Interval(upper, lower), Interval(epsilons[0], epsilons[-1]))
+
+
+def _first(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> float:
+    """Where a line through these scores in log(epsilon) first reaches the stated one."""
+    above = np.flatnonzero(scores >= stated)
+    if not len(above):
+        return math.inf
+    after = above[0]
+    if after == 0:
+        return float(epsilons[0])
+    before = after - 1
+    share = (stated - scores[before]) / (scores[after] - scores[before])
+    return float(epsilons[before] * (epsilons[after] / epsilons[before]) ** share)
+
+
+def in_closed_form(error: Callable[[float], float], stated: float) -> Implied:
+    """The epsilon at which an error, a continuous function that falls with it, is the stated one.
+
+    Its interval has no width.
+    """
+
+    def excess(power: float) -> float:
+        return math.log(error(math.exp(power)) / stated)
+
+    def implied(value: float) -> Implied:
+        return Implied(value, Interval(value, value), Interval(LEAST, MOST))
+
+    # From epsilon 1 to where the error is on the other side of the stated one: extreme budgets,
+    # where calibration is slow or fails, are seldom needed.
+    power, above = 0.0, excess(0.0) > 0
+    end, step = (math.log(MOST), _STEP) if above else (math.log(LEAST), -_STEP)
+    while (excess(power) > 0) == above:
+        if power == end:
+            return implied(math.inf if above else LEAST)
+        before, power = power, min(power + step, end) if above else max(power + step, end)
+    return implied(math.exp(scipy.optimize.brentq(excess, before, power, rtol=1e-10)))

@@ -1,0 +1,68 @@
+"""Template of a mechanism that adds no noise: copy it to `mechanisms/catalogue/<name>.py`.
+
+Nothing else has to be edited, as for extend/mechanism.py, the template of noise that is added.
+
+    python -m mechanisms verify my-bits --shape 4 --element-range 0,1 --adjacency local --epsilon 1
+    python -m mechanisms audit my-bits --shape 4 --element-range 0,1 --adjacency local --epsilon 1
+
+Replace this text with what the mechanism is, with its source.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.query.query import Unsupported
+
+
+class MyBits(Mechanism):
+    """Randomised response: each of M bits is kept with odds of e^(epsilon / M) to 1.
+
+    Values between 0 and 1 are rounded at random first: a query states numbers, and this makes bits
+    of them. Categories are vectors of bits too, one of which is 1.
+    """
+
+    key = "my-bits"
+    title = "My randomised response"
+    paper = "Warner 1965"
+    theorem = "epsilon / M for each of M bits"
+    guarantee = "local"  # pure privacy between any two values of one person
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        # Refuse what the theorem does not cover, with the reason as a predicate of the mechanism.
+        if query.element_range != (0.0, 1.0) or query.adjacency != "local":
+            raise Unsupported("needs bits: element_range (0, 1) under local adjacency")
+        # The exact calibration rescales noise; here epsilon is met already. Delta is not used.
+        if calibration == "exact" and budget.delta > 0:
+            raise Unsupported("has no exact calibration at delta > 0: it spends all of epsilon")
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+
+    @property
+    def _of_one_bit(self) -> float:
+        return self.budget.epsilon / self.query.size
+
+    def _release(self, value, rng):
+        # One answer, from random numbers of `rng` alone, of the value's shape and precision.
+        bits = rng.random(value.shape) < value
+        kept = rng.random(value.shape) < 1 / (1 + math.exp(-self._of_one_bit))
+        return np.where(kept, bits, ~bits).astype(value.dtype)
+
+    def _releases(self, value, rng, trials):
+        # Leave this out where many answers are not faster at once. Audits draw thousands.
+        return self._release(np.broadcast_to(value, (trials, *value.shape)), rng)
+
+    def profile(self):
+        # Leave this out where it is not known: `verify` then gives no verdict, and `audit` tests
+        # the claim by releases. All M bits may differ, so the losses of M answers add up.
+        above = PureProfile(largest=self._of_one_bit, times=self.query.size)
+        return BoundedProfile(above=above, attained_loss=self.budget.epsilon)
+
+    def slack(self):
+        # Why `profile` is an upper bound only; None where it is exact.
+        return "it bounds all pairs by the largest loss, which values reach that differ in all bits"

@@ -1,0 +1,64 @@
+"""The command `new`: a template, copied to where it is found, under a name of its own."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from mechanisms.base.registry import all_mechanisms
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = ROOT / "extend"
+# By kind: the template, the folder of the copy, and the words of the template that get the name.
+KINDS = {
+    "mechanism": ("mechanism.py", "mechanisms/catalogue", ("my-mechanism", "MyMechanism")),
+    "without-noise": (
+        "mechanism_without_noise.py", "mechanisms/catalogue", ("my-bits", "MyBits"),
+    ),
+    "noise": ("noise.py", "mechanisms/noise", ("", "TwoScales")),
+    "dataset": ("dataset.py", "datasets/loaders", ("my_data", "MyData")),
+    "study": ("study.py", "studies", ("my_study", "MyStudy")),
+}  # fmt: skip
+
+
+def add_new_command(commands) -> None:
+    """Add the command to the subparsers `commands`."""
+    parser = commands.add_parser(
+        "new", help="a file from a template, ready to edit",
+        description="Copies a template of extend/ to where the suite finds it, under a new name.",
+    )  # fmt: skip
+    parser.add_argument("kind", choices=KINDS, help="what it is")
+    parser.add_argument("name", type=_name, help="such as my_noise: letters, digits and _")
+    parser.set_defaults(run=_new, show=str, json=False)
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(
+            f"must be small letters, digits and _, such as my_noise, got {text!r}"
+        )
+    return text
+
+
+def _new(options: argparse.Namespace) -> str:
+    template, folder, (word, class_name) = KINDS[options.kind]
+    if not TEMPLATES.is_dir():
+        raise ValueError("the templates are in a clone of the project: run it there")
+    path = ROOT / folder / f"{options.name}.py"
+    if path.exists():
+        raise ValueError(f"{path.relative_to(ROOT)} exists already: choose another name")
+    key = options.name.replace("_", "-") if folder == "mechanisms/catalogue" else options.name
+    if folder == "mechanisms/catalogue" and key in all_mechanisms():
+        raise ValueError(f"there is a mechanism {key!r} already: choose another name")
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    title = "".join(part.capitalize() for part in options.name.split("_"))
+    text = re.sub(rf"\b{class_name}\b", title, text)
+    if word:
+        text = re.sub(rf"(?<![\w-]){word}(?![\w-])", key, text)
+    path.write_text(text, encoding="utf-8")
+    lines = [f"{path.relative_to(ROOT)}, from extend/{template}: edit it"]
+    if folder == "mechanisms/catalogue":
+        lines.append(f"it is found already: python -m mechanisms describe {key}")
+    lines.append("CONTRIBUTING.md says what else such a file needs")
+    return "\n".join(lines)

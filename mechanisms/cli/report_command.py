@@ -1,0 +1,105 @@
+"""The command `report`: everything that can be said of anybody's noise, on one page."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from mechanisms.cli.arguments import number
+from mechanisms.query.query import Query
+from mechanisms.report.page import page
+from mechanisms.report.report import Report, report_on
+from mechanisms.report.standard_queries import DELTA
+from mechanisms.report.subject import program, subject_of
+from mechanisms.report.words import summary, undecided
+
+# Reasons that are printed; the page has all.
+REASONS = 3
+_DESCRIPTION = (
+    "Checks a mechanism, a function or a program and writes report.html: its checks against "
+    "itself, the true privacy of its claim over epsilon and M, its error at equal true privacy "
+    "beside all others and the limit, and what has no verdict. It takes at most ten minutes. The "
+    "code runs in child processes with limits of time and memory, but it can read and write what "
+    "you can: report on no code that you do not trust."
+)
+
+
+def add_report_command(
+    commands,
+    add_query: Callable[..., None],
+    query_of: Callable[[argparse.Namespace], Query],
+    option: Callable[[str], tuple[str, object]],
+) -> None:
+    """Add the command to the subparsers `commands`; its options are those of `verify`."""
+    parser = commands.add_parser(
+        "report", help="a page on anybody's noise: checks, true privacy, error, rank",
+        description=_DESCRIPTION,
+    )  # fmt: skip
+    parser.add_argument(
+        "what",
+        nargs="?",
+        metavar="FILE.py:NAME",
+        help="a class or a function (value, rng); or module:NAME, or a mechanism's key",
+    )
+    parser.add_argument("--program", metavar="COMMAND", help="a program, as for audit")
+    parser.add_argument(
+        "--text", action="store_true", help="the program reads and writes lines of numbers"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("report"), help="folder of the page (default: report)"
+    )
+    parser.add_argument(
+        "--option", type=option, action="append", default=[], metavar="NAME=VALUE",
+        help="an option of the mechanism; may be repeated",
+    )  # fmt: skip
+    add_query(parser, required=False)
+    parser.add_argument(
+        "--epsilon", type=number, help="the claim of a function or program (default: six values)"
+    )
+    parser.add_argument(
+        "--delta", type=number, help=f"delta of the claim (default: {DELTA:g}; 0 for a function)"
+    )
+
+    def run(options: argparse.Namespace) -> tuple[Report, Path]:
+        if (options.what is None) == (options.program is None):
+            raise ValueError("report needs FILE.py:NAME or --program, and not both")
+        if options.program is not None:
+            subject = program(options.program, text=options.text)
+        else:
+            subject = subject_of(options.what, dict(options.option))
+        stated = None
+        if options.shape is not None:
+            stated = _fields(query_of(options))
+        delta = options.delta
+        if delta is None:
+            delta = DELTA if options.epsilon is None else 0.0
+        found = report_on(subject, stated=stated, epsilon=options.epsilon, delta=delta, tell=_tell)
+        options.out.mkdir(parents=True, exist_ok=True)
+        command = shlex.join(["python", "-m", "mechanisms", *options.arguments])
+        path = options.out / "report.html"
+        path.write_text(page(found, command), encoding="utf-8")
+        print(f"\r{'':<60}\r", end="", file=sys.stderr)
+        return found, path
+
+    parser.set_defaults(run=run, show=_show, json=False)
+
+
+def _show(written: tuple[Report, Path]) -> str:
+    found, path = written
+    lines = [f"{found.about['title']}, {found.query}", *summary(found), *undecided(found)[:REASONS]]
+    return "\n".join([*lines, f"The page, which a browser prints: {path}"])
+
+
+def _fields(query: Query) -> dict:
+    fields = {each.name: getattr(query, each.name) for each in dataclasses.fields(query)}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _tell(line: str) -> None:
+    """One line that is written over, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{line:<60}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,141 @@
+"""A child process that answers questions one after another, each within a time limit.
+
+Native code, an endless loop and a call of exit are stopped neither by an exception nor by a signal
+handler: the process is killed, and the next question starts a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+from typing import IO, Any, Self
+
+from mechanisms.base.registry import all_mechanisms
+
+_PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from mechanisms.comparison.limited_process import serve; serve()"
+)
+_READY = b"ready\n"
+_SECONDS_TO_START = 120.0
+
+
+class NoAnswer(Exception):
+    """A question has no answer; the message completes "It ..."."""
+
+
+class TooSlow(NoAnswer):
+    """The answer takes longer than the time limit."""
+
+
+class LimitedProcess:
+    """A context manager that ends its process, and with it all that this has started.
+
+    Args:
+        function: module:function of (shared, question), which returns what JSON can hold.
+        shared: The same for all questions; it is pickled once for each process.
+        memory: Largest address space of the process, bytes; None for no limit.
+        output: An open file for all that the function prints; None for the standard error.
+        alone: Whether the process has a group of its own, which is killed with it. A process that
+            starts limited ones itself must, and these must not.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        shared: object,
+        *,
+        memory: int | None = None,
+        output: IO | None = None,
+        alone: bool = False,
+    ) -> None:
+        self._messages = (sys.path, (*function.split(":"), shared, memory))
+        self._output, self._alone = output, alone
+        self._process: subprocess.Popen | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.end()
+
+    def ask(self, question: object, seconds: float) -> Any:
+        """The function's answer; raises `NoAnswer` where the process is killed or ends."""
+        if self._process is None:
+            self._start()
+        # A process that has ended reads no question.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{json.dumps(question)}\n".encode())
+            self._process.stdin.flush()
+        answer = self._line(seconds)
+        if answer is None:
+            self.end()
+            raise TooSlow(f"takes longer than {seconds:.3g} seconds")
+        if not answer:
+            self.end()
+            raise NoAnswer("ended its process without an answer, which may be a lack of memory")
+        return json.loads(answer)
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._output,
+            # Small matrices, for which more threads mostly wait for each other.
+            env={"OMP_NUM_THREADS": "1", **os.environ},
+            process_group=0 if self._alone else None,
+        )
+        for message in self._messages:
+            pickle.dump(message, self._process.stdin)
+        self._process.stdin.flush()
+        if self._line(_SECONDS_TO_START) != _READY:
+            self.end()
+            raise RuntimeError("the child process did not start")
+
+    def _line(self, seconds: float) -> bytes | None:
+        """The next line of the child, empty if it has ended, None if it takes too long."""
+        pipe = self._process.stdout
+        return pipe.readline() if select.select([pipe], [], [], seconds)[0] else None
+
+    def end(self) -> None:
+        """Kill the process, if there is one."""
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if self._alone:
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            # What was not yet written to a dead process is lost with it.
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self._process = None
+
+
+def serve() -> None:
+    """Answer every question on standard input with one line of JSON."""
+    # What the function prints must not be taken for an answer.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    module, name, shared, memory = pickle.load(sys.stdin.buffer)
+    if memory is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    function = getattr(importlib.import_module(module), name)
+    # Imports all mechanisms, so that no time limit counts it.
+    all_mechanisms()
+    answers.write(_READY.decode())
+    answers.flush()
+    for line in sys.stdin.buffer:
+        answers.write(json.dumps(function(shared, json.loads(line))) + "\n")
+        answers.flush()

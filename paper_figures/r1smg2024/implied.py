@@ -1,0 +1,73 @@
+"""The epsilons at which mechanisms have the numbers that r1smg2024 states for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from claims.implied_epsilon import StatedNumber, implies, on_curve
+from claims.intervals import Effect, Mean
+from claims.judges import CannotJudge
+from paper_figures.r1smg2024.count_query import implied_by_loss
+from paper_figures.r1smg2024.dpsgd_runs import TEST, accuracies, official_runs
+from paper_figures.r1smg2024.numbers import (
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    STATED_LOSSES,
+    TRAINING,
+    count_epsilon,
+)
+
+
+@implies
+def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Figure 5: the mean of ||noise||^2 on the map of pickups."""
+    for key, stated in STATED_LOSSES.items():
+        yield StatedNumber(
+            where="Figure 5",
+            mechanism=key,
+            number=f"mean L about {stated:,.0f}",
+            epsilon=f"{count_epsilon(key):g}",
+            implied={name: implied_by_loss(key, name) for name in ("published", "exact")},
+            source="closed form",
+        )
+
+
+@implies
+def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Figure 7: test accuracy on MNIST after the stated epochs, at the best learning rate."""
+    try:
+        found = accuracies(official_runs(rows, "mnist"), TEST)
+    except CannotJudge:
+        return
+    for key, epoch in REACHED_EPOCHS.items():
+        own = found[(found["mechanism"] == key) & (found["epoch"] == epoch)]
+        if own["trial"].nunique() < 2:
+            continue
+        yield StatedNumber(
+            where="Figure 7",
+            mechanism=key,
+            number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
+            epsilon=f"{TRAINING['mnist'].larger_total:g}",
+            implied={
+                calibration: on_curve(_at_best_rate(part), REACHED_ACCURACY)
+                for calibration, part in own.groupby("calibration")
+            },
+            source=f"dpsgd, {own['trial'].nunique()} trials, best learning rate",
+        )
+
+
+def _at_best_rate(runs: pd.DataFrame) -> dict[float, Effect]:
+    """The accuracy at every budget, at the learning rate with the highest mean."""
+    means = {
+        key: Mean(part["value"].to_numpy(float))
+        for key, part in runs.groupby(["epsilon", "learning_rate"])
+    }
+    return {
+        epsilon: max(
+            (mean for (other, _), mean in means.items() if other == epsilon),
+            key=lambda mean: mean.value,
+        )
+        for epsilon, _ in means
+    }

@@ -1,0 +1,56 @@
+"""The epsilon at which a mechanism reaches the numbers that the papers state for it.
+
+The table `suite_implied_epsilon` has a row for every number that depends on the budget of one
+mechanism and that this suite can compute at other budgets: by the closed form of the noise, or by
+a study that runs several. The home of a paper declares them, by `claims.implied_epsilon.implies`.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from claims.implied_epsilon import stated_numbers
+from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
+from runs.results import Results
+
+NEEDS = ["private_data", "private_features", "private_parameters", "dpsgd"]
+
+
+@drawing("suite_implied_epsilon", kind="tables", needs=NEEDS)
+def implied_epsilons(results: Results) -> Drawn:
+    """One row per stated number and mechanism: the stated epsilon and the implied ones."""
+    if results.rows.empty:
+        raise DrawingError("the results hold no rows of the studies with stated numbers")
+    records = [
+        {
+            "paper": paper,
+            "where": stated.where,
+            "mechanism": mechanism_title(stated.mechanism),
+            "stated number": stated.number,
+            "stated epsilon": stated.epsilon,
+            **{
+                words: str(stated.implied.get(calibration, ""))
+                for calibration, words in CALIBRATION_TITLES.items()
+            },
+            "from": stated.source,
+        }
+        for paper, stated in stated_numbers(results.rows)
+    ]
+    caption = (
+        "Implied epsilon: the budget at which a mechanism reaches the number that its paper states "
+        "for it, as published and at equal true privacy, beside the epsilon that the paper states. "
+        "Closed forms are exact. Measured scores are means over trials, on a line in log(epsilon) "
+        "between the budgets of the run; in brackets, where the 95% interval of the score reaches "
+        "the number."
+    )
+    note = (
+        'The larger epsilon, the less noise. "Not reached up to" names the largest budget of the '
+        'run; "at most" its smallest. The networks and sizes are those of this run, which are '
+        "smaller than the papers': a score that is not reached may be beyond them. On the map, MVG "
+        "has the smallest possible gamma, s/2. For Table 5 there is no second number: "
+        "tldp2025_fig1 shows what noise of the true privacy of a whole image does. Left out are "
+        "the counts of r1smg2024 Figure 4, which need the paper's map, and the errors of mvg2018, "
+        "which it states at epsilon 1, where the study was run (mvg2018_table3)."
+    )
+    return Drawn(caption, pd.DataFrame(records), note=note)

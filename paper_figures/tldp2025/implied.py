@@ -1,0 +1,122 @@
+"""The epsilons at which mechanisms have the numbers that tldp2025 states for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
+from claims.intervals import TooFewTrials
+from claims.judged_rows import calibrated
+from claims.judges import CannotJudge
+from datasets.titles import dataset_title
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import (
+    CLIP,
+    PIXELS,
+    STATED_DELTA_IMDB,
+    STATED_F1_FEATURES,
+    STATED_F1_IMAGES,
+    STATED_F1_IMDB,
+    stated_errors,
+)
+from paper_figures.tldp2025.scores import TLDP, official_scores
+
+# Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
+IMAGE, EPSILON = (28, 28), 1.0
+# Of the classic Gaussian; Section 5.3.1 states it.
+DELTA = 1e-5
+
+
+class Scores(NamedTuple):
+    """The F1 scores that the text states for a figure.
+
+    keys: The mechanisms that they are of.
+    epsilons: What the text says of their epsilon, by data set.
+    ranges: The ranges that noise is for, each with its words.
+    """
+
+    where: str
+    study: str
+    stated: Mapping[str, float]
+    keys: tuple[str, ...] = TLDP
+    epsilons: Mapping[str, str] = {}
+    ranges: Mapping[str | None, str] = {None: ""}
+
+
+FIGURES = (
+    Scores(
+        "Figure 1",
+        "private_data",
+        STATED_F1_IMAGES,
+        epsilons={"mnist": "below 1", "svhn": "below 1"},
+    ),
+    Scores("Figure 2", "private_features", STATED_F1_FEATURES),
+    Scores(
+        "Figure 3",
+        "private_parameters",
+        {"imdb": STATED_F1_IMDB["tldp"]},
+        keys=(*TLDP, "llagp"),
+        epsilons={"imdb": "above 100"},
+        ranges={
+            "clip": f", Delta = {2 * CLIP:g}",
+            "stated": f", Delta = {STATED_DELTA_IMDB:,}",
+        },
+    ),
+)
+
+
+@implies
+def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Table 5: E||noise|| on one image."""
+    query = box_query(IMAGE, *PIXELS)
+    for key, stated in stated_errors(IMAGE, EPSILON, PIXELS[1] - PIXELS[0]).items():
+
+        def loss(epsilon: float, key: str = key) -> float:
+            return calibrated(key, query, Budget(epsilon=epsilon, delta=DELTA)).expected_loss()
+
+        yield StatedNumber(
+            where="Table 5",
+            mechanism=key,
+            number=f"error {stated:.3g}, {IMAGE[0]} x {IMAGE[1]} pixels",
+            epsilon=f"{EPSILON:g}",
+            implied={"published": in_closed_form(loss, stated**2)},
+            source="closed form",
+        )
+
+
+@implies
+def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Figures 1 to 3: F1 of what is learnt from released data."""
+    for figure in FIGURES:
+        for dataset, score in figure.stated.items():
+            for name, words in figure.ranges.items():
+                at = {} if name is None else {"range": name}
+                for key in figure.keys:
+                    found, trials = _implied(rows, figure.study, dataset, key, score, at)
+                    if found:
+                        yield StatedNumber(
+                            where=figure.where,
+                            mechanism=key,
+                            number=f"F1 {score:g}, {dataset_title(dataset)}{words}",
+                            epsilon=figure.epsilons.get(dataset, "not stated"),
+                            implied=found,
+                            source=f"{figure.study}, {trials} trials",
+                        )
+
+
+def _implied(
+    rows: pd.DataFrame, study: str, dataset: str, key: str, score: float, at: dict[str, str]
+) -> tuple[dict[str, Implied], int]:
+    """What the scores of a mechanism imply at each calibration, and over how many trials."""
+    found, trials = {}, 0
+    for calibration in ("published", "exact"):
+        try:
+            own = official_scores(rows, study, dataset, calibration, **at)
+            found[calibration], trials = own.implied(key, score), own.trials
+        except (CannotJudge, TooFewTrials):
+            continue
+    return found, trials

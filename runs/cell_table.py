@@ -1,0 +1,52 @@
+"""The rows of one cell as a table for people: means over trials, with units."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from runs.result_table import OK
+from studies.base.study import Study
+
+
+def cell_table(rows: pd.DataFrame, study: Study) -> str:
+    """One line for each number of a grid point, then the points that have none, with the reason.
+
+    Args:
+        rows: Of one cell, in the order of the store.
+        study: Whose they are; its metrics have the units.
+    """
+    own = [each.name for each in study.coordinates]
+    measured = rows[(rows["status"] == OK) & ~rows["metric"].isin(study.maps)]
+    groups = measured.groupby(["shape", "epsilon", "metric", *own], sort=False, dropna=False)
+    lines = [("shape", "epsilon", "metric", "mean", "unit", "trials", "where")]
+    for (shape, epsilon, metric, *at), values in groups["value"]:
+        trials = measured.loc[values.index, "trial"].nunique()
+        where = ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in zip(own, at, strict=True)
+            if pd.notna(value)
+        )
+        mean = f"{values.mean():.5g}"
+        unit = study.metric(metric).unit or "-"
+        lines.append((shape, f"{epsilon:g}", metric, mean, unit, str(trials or "-"), where or "-"))
+    # A column that no number needs.
+    kept = [
+        column for column in zip(*lines, strict=True) if len(lines) == 1 or set(column[1:]) != {"-"}
+    ]
+    table = ["  ".join(cells).rstrip() for cells in zip(*map(_padded, kept), strict=True)]
+    points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])
+    table = table if len(lines) > 1 else ["no numbers:"]
+    return "\n".join(
+        [
+            *table,
+            *(
+                f"{row.status}: {row.shape}, epsilon {row.epsilon:g}: {row.message}"
+                for row in points.itertuples()
+            ),
+        ]
+    )
+
+
+def _padded(column: tuple[str, ...]) -> list[str]:
+    width = max(map(len, column))
+    return [cell.ljust(width) for cell in column]

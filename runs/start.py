@@ -1,0 +1,90 @@
+"""Runs Snakemake on a config with one line of progress; all that it prints goes to a log."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+from runs.cells import results_folder
+from runs.config import read_config
+
+# What the run ends with, in results/<run>/; the workflow writes it.
+END = "end.txt"
+# Lines of the log that are shown where a run fails.
+SHOWN = 20
+_DONE = re.compile(r"(\d+) of (\d+) steps \(")
+# A line of progress that no terminal writes over comes at most so often.
+EVERY = 60.0
+
+
+def start(config: str, cores: str) -> int:
+    """Run a config and print what it ends with; returns Snakemake's exit status.
+
+    Raises:
+        ConfigError: As `read_config`.
+    """
+    run = results_folder(read_config(config))
+    log = run / "logs" / "snakemake.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    end = run / END
+    end.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", config]
+    last: deque[str] = deque(maxlen=SHOWN)
+    progress = _Progress()
+    with (
+        log.open("w", encoding="utf-8") as out,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as snakemake,
+    ):
+        for line in snakemake.stdout:
+            out.write(line)
+            last.append(line)
+            progress.read(line)
+    progress.clear()
+    if snakemake.returncode and not end.exists():
+        print("".join(last), end="", file=sys.stderr)
+    print(end.read_text(encoding="utf-8") if end.exists() else "", end="")
+    print(f"log: {log}")
+    return snakemake.returncode
+
+
+class _Progress:
+    """One line that is written over on a terminal; elsewhere a line a minute."""
+
+    def __init__(self) -> None:
+        self._begun = self._told = time.monotonic()
+        self._terminal = sys.stderr.isatty()
+
+    def read(self, line: str) -> None:
+        """Tell what a line of Snakemake says of the jobs that are done."""
+        found = _DONE.search(line)
+        now = time.monotonic()
+        if found is None or not (self._terminal or now - self._told > EVERY):
+            return
+        self._told = now
+        done, jobs = map(int, found.groups())
+        left = (now - self._begun) * (jobs - done) / done
+        words = f"{done} of {jobs} jobs done, about {_minutes(left)} left"
+        print(f"\r{words:<60}" if self._terminal else words, end="" if self._terminal else "\n",
+              file=sys.stderr, flush=True)  # fmt: skip
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._terminal:
+            print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def written_end(run: Path, summary: str, lines: list[str]) -> str:
+    """What a run ends with, which is kept in its folder; at most 25 lines."""
+    text = summary + "".join(f"{line}\n" for line in lines)
+    (run / END).write_text(text, encoding="utf-8")
+    return text

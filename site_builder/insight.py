@@ -1,0 +1,90 @@
+"""The few lines that a run ends with: what its rows show, and where to look next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from claims.ledger import read_ledger
+from claims.verdicts import CONTRADICTED, NOT_RUN, count_of
+from datasets.titles import dataset_title
+from mechanisms import all_mechanisms
+from mechanisms.verification.verification import REFUTED
+from paper_figures.style import CALIBRATION_TITLES
+from runs.frames import read_frame
+from site_builder.leaderboards import Line, View, views_of
+from studies.base.study import all_studies
+
+# Rankings that are told, and names in a line.
+RANKINGS, NAMES = 4, 5
+
+
+def insight(run: Path) -> list[str]:
+    """At most nine lines on the rows in results/<run>, of the studies that have a table."""
+    tables = {
+        name: read_frame(path)
+        for name in all_studies()
+        if (path := run / "studies" / f"{name}.parquet").exists()
+    }
+    rankings = [line for name, rows in tables.items() for line in _ranking(name, rows)]
+    more = len(rankings) - RANKINGS
+    lines = [*_false_claims(tables.get("guarantee")), *rankings[:RANKINGS]]
+    if more > 0:
+        lines.append(f"  and {more} more rankings: python -m site_builder build {run.name}")
+    if (run / "claims.csv").exists():
+        lines += _claims(run)
+    return [
+        *lines,
+        f"look next: {run}/findings.md, {run}/figures/ and, for every row, {run}/results.csv",
+    ]
+
+
+def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
+    """The best of a study on its first data set; nothing where it ranks nothing."""
+    study = all_studies()[name]
+    if not study.ranked:
+        return
+    view = next(views_of(study, rows), None)
+    lines = [] if view is None else [line for line in view.lines if _competes(line, view.main)]
+    if lines:
+        first = ", then ".join(f"{line.title} {_value(line, view)}" for line in lines[:3])
+        yield (
+            f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
+            f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: {first}"
+        )
+
+
+def _competes(line: Line, epsilon: float) -> bool:
+    return not line.is_control and epsilon in line.scores
+
+
+def _value(line: Line, view: View) -> str:
+    return f"{line.scores[view.main].value:.3g}"
+
+
+def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
+    """The mechanisms whose published claim is false at a setting of this run."""
+    if rows is None:
+        return
+    published = rows[rows["calibration"].eq("published") & rows["verdict"].notna()]
+    false = published.loc[published["verdict"].eq(REFUTED), "mechanism"].unique()
+    known = all_mechanisms()
+    titles = [known[key].title if key in known else key for key in false]
+    names = ", ".join(titles[:NAMES]) + (" and others" if len(titles) > NAMES else "")
+    yield (
+        f"guarantee: {len(false)} of {published['mechanism'].nunique()} published claims are false "
+        f"at a setting of this run{f': {names}' if titles else ''}"
+    )
+
+
+def _claims(run: Path) -> Iterator[str]:
+    ledger = read_ledger(run)
+    counts = count_of(ledger["verdict"])
+    judged = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if verdict != NOT_RUN)
+    yield f"claims that this run decides: {judged or 'none'}; {counts.get(NOT_RUN, 0)} it does not"
+    against = list(ledger.loc[ledger["verdict"].eq(CONTRADICTED), "claim"])
+    if against:
+        more = f" and {len(against) - NAMES} more" if len(against) > NAMES else ""
+        yield f"contradicted: {', '.join(against[:NAMES])}{more}"

@@ -1,0 +1,76 @@
+"""The implied epsilon against closed forms and a search over a dense grid."""
+
+import math
+
+import numpy as np
+import pytest
+
+from claims.implied_epsilon import Implied, in_closed_form, on_curve
+from claims.intervals import Interval, Mean
+from mechanisms import Budget, Query, get_mechanism
+
+EPSILONS = (0.1, 1.0, 3.0, 50.0)
+
+
+def curve(seed: int) -> dict[float, Mean]:
+    rng = np.random.default_rng(seed)
+    return {
+        epsilon: Mean(mean + 0.03 * rng.standard_normal(4))
+        for epsilon, mean in zip(EPSILONS, (0.1, 0.4, 0.6, 0.9), strict=True)
+    }
+
+
+def by_brute_force(heights: list[float], stated: float) -> float:
+    grid = np.geomspace(EPSILONS[0], EPSILONS[-1], 200_001)
+    found = grid[np.interp(np.log(grid), np.log(EPSILONS), heights) >= stated]
+    return found[0] if len(found) else math.inf
+
+
+@pytest.mark.parametrize("stated", [0.05, 0.3, 0.5, 0.88, 0.99])
+def test_a_curve_reaches_a_score_where_a_dense_grid_does(stated):
+    for seed in range(5):
+        effects = curve(seed)
+        found = on_curve(effects, stated, 0.9)
+        ends = [effect.interval(0.9) for effect in effects.values()]
+        heights = [
+            [effect.value for effect in effects.values()],
+            [high for _, high in ends],
+            [low for low, _ in ends],
+        ]
+        expected = [by_brute_force(each, stated) for each in heights]
+        assert [found.value, *found.interval] == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_first_crossing_of_a_curve_that_falls_again_counts():
+    flat = {0.1: Mean([0.0, 0.0]), 1.0: Mean([1.0, 1.0]), 10.0: Mean([0.0, 0.0])}
+    assert on_curve(flat, 0.5).value == pytest.approx(10**-0.5)
+
+
+@pytest.mark.parametrize("stated", [1e-12, 3.0, 1e20])
+def test_laplace_noise_has_its_error_at_the_epsilon_of_its_formula(stated):
+    # E||noise||^2 = 2 M (s / epsilon)^2.
+    query = Query(shape=(7, 3), l2_sensitivity=2.0, l1_sensitivity=2.0)
+
+    def loss(epsilon):
+        laplace = get_mechanism("laplace")
+        return laplace.calibrate(query, Budget(epsilon=epsilon)).expected_loss()
+
+    assert in_closed_form(loss, stated).value == pytest.approx(2 * math.sqrt(42 / stated), rel=1e-8)
+
+
+def test_an_error_that_no_epsilon_has_is_not_reached():
+    assert str(in_closed_form(lambda epsilon: 1 + 1 / epsilon, 0.5)) == "not reached up to 1e+15"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (2.0, 1.0, 3.0, "2 [1, 3]"),
+        (2.0, 0.1, math.inf, "2 [below, above 50]"),
+        (0.1, 0.1, 0.1, "at most 0.1"),
+        (math.inf, math.inf, math.inf, "not reached up to 50"),
+        (math.inf, 20.0, math.inf, "not reached up to 50, within the interval from 20"),
+    ],
+)
+def test_words(value, low, high, words):
+    assert str(Implied(value, Interval(low, high), Interval(0.1, 50.0))) == words

@@ -1,0 +1,56 @@
+"""What a newcomer asks first: is anything missing, and where do I begin?"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mechanisms.__main__ import main as mechanisms_main
+from mechanisms.cli import new_command
+from runs.__main__ import main
+from runs.doctor import findings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_what_is_missing_is_named_with_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("runs.doctor.shutil.which", lambda name: None)
+    assert main(["doctor", "--folder", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "ok   packages     all " in shown
+    assert "none is left out" in shown
+    assert "0 of 16 official data sets" in shown and "python -m datasets fetch adult" in shown
+    assert "nowhere is no folder\n                  correct DATA_MIRROR" in shown
+    assert "-    Slurm        none" in shown and "-    browser      none" in shown
+
+
+def test_a_missing_package_is_told(tmp_path, monkeypatch):
+    pins = tmp_path / "requirements.txt"
+    pins.write_text("no-such-package==1.0 \\\nnumpy==0.1 ; python_full_version < '3.12' \\\n")
+    monkeypatch.setattr("runs.doctor.REQUIREMENTS", pins)
+    (packages,) = [each for each in findings(tmp_path) if each.name == "packages"]
+    assert packages.state.startswith("2 of 2 are missing or have other versions: no-such-package")
+    assert packages.needed and "make lint" in packages.to_do
+
+
+@pytest.mark.parametrize("kind", new_command.KINDS)
+def test_a_new_file_has_its_own_name(kind, tmp_path, monkeypatch, capsys):
+    template, folder, words = new_command.KINDS[kind]
+    (tmp_path / folder).mkdir(parents=True)
+    shutil.copytree(ROOT / "extend", tmp_path / "extend")
+    monkeypatch.setattr(new_command, "ROOT", tmp_path)
+    monkeypatch.setattr(new_command, "TEMPLATES", tmp_path / "extend")
+    assert mechanisms_main(["new", kind, "zig_zag"]) == 0
+    assert f"{folder}/zig_zag.py, from extend/{template}: edit it" in capsys.readouterr().out
+    text = (tmp_path / folder / "zig_zag.py").read_text()
+    compile(text, "zig_zag.py", "exec")
+    assert "class ZigZag(" in text or "class ZigZag:" in text
+    assert not any(f'"{word}"' in text for word in words if word)
+    assert mechanisms_main(["new", kind, "zig_zag"]) == 2
+    assert "exists already: choose another name" in capsys.readouterr().err
+
+
+def test_a_taken_key_is_refused(capsys):
+    assert mechanisms_main(["new", "mechanism", "laplace"]) == 2
+    assert "already: choose another name" in capsys.readouterr().err

@@ -1,0 +1,44 @@
+"""What a run shows on the way, and what it ends with."""
+
+import os
+import sys
+from pathlib import Path
+
+from runs.__main__ import main
+from runs.start import _Progress
+from site_builder.insight import insight
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
+
+
+def test_a_run_ends_with_what_its_rows_show(tmp_path):
+    run = tmp_path / "mine"
+    (run / "studies").mkdir(parents=True)
+    for name in ("count_query", "guarantee"):
+        os.symlink(REFERENCE / f"studies/{name}.parquet", run / f"studies/{name}.parquet")
+    os.symlink(REFERENCE / "claims.csv", run / "claims.csv")
+    false, ranking, judged, against, where = insight(run)
+    assert "published claims are false at a setting of this run: " in false and "R1SMG" in false
+    assert "count_query on " in ranking and "at equal true privacy" in ranking
+    assert "(pickups): " in ranking and "non-private" not in ranking.lower()
+    assert judged.startswith("claims that this run decides: ") and "confirmed" in judged
+    assert against.startswith("contradicted: ") and "more" in against
+    assert f"{run}/findings.md" in where
+
+
+def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    progress = _Progress()
+    progress.read("Finished jobid: 3 (Rule: run_batch)\n")
+    progress.read("30 of 40 steps (75%) done\n")
+    shown = capsys.readouterr().err
+    assert shown.startswith("\r30 of 40 jobs done, about 0 s left")
+    assert "\n" not in shown
+
+
+def test_a_run_that_cannot_start_is_told_in_one_line(tmp_path, capsys):
+    config = tmp_path / "bad.yaml"
+    config.write_text("run: bad\nseeed: 1\n")
+    assert main(["start", "--config", str(config)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and "seeed" in line
