@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from datasets.titles import dataset_title
+from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import SOURCE_WORDS, ok_rows, size_of
@@ -40,8 +43,8 @@ def one_run(results: Results) -> Drawn:
         f"{size_of(found['shape'].iloc[0]):,} parameters, one record added or removed, delta "
         f"{found['delta'].iloc[0]:g}. Points: lower bounds on epsilon from {trials} trainings "
         "with canaries, each right with a probability of 95%. A point in the shaded region "
-        "contradicts the claimed epsilon (solid line). Bars: the accountant's upper bound; where "
-        "there is no bar it is infinite."
+        "contradicts the claimed epsilon (solid line). Bars: the accountant's upper bound, in "
+        "numbers where it is beyond the axis."
     )
     note = (
         "The adversary knows all records but the canaries and sees every release. Training without "
@@ -66,7 +69,7 @@ def _draw(table: pd.DataFrame) -> plt.Figure:
         if ((table["mechanism"] == mechanism) & (table["calibration"] == calibration)).any()
     ]
     epsilons = sorted(table["epsilon"].unique())
-    right = 1.15 * table[[FOUND, ACCOUNTED, "epsilon"]].max().max()
+    right = 1.15 * table[[FOUND, "epsilon"]].max().max()
     figure, axes = plt.subplots(
         1, len(epsilons), figsize=(PAGE, 0.7 + 0.4 * len(pairs)), sharey=True, squeeze=False
     )
@@ -79,7 +82,12 @@ def _draw(table: pd.DataFrame) -> plt.Figure:
             axis.plot(
                 rows[FOUND], [line] * len(rows), style.marker, color=style.colour, alpha=0.7, ms=5
             )
-            axis.plot(rows[ACCOUNTED].iloc[0], line, "|", color=style.colour, ms=13, mew=2)
+            accounted = rows[ACCOUNTED].iloc[0]
+            if accounted <= right:
+                axis.plot(accounted, line, "|", color=style.colour, ms=13, mew=2)
+            elif accounted < math.inf:
+                words = f"bar: {rounded_up(accounted, 3)}"
+                axis.text(0.98 * right, line - 0.25, words, ha="right", fontsize=6)
         axis.axvline(epsilon, color="black", lw=1)
         axis.axvspan(epsilon, right, color="#D55E00", alpha=0.07, lw=0)
         axis.set(xlim=(-0.03 * right, right), xlabel=r"$\epsilon$")
