@@ -7,10 +7,10 @@ from pathlib import Path
 from runs.batches import batches_of
 from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
-from studies.base.settings import ConfigError, nearest
+from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of
-from runs.yaml_file import located, read_yaml
+from mechanisms.query.yaml_file import ConfigError, located, read_yaml
 from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
