@@ -20,8 +20,8 @@ def paper_homes() -> dict[str, ModuleType]:
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
-    found = modules_of(f"paper_figures.{name}" for name in names)
-    return {module.__name__.rpartition(".")[2]: module for module in found}
+    homes = modules_of(f"paper_figures.{name}" for name in names)
+    return {home.__name__.rpartition(".")[2]: home for home in homes}
 
 
 def paper_modules() -> list[ModuleType]:
@@ -36,9 +36,10 @@ def paper_modules() -> list[ModuleType]:
                 "holds, what imports it and what it imports"
             )
             leave_out(f"paper_figures.{folder.name}", why)
+    packages = [info for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names = (
-        f"paper_figures.{home}.{info.name}"
-        for home in sorted(paper_homes())
-        for info in pkgutil.iter_modules([str(HOMES / home)])
+        f"paper_figures.{package.name}.{info.name}"
+        for package in packages
+        for info in pkgutil.iter_modules([str(HOMES / package.name)])
     )
     return list(modules_of(names))

@@ -18,6 +18,7 @@ from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, 
 from claims.rules import number, some, statement, universal
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
+from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.self_check import QUICK
@@ -205,6 +206,13 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
     )
 
 
+def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
+    """As of a `Verification`, without a profile: what is below the limit cannot be private."""
+    least = limit(mechanism.query, mechanism.budget, fast=True).rmse
+    stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
+    return None if least is None or stated >= least else (stated, least)
+
+
 def _beyond_the_limit(broken: list[tuple[float, float] | None]) -> str:
     """A sentence on published noise that no private mechanism can have, from `limit_broken`."""
     shares = [stated / least for found in broken if found for stated, least in [found]]
@@ -261,8 +269,7 @@ def smaller_noise(
         detail.append("At equal true privacy each is rescaled to the budget's delta")
     broken = []
     if "published" in calibrations:
-        published = (setting.mechanism(mechanism) for setting in settings)
-        broken = [verify(each, effort=None).limit_broken for each in published]
+        broken = [_limit_broken(setting.mechanism(mechanism)) for setting in settings]
     return Finding(
         parts=parts,
         detail=f"{'. '.join(detail)}.{_beyond_the_limit(broken)}",

@@ -37,6 +37,7 @@ _HOMES = {
     "all_mechanisms": "mechanisms.base.registry",
     "check_sensitivity": "mechanisms.verification.stated_sensitivity",
     "compare": "mechanisms.comparison.advisor",
+    "compose": "mechanisms.plans.plan",
     "distance_to_no_data": "mechanisms.comparison.no_data",
     "get_mechanism": "mechanisms.base.registry",
     "verify": "mechanisms.verification.verification",

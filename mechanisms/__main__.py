@@ -16,6 +16,8 @@ from mechanisms.cli.accepted_queries import accepted_queries
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
+from mechanisms.cli.compose_command import add_compose_command
+from mechanisms.cli.guarantees_command import add_guarantees_command
 from mechanisms.cli.limit_command import add_limit_command
 from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
@@ -244,6 +246,8 @@ def _parser() -> argparse.ArgumentParser:
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
     add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_compose_command(commands, common)
+    add_guarantees_command(commands, common)
 
     add_audit_command(
         commands,

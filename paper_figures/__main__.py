@@ -5,6 +5,8 @@ python -m paper_figures draw RUN
     lacks data says so in its files and on stderr.
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
+python -m paper_figures export RUN
+    Print the ledger as JSON; claims/ledger_schema.json describes it.
 python -m paper_figures show RUN CLAIM
     Judge one claim by these results, such as r1-thm5, and print its numbers.
 python -m paper_figures where RUN
@@ -20,6 +22,7 @@ from pathlib import Path
 
 from claims.claim import all_claims
 from claims.ledger import evaluate, write_ledger
+from claims.ledger_data import ledger_text
 from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
 from paper_figures.drawings import draw_or_explain, drawings_for
@@ -43,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("draw", "judge", "show", "where"))
+    parser.add_argument("command", choices=("draw", "judge", "show", "export", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     parser.add_argument("claim", nargs="?", help="id of a claim, for show")
     options = parser.parse_args(arguments)
@@ -63,6 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
         write_ledger(folder)
         draw_ledger(folder)
         print(f"ledger   {folder / 'claims.md'}")
+    elif options.command == "export":
+        print(ledger_text(folder))
     else:
         for name, path in PLACES.items():
             if (folder / path).exists():

@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
-from runs.yaml_file import located, read_yaml
+from mechanisms.query.yaml_file import located, read_yaml
 from studies.base.allowed_words import Words, words_of
 from studies.base.mechanism_sets import chosen
 from studies.base.settings import (

@@ -108,7 +108,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
             "drawings": [site.run.drawings[name] for name in drawn if name in site.run.drawings],
-            "suite": suite(),
+            "suite": judging.suite,
         },
     )
 
@@ -126,6 +126,7 @@ class Judging:
         self.site = site
         self.claims = {claim.id: claim for claim in all_claims()}
         self.judges = all_judges()
+        self.suite = suite()
 
     @cached_property
     def _code(self) -> str | None:

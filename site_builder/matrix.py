@@ -54,10 +54,10 @@ class Matrix:
 def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) -> Matrix:
     """The lines of these mechanisms, by key, with the verdicts of `SiteData.settings`."""
     noise = noise_by_size(run)
-    size = budget = None
+    sizes = [] if noise is None else [each for each in noise["size"].unique() if each <= LARGE]
+    size, budget = max(sizes, default=None), None
     least, ratios = math.nan, {}
-    if noise is not None:
-        size = max((each for each in noise["size"].unique() if each <= LARGE), default=None)
+    if size is not None:
         at = noise[noise["size"] == size]
         budget = Budget(epsilon=float(at["epsilon"].iloc[0]), delta=float(at["delta"].iloc[0]))
         query = Query(shape=(int(size),), l2_sensitivity=1.0)

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from runs.yaml_file import read_yaml
+from mechanisms.query.yaml_file import read_yaml
 
 CONFIGS = Path("config")
 

@@ -49,8 +49,8 @@ def reproduce_page(site: SiteData) -> Page:
     studies = []
     for name, rows in site.run.rows.items():
         study = site.studies.get(name)
-        # A cell that has a value: another would print why it has none.
-        first = rows[rows["status"] == OK].iloc[0]
+        # A cell that has a value, if any has: another prints why it has none.
+        first = rows.sort_values("status", key=lambda status: status != OK, kind="stable").iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(
             {

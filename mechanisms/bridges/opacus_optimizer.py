@@ -34,8 +34,7 @@ class MechanismOptimizer(DPOptimizer):
 
     `noise_multiplier` is 1 / mu where the mechanism's profile is that of a Gaussian, of any
     covariance, so that opacus' accountants account for it exactly. It is NaN for all other noise,
-    for which opacus has no accountant: use `SampledRun` of
-    `mechanisms.privacy.sampling.poisson_sampling` or `mechanism.profile().to_dp_accounting()`.
+    for which opacus has no accountant: use `mechanisms.bridges.opacus_accountant`.
 
     Raises:
         TypeError: `mechanism` is not a calibrated Mechanism.
@@ -91,14 +90,14 @@ class MechanismOptimizer(DPOptimizer):
             _mark_as_processed(p.summed_grad)
 
     def attach_step_hook(self, fn) -> None:
-        """As opacus', for noise that its accountants know.
+        """As opacus', for noise that the accountant of the hook knows.
 
         Raises ValueError for other noise: an accountant would take it for Gaussian noise.
         """
-        if math.isnan(self.noise_multiplier):
+        if math.isnan(self.noise_multiplier) and not getattr(fn, "any_noise", False):
             raise ValueError(
                 f"opacus has no accountant for the noise of {self.mechanism.key}; use "
-                "mechanisms.privacy.sampling.poisson_sampling.SampledRun"
+                "mechanisms.bridges.opacus_accountant.ProfileAccountant"
             )
         super().attach_step_hook(fn)
 

@@ -38,7 +38,7 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
 def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
     """-dV/ddelta of the analytic Gaussian, V = M s^2: what a unit of delta is worth."""
-    step = 1e-3
+    step = min(1e-3, (1 - delta) / 2)
     near, far = (gaussian_scale(epsilon, d) for d in (delta, delta * (1 + step)))
     return dimension * (near**2 - far**2) / (step * delta)
 

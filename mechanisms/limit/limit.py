@@ -10,17 +10,17 @@ import scipy
 
 from mechanisms.limit.ball_test import ball_test
 from mechanisms.limit.lattice import LatticeTest, lattice_test
-from mechanisms.limit.pure import PureLimit, largest_size
+from mechanisms.limit.pure import PureLimit
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
 # The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
 _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
+# Below it a lattice of the width of the noise is too fine: longer changes are tested.
+_LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# The same for pure privacy and a fast answer.
-_SUMMED = 500
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
@@ -106,28 +106,27 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 def _arguments(query: Query, budget: Budget, fast: bool):
     """(factor, words, test at sensitivity 1, its delta) of every bound of the query."""
     epsilon, delta = budget.epsilon, budget.delta
+    times, grown = _group(epsilon, delta)
     if query.structure in ("histogram", "counts"):
-        unit, test = query.linf_sensitivity, lattice_test(epsilon, delta, True, fast)
+        unit = query.linf_sensitivity * times
+        test = lattice_test(times * epsilon, grown, True, fast)
         if query.structure == "histogram":
-            yield query.size * unit**2, "whole steps of every cell", test, delta
+            yield query.size * unit**2, "whole steps of every cell", test, grown
         else:
             factor = unit**2 * _signed_counts(query.size, query.most_counts)
-            yield factor, "random signs and whole steps", test, delta
+            yield factor, "random signs and whole steps", test, grown
         return
-    coarse = fast or query.size > 1
-    along = lattice_test(epsilon, delta, False, coarse) if delta else PureLimit(1, epsilon)
-    yield (
-        _signed_changes(query),
-        "one direction at a time, tests at several distances",
-        along,
-        delta,
-    )
+    words = "one direction at a time, tests at several distances"
+    if delta:
+        along = lattice_test(times * epsilon, grown, False, fast or query.size > 1)
+        yield _signed_changes(query) * times**2, words, along, grown
+    else:
+        yield _signed_changes(query), words, PureLimit(1, epsilon), delta
     if query.size == 1:
         return
     if delta == 0:
-        dimension = largest_size(min(query.size, _SUMMED if fast else _SEARCHED), epsilon)
-        factor = _radius_of_volume(query, dimension) ** 2 * query.size / dimension
-        yield factor, "pure privacy, the volume of the changes", PureLimit(dimension, epsilon), 0.0
+        factor = _radius_of_volume(query, query.size) ** 2
+        yield factor, "pure privacy, the volume of the changes", PureLimit(query.size, epsilon), 0.0
         return
     inner = _radii(query, query.size)["l2"]
     given = max(delta, _LEAST_DELTA)
@@ -138,6 +137,17 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
         factor = inner**2 * query.size / dimension
         yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
+
+
+def _group(epsilon: float, delta: float) -> tuple[int, float]:
+    """k and the delta of k epsilon: what (epsilon, delta)-DP implies for changes k times as long.
+
+    delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up; k is 1 but for small epsilon.
+    """
+    times = min(math.ceil(_LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
+    if times <= 1:
+        return 1, delta
+    return times, delta * math.expm1(times * epsilon) / math.expm1(epsilon) * (1 + 1e-12)
 
 
 def _radii(query: Query, size: int) -> dict[str, float]:

@@ -9,21 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mechanisms.privacy.staircase_shells import LARGEST, first_and_last
+from mechanisms.privacy.staircase_shells import first_and_last
 
 # Cells of theta for each unit of epsilon.
 _CELLS = 300
+# Below this ripple of the sums theta hardly matters.
+_SMOOTH = 1e-6
 # Floats at a time.
 _CHUNK = 1 << 21
 # Covers rounding, and the shells that are left out.
 _MARGIN = 1e-11
-
-
-def largest_size(size: int, epsilon: float) -> int:
-    """The largest of size, size / 2, size / 4, ... whose shells are few enough to be summed."""
-    while size > 1 and np.subtract(*first_and_last(size, epsilon)) <= -LARGEST:
-        size //= 2
-    return size
 
 
 @dataclass(frozen=True)
@@ -52,6 +47,9 @@ class PureLimit:
 
 @functools.lru_cache(maxsize=256)
 def _least(size: int, epsilon: float) -> float:
+    above, below = _ripple(size, epsilon), _ripple(size + 2, epsilon)
+    if above < _SMOOTH:
+        return size * (size + 1.0) / epsilon**2 * (1 - below) / (1 + above) * (1 - _MARGIN)
     # A cell of width h loses about (epsilon h)^2; for large epsilon the best theta is near 0.
     least = math.exp(-epsilon / (size + 2) - 5.0)
     nodes = np.unique(
@@ -68,6 +66,16 @@ def _least(size: int, epsilon: float) -> float:
         [_sums(size, epsilon, part) for part in np.array_split(nodes, parts)], axis=1
     )
     return float(_on_cells(size, nodes, sums).min()) * (1 - _MARGIN)
+
+
+def _ripple(power: int, epsilon: float) -> float:
+    """How far S_power may be from e^(epsilon theta) power! / epsilon^(power + 1), relatively.
+
+    By Poisson's sum: 2 sum_m |1 + 2 pi i m / epsilon|^-(power + 1), m >= 1.
+    """
+    terms = 2 * math.pi / epsilon * np.arange(1.0, 2001.0)
+    rest = 2000 / power * terms[-1] ** -(power + 1.0)
+    return 2 * float(np.exp(-(power + 1) / 2 * np.log1p(terms**2)).sum() + rest)
 
 
 def _on_cells(size: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:

@@ -47,7 +47,8 @@ class BoundedProfile(PrivacyProfile):
 
     @property
     def _attained(self) -> float:
-        return max(self.attained_loss, self.below.largest_loss if self.below else 0.0)
+        known = self.below and self.below.attains_largest_loss
+        return max(self.attained_loss, self.below.largest_loss if known else 0.0)
 
     def compose(self, times: int) -> BoundedProfile:
         return replace(

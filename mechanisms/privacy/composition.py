@@ -63,7 +63,7 @@ _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
 # Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
 # in the upper bound, and of this loss in the lower one.
-_FINE = 60.0
+FINE = 60.0
 _SAMPLES_AT_ONCE = 1 << 22
 
 
@@ -230,11 +230,11 @@ def by_level(epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray
     return found
 
 
-class ConvolvedProfile(PrivacyProfile):
-    """Profile of independent releases whose losses are convolved; a subclass says which.
+class SummedProfile(PrivacyProfile):
+    """Profile of independent releases by sums of their losses; a subclass makes the sums.
 
     Bounds of delta are proven but for an allowance for the FFT, 1e-12 of the tilted mass. The first
-    use computes the convolution.
+    use computes the sums.
     """
 
     calibrated_curve = "upper"
@@ -243,14 +243,20 @@ class ConvolvedProfile(PrivacyProfile):
     # wide, and twice as much if they are one place wide.
     _share_above = 1 / 3
 
-    @property
     @abstractmethod
-    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
-        """Profiles of symmetric pairs, and the number of releases with each."""
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
 
     @abstractmethod
-    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
-        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
+    def _sum(self, side: str, level: int, reach: float):
+        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid.
+
+        It has a method `log_delta` as `LossSum` has.
+        """
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
 
     def _at_the_top(self, epsilon: np.ndarray) -> np.ndarray:
         """log of a lower bound on delta near the largest loss, where a grid is too coarse."""
@@ -299,9 +305,21 @@ class ConvolvedProfile(PrivacyProfile):
         # Rounding moves delta by about a hundredth of the allowance for it.
         return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
 
+
+class ConvolvedProfile(SummedProfile):
+    """Profile of independent releases whose losses are convolved; a subclass says which."""
+
+    @property
+    @abstractmethod
+    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
+        """Profiles of symmetric pairs, and the number of releases with each."""
+
+    @abstractmethod
+    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
+        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
+
     def _reaches(self, level: int) -> tuple[float, ...]:
-        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
-        return (_FINE, math.inf) if max(self._tops(level)) > _FINE else (math.inf,)
+        return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
 
     def _tops(self, level: int) -> list[float]:
         """The loss of every kind of release beyond which it does not matter."""
@@ -319,18 +337,10 @@ class ConvolvedProfile(PrivacyProfile):
                 if side == "above":
                     law = symmetric_chords(nodes, np.asarray(delta.upper), spacing)
                 else:
-                    # An atom at the largest loss lies beyond the last node.
-                    below = np.nextafter(profile.largest_loss, 0.0)
-                    losses = np.minimum(nodes * spacing, below)
-                    tails = tails_of_pair(losses, np.asarray(delta.value), profile.survival(losses))
-                    law = _mirrored(*merged_cells(losses, *tails, spacing), spacing, 0.0)
+                    law = symmetric_cells(profile, nodes, np.asarray(delta.value), spacing)
                 parts.append((law, times))
             self._known[side, level, reach] = LossSum(*parts)
         return self._known[side, level, reach]
-
-    @cached_property
-    def _known(self) -> dict:
-        return {}
 
     def _laws(
         self, level: int, reach: float
@@ -437,12 +447,25 @@ def symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> Lo
     of one has loss zero.
     """
     delta = np.minimum.accumulate(delta)
-    positive = _chord_masses(nodes, delta, spacing)[1:]
+    positive = chord_masses(nodes, delta, spacing)[1:]
     return _mirrored(nodes[1:], positive, spacing, float(delta[-1]))
 
 
-def _chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
-    """At every node but the first, where only the right chord is known."""
+def symmetric_cells(
+    profile: PrivacyProfile, nodes: np.ndarray, delta: np.ndarray, spacing: float
+) -> LossDistribution:
+    """A better pair than that of a symmetric profile, which has `delta` at nodes * spacing.
+
+    nodes: increasing integers from 0 on.
+    """
+    # An atom at the largest loss lies beyond the last node.
+    losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_loss, 0.0))
+    tails = tails_of_pair(losses, delta, profile.survival(losses))
+    return _mirrored(*merged_cells(losses, *tails, spacing), spacing, 0.0)
+
+
+def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
+    """Masses of chords at every node but the first, where only the right chord is known."""
     gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
     # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
     from_left = np.r_[0.0, fall / -np.expm1(-gap)]
@@ -485,7 +508,7 @@ def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribu
     nodes: increasing integers, two or more. What is left beyond the last becomes infinite loss.
     """
     delta = np.minimum.accumulate(delta)
-    masses = _chord_masses(nodes, delta, spacing)
+    masses = chord_masses(nodes, delta, spacing)
     masses[0] = max(1.0 - delta[-1] - masses.sum(), 0.0)
     return distribution(nodes, masses, spacing, float(delta[-1]))
 

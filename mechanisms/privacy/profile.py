@@ -254,16 +254,16 @@ class PrivacyProfile(ABC):
         lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
         return Bounds(np.minimum(lower, start.value), start.value, np.maximum(upper, start.value))
 
-    def _crossing(self, delta: np.ndarray) -> np.ndarray:
-        """Smallest epsilon at which the curve of values is at most delta."""
+    def _crossing(self, delta: np.ndarray, curve: int = 1) -> np.ndarray:
+        """Smallest epsilon at which a curve of `Bounds`, that of values, is at most delta."""
         result = np.where(delta > 0, 0.0, self.largest_loss)
         log_target = np.log(np.where(delta > 0, delta, 1.0))
-        search = log_target < self._log_delta(np.zeros(1)).value[0]
+        search = log_target < self._log_delta(np.zeros(1))[curve][0]
 
         # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
         # losses, which takes the root finder few steps.
         def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
-            log_delta = self._log_delta(np.expm1(logarithm)).value
+            log_delta = self._log_delta(np.expm1(logarithm))[curve]
             return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
 
         count, ceiling = np.count_nonzero(search), np.log1p(self._ceiling)

@@ -28,20 +28,8 @@ from pydantic import (
 
 from mechanisms.query.query import EPSILONS
 from mechanisms.query.words import nearest
+from mechanisms.query.yaml_file import ConfigError
 from studies.base.allowed_words import Words, unwrapped, words_of
-
-
-class ConfigError(ValueError):
-    """A configuration key or value is not allowed; the message says which, and what is.
-
-    Args:
-        message: One sentence.
-        key: Path of the key that is wrong, such as "studies.pca.trials"; empty where none is.
-    """
-
-    def __init__(self, message: str, key: str = "") -> None:
-        super().__init__(message)
-        self.key = key
 
 
 class Fault(ValueError):

@@ -42,7 +42,7 @@ def test_an_unknown_command_is_told_in_one_line(capsys):
         main(["drow", "reference"])
     assert stopped.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "invalid choice: 'drow' (choose from 'draw', 'judge', 'show', 'where')" in line
+    assert "invalid choice: 'drow' (choose from 'draw', 'judge', 'show', 'export', 'where')" in line
 
 
 @pytest.mark.parametrize(

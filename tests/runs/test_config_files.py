@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mechanisms.query.yaml_file import read_yaml
 from runs.config import read_config
-from runs.yaml_file import read_yaml
 from studies.base.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,7 +161,7 @@ def test_an_included_file_must_be_there(tmp_path):
     (tmp_path / "shared.yaml").unlink()
     with pytest.raises(ConfigError) as caught:
         read_config(path)
-    words = f"{path}, line 2: config key include: cannot read the config {tmp_path}/shared.yaml: No"
+    words = f"{path}, line 2: config key include: cannot read {tmp_path}/shared.yaml: No"
     assert str(caught.value).startswith(words)
 
 

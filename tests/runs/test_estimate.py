@@ -147,4 +147,4 @@ def test_the_command_line(monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "count_query" in shown and "\ntotal" in shown
     assert main(["estimate", "config/tyni.yaml"]) == 2
-    assert "cannot read the config config/tyni.yaml" in capsys.readouterr().err
+    assert "cannot read config/tyni.yaml" in capsys.readouterr().err

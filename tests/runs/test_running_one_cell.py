@@ -93,7 +93,7 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
             "dataset city, mechanism non-private; it has published",
         ),
         (["--dataset", "citty", "--mechanism", "mvg"], "'citty' for study count_query; did"),
-        (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read the config nowhere.yaml"),
+        (["--mechanism", "mvg", "--config", "nowhere.yaml"], "cannot read nowhere.yaml"),
     ],
 )
 def test_a_cell_that_the_config_does_not_have(capsys, arguments, words):

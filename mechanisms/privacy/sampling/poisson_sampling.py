@@ -222,7 +222,7 @@ class SampledRun:
         Removing decides: its weight is no smaller and its argument no larger than for adding, as
         (1 - q) (e^epsilon - 1)^2 >= 0.
         """
-        base, _ = self._removed(np.array([float(epsilon)]))
+        base, _ = self.removed(np.array([float(epsilon)]))
         return Bounds(*(self.rate * bound for bound in self.step.delta(float(base[0]))))
 
     def delta(self, epsilon: float) -> float:
@@ -282,7 +282,7 @@ class SampledRun:
             return max(reached, _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
-        base, _ = self._removed(np.array([float(epsilon)]))
+        base, _ = self.removed(np.array([float(epsilon)]))
         share = min(delta / (self.steps * self.rate), 0.5)
         start = math.log(self.step.scale_factor(float(base[0]), share))
         sign = 1 if excess(start) > 0 else -1
@@ -310,7 +310,7 @@ class SampledRun:
         )
         return np.max(list(bounds), axis=0)
 
-    def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = np.expm1(np.minimum(losses, 700.0)) / self.rate
@@ -341,7 +341,7 @@ class SampledRun:
 
     def _chords(self, level: int, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
         middle = len(nodes) // 2
-        for delta in self._step_curves(nodes * spacing):
+        for delta in self.step_curves(nodes * spacing):
             # Keep one node beyond the last one that matters; what is left is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
             end = min(max(last, middle + 1) + 1, nodes.size)
@@ -358,7 +358,7 @@ class SampledRun:
 
     def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
         losses = nodes * spacing
-        for tails in self._step_tails(losses):
+        for tails in self.step_tails(losses):
             places = merged_cells(losses, *tails, spacing)
             yield LossSum((distribution(*places, spacing), self.steps))
 
@@ -387,11 +387,11 @@ class SampledRun:
     def _matters(self, losses, level: int) -> np.ndarray:
         """Where one step's delta is not yet negligible."""
         losses = np.atleast_1d(np.asarray(losses, dtype=float))
-        return self._step_upper(*self._removed(losses), losses) * self.steps > CUTS[level]
+        return self._step_upper(*self.removed(losses), losses) * self.steps > CUTS[level]
 
-    def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
+    def step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
         """Upper bounds of one step's delta at losses that are their own mirror image."""
-        removed = self._step_upper(*self._removed(losses), losses)
+        removed = self._step_upper(*self.removed(losses), losses)
         if self.adjacency == "add-remove":
             return [removed, self._step_upper(*self._added(losses), losses)]
         right = losses >= 0
@@ -408,19 +408,19 @@ class SampledRun:
         upper[needed] = weight[needed] * signed
         return upper
 
-    def _step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """P(L > e), Q(L > e) and their difference, of one step where a record is removed or added.
 
         With the tails of (P0, Q0) at the loss b of the base: removing compares (1 - q) Q0 + q P0
         with Q0, and adding has the losses of removing with their signs turned.
         """
-        base, _ = self._removed(losses)
+        base, _ = self.removed(losses)
         _, without, gain = self._base_tails(base)
         removed = without + self.rate * gain, without, self.rate * gain
         if self.adjacency == "replace":
             return [removed]
         # L < -e of the removed record; by symmetry that of the base below b is its mirror image.
-        base, _ = self._removed(-losses)
+        base, _ = self.removed(-losses)
         without, _, gain = self._base_tails(-base)
         return [removed, (without, without - self.rate * gain, self.rate * gain)]
 

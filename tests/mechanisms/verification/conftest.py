@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mechanisms.verification import timed_releases
+from mechanisms.verification import stated_law, timed_releases
 
 # Seconds of a call for releases, about as those of this suite take.
 PACE = 1e-4
@@ -13,11 +13,12 @@ PACE = 1e-4
 
 @pytest.fixture
 def steady_clock(monkeypatch, request):
-    """By the clock of a check every call for releases takes `PACE`, or the seconds given.
+    """By the clock of a check every call for releases, or losses, takes `PACE`, or what is given.
 
     How many it draws, and so what it catches, is then the same on a fast, a slow and a busy
     machine.
     """
     instants = itertools.count(step=getattr(request, "param", PACE))
     clock = SimpleNamespace(process_time=lambda: next(instants))
-    monkeypatch.setattr(timed_releases, "time", clock)
+    for module in (timed_releases, stated_law):
+        monkeypatch.setattr(module, "time", clock)

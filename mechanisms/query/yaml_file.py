@@ -1,4 +1,4 @@
-"""YAML files of configs, read strictly: every mistake is one line with file, line and remedy."""
+"""YAML files, read strictly: every mistake is one line with file, line and remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ import yaml
 from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
-from studies.base.settings import ConfigError
+
+class ConfigError(ValueError):
+    """A configuration key or value is not allowed; the message says which, and what is.
+
+    Args:
+        message: One sentence.
+        key: Path of the key that is wrong, such as "studies.pca.trials"; empty where none is.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -107,8 +118,7 @@ def _text(path: Path | str) -> str:
         ) from None
     except OSError as error:
         raise ConfigError(
-            f"cannot read the config {path}: {error.strerror}; name a YAML file that "
-            "exists, such as those in config/"
+            f"cannot read {path}: {error.strerror}; name a YAML file that exists"
         ) from None
 
 

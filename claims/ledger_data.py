@@ -1,0 +1,44 @@
+"""The ledger as one JSON document, made from claims.csv when it is asked for.
+
+claims/ledger_schema.json describes it. A certificate is a file of the run that
+check_certificate.py proves; a page is where the claim is printed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from claims.ledger import WHOLE, read_ledger
+
+SCHEMA = Path(__file__).with_name("ledger_schema.json")
+# Of the document: a column that goes or changes its meaning raises it.
+VERSION = 1
+
+
+def ledger_data(folder: Path) -> dict[str, Any]:
+    """The ledger of the run in `folder`, with null where a number or a text is missing."""
+    rows = read_ledger(folder).to_dict("records")
+    return {
+        "version": VERSION,
+        "run": folder.name,
+        "claims": [_claim(row, folder) for row in rows],
+    }
+
+
+def ledger_text(folder: Path) -> str:
+    """The same as text; the same results give the same bytes."""
+    return json.dumps(ledger_data(folder), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _claim(row: dict[str, Any], folder: Path) -> dict[str, Any]:
+    certificate = f"certificates/{row['claim']}.json"
+    found = {
+        name: None if value == "" or value != value else int(value) if name in WHOLE else value
+        for name, value in row.items()
+    }
+    return found | {
+        "page": f"claims.md#{row['claim']}",
+        "certificate": certificate if (folder / certificate).exists() else None,
+    }

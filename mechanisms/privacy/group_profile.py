@@ -1,0 +1,114 @@
+"""Groups of records: what a profile for one record says of several that change together.
+
+For neighbours P and R of Q, and any real epsilons a and b,
+
+    P(S) <= e^a Q(S) + delta(a) <= e^(a + b) R(S) + delta(a) + e^a delta(b),
+
+with delta(-a) = 1 - e^-a (1 - delta(a)). The least of these over all a with a + b = epsilon is the
+profile that two trade-off curves, one after the other, allow (Dong, Roth and Su, Gaussian
+Differential Privacy, JRSS B 2022, Theorem 2.14). A record that is replaced is one that is removed
+and one that is added: a group of two.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechanisms.privacy.composition import at_negative
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
+
+# Epsilons on either side of zero, and the delta of one record up to which they reach: for each
+# record of the group, and at least.
+_NODES, _CUT, _LEAST_CUT = 1200, 3e-13, 1e-100
+# The reach where no epsilon has that delta.
+_REACH = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupProfile(PrivacyProfile):
+    """An upper bound for groups of `size` records from the profile `base` of one, size >= 2.
+
+    It is exact for Gaussian noise but for the grid; see `group_profile`. The lower bound is 0.
+    """
+
+    base: PrivacyProfile
+    size: int
+
+    calibrated_curve = "upper"
+
+    def __post_init__(self) -> None:
+        check_count("size", self.size, 2)
+
+    @property
+    def largest_loss(self) -> float:
+        return self.size * self.base.largest_loss
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Not known."""
+        return False
+
+    def _scaled(self, factor: float) -> GroupProfile:
+        return replace(self, base=self.base.scaled(factor))
+
+    def sample_losses(self, rng, n, *, reverse=False):
+        raise NotImplementedError("losses of groups are not drawn")
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        spacing, logs = self._curve
+        # Chords between the nodes: delta is convex in e^epsilon, and falls beyond the last one.
+        position = np.minimum(epsilon / spacing, logs.size - 1)
+        cell = np.minimum(position.astype(int), logs.size - 2)
+        share = np.expm1((position - cell) * spacing) / np.expm1(spacing)
+        with np.errstate(divide="ignore"):
+            upper = np.logaddexp(logs[cell] + np.log1p(-share), logs[cell + 1] + np.log(share))
+        upper = np.where(epsilon >= self.largest_loss, -np.inf, np.minimum(upper, 0.0))
+        return Bounds(np.full(epsilon.shape, -np.inf), upper, upper)
+
+    @functools.cached_property
+    def _curve(self) -> tuple[float, np.ndarray]:
+        """The spacing of the nodes from 0 on, and log of an upper bound of delta there."""
+        reach = float(self.base.epsilon(max(_CUT**self.size, _LEAST_CUT)).upper)
+        reach = reach if np.isfinite(reach) else _REACH
+        spacing = max(self.size * reach / _NODES, 1e-12)
+        nodes = np.minimum(spacing * np.arange(_NODES + 1), reach)
+        one = np.asarray(self.base.log_delta(nodes).upper)
+        found, power, left = None, one, self.size
+        while left:
+            if left % 2:
+                found = power if found is None else _joined(found, power, spacing)
+            left //= 2
+            if left:
+                power = _joined(power, power, spacing)
+        return spacing, found
+
+
+def _joined(first: np.ndarray, second: np.ndarray, spacing: float) -> np.ndarray:
+    """log delta of two changes, one after the other, from those of each at the same nodes."""
+    last = first.size - 1
+    epsilon = spacing * np.arange(-last, last + 1)
+    one, two = (_both_signs(each, spacing) for each in (first, second))
+    found = np.empty(first.size)
+    for i in range(first.size):
+        # a from i - last to last, and b = i - a.
+        a = np.arange(i, 2 * last + 1)
+        found[i] = np.logaddexp(one[a], epsilon[a] + two[i + 2 * last - a]).min()
+    return np.minimum(found, 0.0)
+
+
+def _both_signs(logs: np.ndarray, spacing: float) -> np.ndarray:
+    positive = spacing * np.arange(1, logs.size)
+    return np.r_[np.log(at_negative(positive, np.exp(logs[1:])))[::-1], logs]
+
+
+def group_profile(base: PrivacyProfile, size: int) -> PrivacyProfile:
+    """An upper bound for groups of `size` records, >= 1: a closed form where there is one."""
+    if check_count("size", size) == 1:
+        return base
+    if isinstance(base, GaussianProfile):
+        return GaussianProfile(mu=size * base.mu)
+    return GroupProfile(base=base, size=size)

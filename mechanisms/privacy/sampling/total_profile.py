@@ -1,0 +1,316 @@
+"""The profile of different releases together, each on all records or on samples of them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.privacy.bounded_profile import BoundedProfile, enclosed
+from mechanisms.privacy.composition import (
+    CUTS,
+    FINE,
+    ComposedProfile,
+    LossDistribution,
+    LossSum,
+    SummedProfile,
+    chord_masses,
+    chords,
+    distribution,
+    merged_cells,
+    symmetric_cells,
+    symmetric_chords,
+)
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
+from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
+from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
+
+# Losses at which a curve is looked at before a grid is chosen.
+_PROBES = np.geomspace(1e-8, 1e4, 161)
+# Places of the grid in a standard deviation of the sum: more where many releases add their errors,
+# fewer where many different ones have to be convolved.
+_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 12, 1 << 16), 1 << 22, 1 << 10
+# Places up to the largest loss that matters.
+_LONGEST = 1 << 20
+# Losses at which the profile of one kind of release is evaluated, and those of all kinds together.
+_NODES, _NODES_OF_ALL = (1024, 2048, 2048, 2048), 1 << 20
+# Share of the upper bound in the value where the lower one is of no use.
+_ALL = math.nextafter(1.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TotalProfile(SummedProfile):
+    """Independent releases with different profiles: all of them see the same record.
+
+    The upper bound is the larger one of the two directions, removing a record from the samples of
+    all releases and adding one. A pair that is not symmetric counts with the worse direction in
+    both. The lower bound holds where one record is the worst case of every release. It takes a
+    release whose P(L > epsilon) is not known or whose pair is not symmetric alone. Time grows with
+    the number of different releases, not with how often each is made.
+
+    parts: One release or more, of one adjacency.
+    """
+
+    parts: tuple[SampledRun, ...]
+
+    def __post_init__(self) -> None:
+        if len({run.adjacency for run in self.parts}) != 1:
+            raise ValueError("parts must hold releases, all of the same adjacency")
+
+    @property
+    def largest_loss(self) -> float:
+        return float(sum(run.steps * _largest(run) for run in self.parts))
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Whether every release does."""
+        return all(run.step.attains_largest_loss for run in self.parts)
+
+    def compose(self, times: int) -> TotalProfile:
+        check_count("times", times)
+        return TotalProfile(
+            parts=tuple(replace(run, steps=times * run.steps) for run in self.parts)
+        )
+
+    def _scaled(self, factor: float) -> TotalProfile:
+        scaled = (replace(run, step=run.step.scaled(factor)) for run in self.parts)
+        return TotalProfile(parts=tuple(scaled))
+
+    def sample_losses(self, rng, n, *, reverse=False):
+        raise NotImplementedError("losses of different releases are not drawn")
+
+    def _epsilon(self, delta):
+        # The bounds may be far apart.
+        flat = delta.ravel()
+        lower, value, upper = (self._crossing(flat, curve) for curve in range(3))
+        attained = (run for run in self.parts if run.step.attains_largest_loss)
+        pure = sum(run.steps * _largest(run) for run in attained)
+        start = Bounds(np.where(flat == 0, pure, lower), value, upper)
+        return Bounds(*(each.reshape(delta.shape) for each in self._around(start, flat)))
+
+    @property
+    def _share_above(self):
+        return _ALL if self._alone else 1 / 3
+
+    @cached_property
+    def _alone(self) -> tuple[SampledRun, ...]:
+        """Those that the lower bound does not convolve."""
+        return tuple(run for run in self.parts if not _has_tails(run.step))
+
+    def _at_the_top(self, epsilon):
+        """What a single release proves."""
+        found = [super()._at_the_top(epsilon)]
+        for run in self._alone:
+            base, weight = run.removed(epsilon)
+            found.append(np.log(weight) + run.step.log_delta(base).lower)
+        return np.max(found, axis=0)
+
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        return (FINE, math.inf) if self._top(level) > FINE else (math.inf,)
+
+    def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
+        if (side, level, reach) not in self._known:
+            spacing = self._spacing(reach)
+            laws_of = _laws_above if side == "above" else _laws_below
+            seen = [run for run in self.parts if side == "above" or run not in self._alone]
+            laws = [
+                (laws_of(run, self._places(run, level, reach), spacing), run.steps) for run in seen
+            ]
+            nothing = distribution(np.zeros(1, int), np.ones(1), spacing)
+            self._known[side, level, reach] = _WorseDirection(laws or [([nothing], 1)])
+        return self._known[side, level, reach]
+
+    def _places(self, run: SampledRun, level: int, reach: float) -> np.ndarray:
+        """From 0 to the loss that matters, half of them even, half geometric."""
+        top = min(_top(run, CUTS[level] / self._number), reach)
+        size = max(math.ceil(top / self._spacing(reach)), 1)
+        half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
+        places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
+        return np.unique(np.round(places).astype(int))
+
+    def _top(self, level: int) -> float:
+        return max(_top(run, CUTS[level] / self._number) for run in self.parts)
+
+    @cached_property
+    def _number(self) -> int:
+        return sum(run.steps for run in self.parts)
+
+    def _spacing(self, reach: float) -> float:
+        if ("spacing", reach) not in self._known:
+            variance = sum(run.steps * _variance(run, reach) for run in self.parts)
+            places = np.clip(128 * math.sqrt(self._number), *_PLACES)
+            places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
+            spacing = max(math.sqrt(variance) / places, min(self._top(0), reach) / _LONGEST)
+            # A better pair cannot have more than its largest loss, which may be likely: on the
+            # grid.
+            ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
+            _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
+            if largest > spacing:
+                spacing = largest * (1 + 8 * ULP) / math.ceil(largest / spacing)
+            self._known["spacing", reach] = spacing
+        return self._known["spacing", reach]
+
+
+class _WorseDirection:
+    """The larger delta of two sums: removing a record, and adding one."""
+
+    def __init__(self, laws: list[tuple[list[LossDistribution], int]]):
+        directions = range(max(len(each) for each, _ in laws))
+        self.sums = [
+            LossSum(*((each[way % len(each)], times) for each, times in laws)) for way in directions
+        ]
+
+    def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
+        """As `LossSum.log_delta`; the allowance is that of both."""
+        found = [each.log_delta(epsilon, tilted=tilted) for each in self.sums]
+        return tuple(np.max(part, axis=0) for part in zip(*found, strict=True))
+
+
+def total(releases: Iterable[SampledRun]) -> PrivacyProfile:
+    """The profile of all releases, in closed form where there is one.
+
+    Gaussian noise on all records is merged exactly. One release or more, all of one adjacency;
+    ValueError otherwise.
+    """
+    releases = list(releases)
+    above, below = (
+        [part for run in releases for part in _parts(run, side(run.step))]
+        for side in (_most, _least)
+    )
+    return enclosed(_joint(above), _joint(below) if below else None)
+
+
+def _joint(runs: list[SampledRun]) -> PrivacyProfile:
+    parts = _merged(runs)
+    if len(parts) == 1 and parts[0].rate == 1:
+        step, times = parts[0].step, parts[0].steps
+        if times == 1 or type(step).compose is not PrivacyProfile.compose:
+            return step.compose(times)
+    return TotalProfile(parts=parts)
+
+
+def _merged(runs: list[SampledRun]) -> tuple[SampledRun, ...]:
+    """Equal releases counted together, and Gaussian noise on all records as one release."""
+    counted, squares = {}, []
+    for run in runs:
+        if run.rate == 1 and isinstance(run.step, GaussianProfile):
+            squares.append(run.steps * run.step.mu**2)
+        else:
+            kind = replace(run, steps=1)
+            counted[kind] = counted.get(kind, 0) + run.steps
+    found = [replace(kind, steps=steps) for kind, steps in counted.items()]
+    if squares and (any(squares) or not found):
+        noise = GaussianProfile(mu=math.sqrt(math.fsum(squares)))
+        found.append(replace(runs[0], step=noise, steps=1, rate=1.0))
+    return tuple(found)
+
+
+def _most(profile: PrivacyProfile) -> PrivacyProfile:
+    return _most(profile.above) if isinstance(profile, BoundedProfile) else profile
+
+
+def _least(profile: PrivacyProfile) -> PrivacyProfile | None:
+    """A profile that is attained, or None where none is known."""
+    if isinstance(profile, BoundedProfile):
+        return profile.below and _least(profile.below)
+    return None if isinstance(profile, PureProfile) else profile
+
+
+def _parts(run: SampledRun, profile: PrivacyProfile | None) -> list[SampledRun]:
+    """A release as independent ones that are simpler, where it is made of such."""
+
+    def several(*parts: tuple[PrivacyProfile, int]) -> list[SampledRun]:
+        found = (replace(run, step=each, steps=run.steps * times) for each, times in parts)
+        return [simple for part in found for simple in _parts(part, part.step)]
+
+    if profile is None:
+        return []
+    if run.rate < 1:
+        return [replace(run, step=profile)]
+    match profile:
+        case ComposedProfile():
+            return several((profile.base, profile.times))
+        case UnequalReleasesProfile():
+            return several(*profile.parts)
+        case PureProfile(times=times) if times > 1:
+            return several((replace(profile, times=1), times))
+        case IndependentLaplaceProfile(width=width, rest=rest, scale=scale) if (
+            profile.components > 1 or rest
+        ):
+            sizes = ((width, profile.components), (rest, 1))
+            return several(
+                *(
+                    (laplace_profile(components=1, width=size, rest=0.0, scale=scale), count)
+                    for size, count in sizes
+                    if size
+                )
+            )
+        case SampledGaussianProfile(rate=rate, steps=steps) if run.adjacency == "add-remove":
+            step = GaussianProfile(mu=profile.mu)
+            return [replace(run, step=step, rate=rate, steps=run.steps * steps)]
+    return [replace(run, step=profile)]
+
+
+def _has_tails(profile: PrivacyProfile) -> bool:
+    """Whether P(L > epsilon) of a symmetric pair is known."""
+    try:
+        return profile.symmetric and bool(profile.survival(1.0) >= 0)
+    except NotImplementedError:
+        return False
+
+
+def _laws_above(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
+    """Losses of worse pairs for each direction, or of one that serves both."""
+    # Rounding in the profile must not become infinite loss.
+    possible = nodes * spacing < _largest(run)
+    if run.rate == 1:
+        upper = possible * np.asarray(run.step.delta(nodes * spacing).upper)
+        return [symmetric_chords(nodes, upper, spacing)]
+    possible = np.r_[np.ones(nodes.size - 1, bool), possible]
+    nodes = np.r_[-nodes[:0:-1], nodes]
+    return [chords(nodes, possible * curve, spacing) for curve in run.step_curves(nodes * spacing)]
+
+
+def _laws_below(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[LossDistribution]:
+    if run.rate == 1:
+        value = np.asarray(run.step.delta(nodes * spacing).value)
+        return [symmetric_cells(run.step, nodes, value, spacing)]
+    losses = np.r_[-nodes[:0:-1], nodes] * spacing
+    cells = (merged_cells(losses, *tails, spacing) for tails in run.step_tails(losses))
+    return [distribution(*each, spacing) for each in cells]
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _curve(run: SampledRun) -> np.ndarray:
+    """Upper bounds of one release's delta at the probes."""
+    base, weight = run.removed(_PROBES)
+    return np.minimum.accumulate(weight * np.asarray(run.step.delta(base).upper))
+
+
+def _largest(run: SampledRun) -> float:
+    """The largest loss of one release: ln(1 + q (e^loss - 1))."""
+    loss = run.step.largest_loss
+    if run.rate == 1 or not math.isfinite(loss):
+        return loss
+    return math.log1p(run.rate * math.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
+
+
+def _top(run: SampledRun, cut: float) -> float:
+    """A loss beyond which delta falls by no more than the cut."""
+    curve = _curve(run)
+    return min(float(_PROBES[np.argmax(curve - curve[-1] <= cut)]), _largest(run))
+
+
+def _variance(run: SampledRun, reach: float) -> float:
+    """Of one loss up to the reach, near enough to choose a grid."""
+    losses, masses = _PROBES[1:], chord_masses(_PROBES, _curve(run), 1.0)[1:]
+    return float(np.where(losses <= reach, masses, 0.0) @ (losses**2 * (1 + np.exp(-losses))))

@@ -1,0 +1,43 @@
+"""The largest delta of several profiles: a record that may be in one of several places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechanisms.privacy.profile import Bounds, PrivacyProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstProfile(PrivacyProfile):
+    """The largest of one profile or more at every epsilon. Losses cannot be drawn."""
+
+    profiles: tuple[PrivacyProfile, ...]
+
+    calibrated_curve = "upper"
+
+    @property
+    def largest_loss(self) -> float:
+        return max(each.largest_loss for each in self.profiles)
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """Not known."""
+        return False
+
+    def compose(self, times: int) -> WorstProfile:
+        """The same place in every release."""
+        return replace(self, profiles=tuple(each.compose(times) for each in self.profiles))
+
+    def _scaled(self, factor: float) -> WorstProfile:
+        return replace(self, profiles=tuple(each.scaled(factor) for each in self.profiles))
+
+    def sample_losses(self, rng, n, *, reverse=False):
+        raise NotImplementedError("losses of the worst of several profiles are not drawn")
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        return Bounds(*np.max([each.log_delta(epsilon) for each in self.profiles], axis=0))
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        return Bounds(*np.max([each.epsilon(delta) for each in self.profiles], axis=0))

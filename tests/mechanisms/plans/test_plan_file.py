@@ -1,0 +1,115 @@
+"""Plans in files: what they may hold, the line of a mistake, and what the command prints."""
+
+import json
+
+import pytest
+
+from mechanisms.__main__ import main
+from mechanisms.plans.plan import Parallel, Release, Search
+from mechanisms.plans.plan_file import read_plan
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Write a plan with these releases, and return its path."""
+
+    def write(releases: str, top: str = "") -> str:
+        path = tmp_path / "plan.yaml"
+        path.write_text(f"{top}releases:\n{releases}")
+        return str(path)
+
+    return write
+
+
+def test_a_plan_is_read(plan):
+    found = read_plan(
+        plan(
+            "  - {gaussian: 2, times: 1e2, rate: 0.5, adjacency: replace, fixed: true, name: a}\n"
+            "  - parallel: [{laplace: 4}, {gaussian: 5}]\n"
+            "  - search: {runs: 3, eta: poisson, releases: [{laplace: 5}]}\n"
+            "  - mechanism: laplace\n"
+            "    query: {shape: [2, 2], l1_sensitivity: 2}\n"
+            "    epsilon: 0.5\n",
+            "adjacency: replace\ngroup: 2\nepsilon: [1, 2]\ndelta: 1e-6\nattack: 0.1\n"
+            "budget: {epsilon: 1, delta: 1e-5}\n",
+        )
+    )
+    first, parallel, search, last = found.releases
+    half = GaussianProfile(mu=0.5)
+    assert first == Release(of=half, times=100, rate=0.5, adjacency="replace", fixed=True)
+    quarter = LaplaceProfile(l1_sensitivity=1.0, scale=4.0)
+    assert parallel == Parallel((Release(of=quarter), Release(of=GaussianProfile(mu=0.2))))
+    assert search == Search(
+        releases=(Release(of=LaplaceProfile(l1_sensitivity=1.0, scale=5.0)),), runs=3.0, eta=None
+    )
+    assert last.profile == LaplaceProfile(l1_sensitivity=2.0, scale=4.0)
+    assert found.names == ("a", "parallel 2", "search 3", "mechanism 4")
+    assert (found.adjacency, found.group, found.rates) == ("replace", 2, (0.1,))
+    assert (found.epsilons, found.deltas) == ((1.0, 2.0), (1e-6,))
+    assert (found.budget.epsilon, found.budget.delta) == (1.0, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("releases", "words"),
+    [
+        ("  - {gaussian: 0}\n", "line 2: releases[0].gaussian must be the scale of the noise"),
+        ("  - gaussian: 1\n    rate: 2\n", "line 3: releases[0].rate must be a number in (0, 1]"),
+        ("  - gaussian: 1\n    tims: 2\n", "line 3: unknown key releases[0].tims; did you mean"),
+        ("  - {gaussian: 1, times: 1.5}\n", "releases[0].times must be a whole number >= 1"),
+        ("  - {gaussian: 1, fixed: 1}\n", "releases[0].fixed must be true or false, got 1"),
+        ("  - {gaussian: 1, laplace: 1}\n", "exactly one of mechanism, gaussian, laplace"),
+        ("  - {times: 2}\n", "guarantee, parallel, search, got none"),
+        ("  - 3\n", "line 2: releases[0] must be a mapping, got 3"),
+        ("  []\n", "releases must be a list of releases"),
+        ("  - parallel: [{laplace: x}]\n", "line 2: releases[0].parallel[0].laplace must be"),
+        (
+            "  - search: {runs: 1, releases: [{laplace: 1}]}\n",
+            "line 2: releases[0].search: runs must be > 1",
+        ),
+        ("  - {guarantee: {delta: 0.1}}\n", "releases[0].guarantee.epsilon is missing"),
+        ("  - {guarantee: {epsilon: 1, delta: 2}}\n", "guarantee.delta must be a number in [0, 1)"),
+        ("  - {mechanism: lapace, query: {shape: 2, l1_sensitivity: 1}, epsilon: 1}\n", "laplace"),
+        ("  - {mechanism: laplace, query: {shape: 2}, epsilon: 1}\n", "l2_sensitivity is missing"),
+        ("  - {mechanism: laplace, query: {shpe: 2}}\n", "releases[0].query.shpe; did you mean"),
+        ("  - {mechanism: laplace, query: {shape: 2, l2_sensitivity: 1}}\n", "epsilon is missing"),
+        (
+            "  - mechanism: gaussian-analytic\n    query: {shape: 2, l2_sensitivity: 1}\n"
+            "    epsilon: 1\n",
+            "releases[0]: it needs delta > 0",
+        ),
+        ("  - {gaussian: 1, gaussian: 2}\n", "line 2: the key 'gaussian' appears twice"),
+        ("  - {gaussian: 1, adjacency: replace}\n", "stated for replace and the plan for add-rem"),
+    ],
+)
+def test_a_mistake_is_one_line(plan, capsys, releases, words):
+    assert main(["compose", plan(releases)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert said.err.count("\n") == 1
+    assert words in said.err
+
+
+def test_the_command_prints_bounds_and_noise(plan, capsys):
+    path = plan(
+        "  - {gaussian: 1, name: means}\n  - {gaussian: 2}\n",
+        "group: 2\ndelta: 1e-6\nbudget: {epsilon: 1, delta: 1e-6}\n",
+    )
+    assert main(["compose", path, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    one = GaussianProfile(mu=1.25**0.5)
+    assert found["epsilon"][0]["lower"] == pytest.approx(one.epsilon(1e-6).value)
+    assert found["epsilon"][0]["upper"] == pytest.approx(one.scaled(0.5).epsilon(1e-6).value)
+    factor = one.scaled(0.5).scale_factor(1.0, 1e-6)
+    assert factor <= found["noise_factor"] <= factor * 1.0001
+    assert found["noise"]["means"] == {"noise multiplier": pytest.approx(factor, rel=1e-4)}
+    assert main(["compose", path]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("Neighbours: add-remove, groups of 2.\nepsilon at delta 1e-06: 5.55")
+    assert "(1, 1e-06)-DP: multiply the noise by" in printed
+
+
+def test_a_plan_without_questions_is_answered_at_one_delta(plan, capsys):
+    assert main(["compose", plan("  - {guarantee: {epsilon: 1, delta: 1e-3}}\n")]) == 0
+    assert "epsilon at delta 1e-05: at least 0, no upper bound" in capsys.readouterr().out

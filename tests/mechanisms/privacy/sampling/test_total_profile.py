@@ -1,0 +1,149 @@
+"""The total of different releases against integrals, closed forms and dp_accounting."""
+
+import math
+
+import numpy as np
+import pytest
+from dp_accounting import GaussianDpEvent, LaplaceDpEvent, PoissonSampledDpEvent
+from dp_accounting.pld import PLDAccountant
+
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
+from mechanisms.privacy.composition import at_negative
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
+from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+from mechanisms.privacy.sampling.total_profile import TotalProfile, total
+
+TARGETS = np.array([1e-1, 1e-5, 1e-10, 1e-15])
+
+
+def run(step, times=1, rate=1.0, adjacency="add-remove") -> SampledRun:
+    return SampledRun(step=step, rate=rate, steps=times, adjacency=adjacency)
+
+
+def laplace(tau: float) -> LaplaceProfile:
+    return LaplaceProfile(l1_sensitivity=tau, scale=1.0)
+
+
+def gaussian_delta(mu: float, epsilon: np.ndarray) -> np.ndarray:
+    """Of any real epsilon."""
+    size = np.abs(epsilon)
+    delta = GaussianProfile(mu=mu).delta(size).value
+    return np.where(epsilon < 0, at_negative(size, delta), delta)
+
+
+def with_laplace(tau: float, mu: float, epsilon: float) -> float:
+    """delta of Laplace noise and Gaussian noise: the Gaussian one, averaged over Laplace losses."""
+    ends = gaussian_delta(mu, epsilon + np.array([-tau, tau])) / 2 @ [1.0, math.exp(-tau)]
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    losses = tau * nodes
+    density = np.exp((losses - tau) / 2) / 4
+    return float(ends + tau * weights @ (density * gaussian_delta(mu, epsilon - losses)))
+
+
+def with_sampled(rate: float, sampled: float, mu: float, epsilon: float) -> float:
+    """delta of Gaussian noise on a sample and on all records: the worse one of two directions."""
+    x = np.linspace(-15.0, 20.0, 20_001)
+    ratio = 1 - rate + rate * np.exp(sampled * x - sampled**2 / 2)
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    removed = density * ratio * gaussian_delta(mu, epsilon - np.log(ratio))
+    added = density * gaussian_delta(mu, epsilon + np.log(ratio))
+    return float(max(removed.sum(), added.sum()) * (x[1] - x[0]))
+
+
+def holds(bounds, truth: float, width: float) -> None:
+    assert bounds.lower <= truth <= bounds.upper
+    assert bounds.upper - bounds.lower <= width * truth
+
+
+def test_gaussian_noise_adds_mu_squared():
+    assert total(
+        [run(GaussianProfile(mu=0.6), 4), run(GaussianProfile(mu=0.5))]
+    ) == GaussianProfile(mu=math.sqrt(4 * 0.36 + 0.25))
+
+
+def test_bounds_hold_gaussian_noise_that_is_not_merged():
+    """From delta 1e-1 to 1e-15, within 0.3% of delta and 0.1% of epsilon."""
+    runs = (run(GaussianProfile(mu=0.3), 5), run(GaussianProfile(mu=1.0)))
+    found, truth = TotalProfile(parts=runs), GaussianProfile(mu=math.sqrt(1.45))
+    epsilons = truth.epsilon(TARGETS).value
+    for epsilon, delta in zip(epsilons, TARGETS, strict=True):
+        holds(found.delta(epsilon), delta, 3e-3)
+        assert found.delta(epsilon).value == pytest.approx(delta, rel=2e-4)
+    bounds = found.epsilon(TARGETS)
+    assert (bounds.lower <= epsilons).all() and (epsilons <= bounds.upper).all()
+    assert (bounds.upper - bounds.lower <= 1e-3 * epsilons).all()
+
+
+def test_bounds_hold_laplace_and_gaussian_noise():
+    found = total([run(laplace(0.8)), run(GaussianProfile(mu=0.5))])
+    for epsilon in (0.1, 1.0, 2.0, 3.0, 4.5):
+        holds(found.delta(epsilon), with_laplace(0.8, 0.5, epsilon), 3e-3)
+
+
+def test_many_pure_releases_keep_narrow_bounds_at_tiny_delta():
+    bounds = total([run(laplace(0.01), 3000), run(GaussianProfile(mu=0.5))]).epsilon(1e-15)
+    assert bounds.upper < 1.0002 * bounds.lower
+
+
+def test_bounds_hold_sampled_and_full_releases():
+    found = total([run(GaussianProfile(mu=1.5), rate=0.1), run(GaussianProfile(mu=0.4))])
+    for epsilon in (0.05, 1.0, 3.0, 5.5, 9.0):
+        holds(found.delta(epsilon), with_sampled(0.1, 1.5, 0.4, epsilon), 6e-3)
+
+
+def test_dp_accounting_agrees():
+    """Its pessimistic bound on a run of DP-SGD, a histogram and a mean is not below ours."""
+    found = total(
+        [
+            run(GaussianProfile(mu=1 / 1.1), 500, 0.01),
+            run(laplace(0.1), 3),
+            run(GaussianProfile(mu=0.2)),
+        ]
+    )
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    accountant.compose(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 500)
+    accountant.compose(LaplaceDpEvent(10.0), 3).compose(GaussianDpEvent(5.0))
+    for delta in (1e-3, 1e-6):
+        theirs, ours = accountant.get_epsilon(delta), found.epsilon(delta)
+        assert ours.lower <= theirs
+        assert ours.upper == pytest.approx(theirs, rel=1e-2)
+
+
+def test_a_product_is_composed_by_its_factors():
+    many = IndependentLaplaceProfile(components=3, width=0.2, scale=1.0, rest=0.1)
+    runs = [run(many, 2), run(GaussianProfile(mu=0.3))]
+    parts = [run(laplace(0.2), 6), run(laplace(0.1), 2), run(GaussianProfile(mu=0.3))]
+    assert set(total(runs).parts) == set(total(parts).parts)
+
+
+def test_pure_guarantees_are_worst_as_randomised_response():
+    runs = [run(PureProfile(largest=0.3), 4), run(PureProfile(largest=0.3, times=2))]
+    found = total([*runs, run(GaussianProfile(mu=1e-6))])
+    worst = PureProfile(largest=0.3, times=6)
+    for epsilon in (0.0, 0.5, 1.5):
+        assert worst.delta(epsilon).value <= found.delta(epsilon).upper
+        assert found.delta(epsilon).upper == pytest.approx(worst.delta(epsilon).value, rel=3e-3)
+    assert total([run(laplace(0.3)), run(PureProfile(largest=0.5))]).epsilon(0.0) == (0.3, 0.8, 0.8)
+
+
+def test_what_is_known_of_one_release_bounds_the_total_from_below():
+    unknown = BoundedProfile(above=GaussianProfile(mu=1.0))
+    assert total([run(unknown), run(GaussianProfile(mu=0.5))]) == BoundedProfile(
+        above=GaussianProfile(mu=math.sqrt(1.25)), below=GaussianProfile(mu=0.5)
+    )
+    asymmetric = total([run(RaisedVarianceProfile(rows=2, ratio=0.5)), run(laplace(0.1))])
+    alone = RaisedVarianceProfile(rows=2, ratio=0.5).delta(0.5)
+    assert (
+        alone.lower
+        <= asymmetric.delta(0.5).lower
+        <= asymmetric.delta(0.5).upper
+        < 1.2 * alone.value
+    )
+
+
+def test_adjacencies_do_not_mix():
+    with pytest.raises(ValueError, match="same adjacency"):
+        total([run(laplace(1.0)), run(laplace(2.0), adjacency="replace")])

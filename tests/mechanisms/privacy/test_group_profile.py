@@ -1,0 +1,47 @@
+"""Groups of records against closed forms."""
+
+import numpy as np
+import pytest
+
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.group_profile import GroupProfile, group_profile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.pure_profile import PureProfile
+
+
+@pytest.mark.parametrize(("size", "width"), [(2, 3e-3), (5, 3e-2)])
+def test_gaussian_noise_has_the_distance_of_the_group(size, width):
+    found, truth = (
+        GroupProfile(base=GaussianProfile(mu=0.4), size=size),
+        GaussianProfile(mu=0.4 * size),
+    )
+    assert group_profile(found.base, size).mu == pytest.approx(truth.mu)
+    for delta in (1e-1, 1e-5, 1e-10, 1e-15):
+        upper = found.delta(truth.epsilon(delta).value).upper
+        assert delta * (1 - 1e-9) <= upper <= delta * (1 + width)
+
+
+def test_laplace_noise_has_the_shift_of_the_group():
+    found = GroupProfile(base=LaplaceProfile(l1_sensitivity=1.0, scale=2.0), size=3)
+    truth = LaplaceProfile(l1_sensitivity=3.0, scale=2.0)
+    epsilon = np.array([0.0, 0.3, 1.0, 1.4])
+    np.testing.assert_allclose(found.delta(epsilon).upper, truth.delta(epsilon).value, rtol=1e-9)
+    assert found.delta(1.5).upper == 0
+    assert found.epsilon(0.0).upper == 1.5
+
+
+def test_randomised_response_of_a_pair():
+    """Two changes in a row, a = epsilon - 1 and b = 1: delta(a) = (1 - e^(a - 1)) / (1 + e^-1)."""
+    found = GroupProfile(base=PureProfile(largest=1.0), size=2)
+    truth = (1 - np.exp(1.5 - 2.0)) / (1 + np.exp(-1.0))
+    assert truth * (1 - 1e-12) <= found.delta(1.5).upper <= truth * (1 + 1e-3)
+    assert found.delta(1.5).lower == 0
+
+
+def test_what_gives_itself_away_does_so_in_a_group():
+    shown = GroupProfile(base=GaussianProfile(mu=3.0), size=2)
+    assert shown.delta(0.0).upper == pytest.approx(
+        GaussianProfile(mu=6.0).delta(0.0).value, rel=1e-3
+    )
+    with pytest.raises(ValueError, match="size must be at least 2"):
+        GroupProfile(base=GaussianProfile(mu=1.0), size=1)
