@@ -208,7 +208,7 @@ def written(tmp_path, monkeypatch):
     def write(figure):
         monkeypatch.setattr(plt.Figure, "draw", watched)
         monkeypatch.setattr(drawings.plt, "close", lambda figure: None)
-        drawings._write("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
+        drawings.write_drawn("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
         monkeypatch.undo()
         return places
 

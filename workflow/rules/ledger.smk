@@ -23,7 +23,12 @@ rule judge_claims:
             labels={"name": "claims", "kind": "table", "reads": "all studies"},
         ),
         markdown=RUN / "claims.md",
-        picture=RUN / "figures" / "suite_ledger.png",
+        picture=report(
+            RUN / "figures" / "suite_ledger.png",
+            caption="../report/ledger.rst",
+            category="claims",
+            labels={"name": "suite_ledger", "kind": "figure", "reads": "all studies"},
+        ),
     log:
         RUN / "logs" / "claims.log",
     # The longest job that is not a batch.
