@@ -48,7 +48,7 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
         return
     view = next(views_of(study, rows), None)
     lines = [] if view is None else [line for line in view.lines if _competes(line, view.main)]
-    if lines:
+    if lines and view.tells_apart(view.main):
         first = ", then ".join(f"{line.title} {_value(line, view)}" for line in lines[:3])
         yield (
             f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from datasets.titles import dataset_title
-from paper_figures.drawings import Drawn, drawing
+from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
 from paper_figures.mgm2021.numbers import (
     HORIZONTAL_RECORDS,
@@ -62,7 +62,10 @@ FIGURES = (
 @drawing("suite_panels", kind="tables", needs=[figure.study for figure in FIGURES])
 def panels(results: Results) -> Drawn:
     """One row per panel."""
-    rows = results.rows[results.rows["data_source"] == "official"]
+    rows = results.rows
+    if not rows["study"].isin([figure.study for figure in FIGURES]).any():
+        raise DrawingError("the results hold no study of these figures")
+    rows = rows[rows["data_source"] == "official"]
     records = [
         {
             "paper": figure.paper,
