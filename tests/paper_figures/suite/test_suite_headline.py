@@ -2,8 +2,29 @@
 
 import pytest
 
+from mechanisms import Budget, Query
+from mechanisms.limit.limit import limit
 from paper_figures.drawings import DrawingError
+from paper_figures.suite import headline as figures
 from paper_figures.suite.headline import cost, headline
+
+
+@pytest.fixture(autouse=True)
+def fast_limits(monkeypatch):
+    """The tight ones of few elements take seconds."""
+    monkeypatch.setattr(figures, "_MANY", 0)
+    figures._limit.cache_clear()
+    yield
+    figures._limit.cache_clear()
+
+
+def test_the_limit_stands_beside_the_noise(make_results, make_grid_rows):
+    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=9.0)
+    data = headline(make_results(rows)).data
+    budget = Budget(epsilon=1.0, delta=1e-5)
+    for size, shown in zip(data["size"], data["limit"], strict=True):
+        query = Query(shape=(size,), l2_sensitivity=1.0)
+        assert shown == limit(query, budget, fast=True).rmse < 3.0
 
 
 def test_headline_is_at_the_epsilon_nearest_to_1(make_results, make_grid_rows):
