@@ -32,7 +32,7 @@ help: ## this list
 run: $(READY) ## every study of config/quick.yaml: about five minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
-test: lint ## lint, unit tests, a small run: about fifteen minutes
+test: lint ## lint, unit tests, a small run: about twenty minutes
 	# Three at a time on two cores: some tests wait for a process to be stopped.
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
