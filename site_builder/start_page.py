@@ -1,4 +1,4 @@
-"""The first page: what was found in five sentences, the headline figure, where to go."""
+"""The first page: three questions and their answers, the headline figure, where to go."""
 
 from __future__ import annotations
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from mechanisms.black_box.output_sources import load_function
 from mechanisms.black_box.program_source import from_program
-from mechanisms.query.named_code import error_line
 from mechanisms.query.query import Query
 from mechanisms.report.pairs_audit import audit_pairs
 from mechanisms.report.subject import Subject
-from mechanisms.report.truth import FAILED, audited_verdict, query_of
+from mechanisms.report.truth import FAILED, audited_verdict, failure, query_of
 from mechanisms.verification.neighbours import resting_value
 
 # Of the audit, and outputs by which the error is measured.
@@ -29,14 +28,10 @@ def sampled(subject: Subject, question: dict) -> dict:
     """
     try:
         return _sampled(subject, question)
-    except (SystemExit, KeyboardInterrupt) as error:
-        return {"verdict": FAILED, "why": f"it ends the process: {error!r}"}
-    except MemoryError:
-        return {"verdict": FAILED, "why": "it asks for more memory than a report may use"}
     except ValueError as error:
         return {"verdict": FAILED, "why": " ".join(str(error).split())}
-    except Exception as error:
-        return {"verdict": FAILED, "why": error_line(error, subject.name)}
+    except BaseException as error:
+        return failure(error, subject.name)
 
 
 def _sampled(subject: Subject, question: dict) -> dict:

@@ -52,12 +52,19 @@ def truth(subject: Subject, question: dict) -> dict:
         return _truth(subject, question)
     except Unsupported as reason:
         return {"verdict": UNSUPPORTED, "why": str(reason)}
-    except (SystemExit, KeyboardInterrupt) as error:
-        return {"verdict": FAILED, "why": f"it ends the process: {error!r}"}
-    except MemoryError:
-        return {"verdict": FAILED, "why": "it asks for more memory than a report may use"}
-    except Exception as error:
-        return {"verdict": FAILED, "why": error_line(error, subject.name)}
+    except BaseException as error:
+        return failure(error, subject.name)
+
+
+def failure(error: BaseException, name: str) -> dict:
+    """What is said of foreign code `name` that raised: there is no answer, and why in one line."""
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        why = f"it ends the process: {error!r}"
+    elif isinstance(error, MemoryError):
+        why = "it asks for more memory than a report may use"
+    else:
+        why = error_line(error, name)
+    return {"verdict": FAILED, "why": why}
 
 
 def _truth(subject: Subject, question: dict) -> dict:

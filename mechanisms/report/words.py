@@ -94,8 +94,8 @@ def _own_profile(report: Report) -> list[str]:
     if not any(cell.get("source") == "own profile" for cell in report.cells.values()):
         return []
     return [
-        "True privacy is here what the file itself states as its profile: the releases agree with "
-        "it, which shows that it does not promise much too much, and proves no more."
+        "True privacy is here what the file itself states as its profile. The releases agree with "
+        "it. This does not prove it: a small error would not show."
     ]
 
 
@@ -129,8 +129,8 @@ def certificate(report: Report) -> str:
             "one: docs/certificates.md says how to check it."
         )
     return (
-        "None. check_certificate.py proves refutations of noise whose formula a paper states and "
-        "it knows; this noise is not among it. The command below repeats what refutes the claim."
+        "None. check_certificate.py knows the formulas of the suite's papers, and this noise is "
+        "none of them. The command below repeats what refutes the claim."
     )
 
 
@@ -156,7 +156,7 @@ def cell_words(cell: dict) -> str:
     low, high = cell["true_epsilon"]
     delta = cell["true_delta"]
     if f"{low:.3g}" == f"{high:.3g}":
-        return f"true epsilon {low:.3g}, delta {delta[1]:.2g}"
+        return f"true epsilon {low:.3g}, delta at most {rounded_up(delta[1], 2)}"
     if cell["verdict"] == REFUTED:
         return f"true epsilon at least {rounded_down(low, 3)}"
     return f"true epsilon at most {rounded_up(high, 3)}"

@@ -22,7 +22,7 @@ def test_a_false_claim_is_refuted_by_its_profile():
     assert {cell["verdict"] for cell in report.cells.values()} == TRUTH["WrongNormLaplace"][3]
     shown = page(report, "a command")
     assert "the true epsilon is at least 2 at that delta" in shown
-    assert "check_certificate.py proves refutations of noise whose formula" in shown
+    assert "check_certificate.py knows the formulas of the suite" in shown
 
 
 def test_the_page_needs_no_other_file():
