@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 from claims.certificates.writer import FOLDER, verdicts
+from mechanisms.query.words import rounded_down
 
 # Why a verdict on a guarantee has no certificate.
 _GAUSSIAN = (
@@ -57,8 +59,12 @@ HOLDS_WITHOUT = {
     "privunit-g": _CAP,
     "spherical-gamma": "calibrated by a numerical profile; no interval bound is written",
 }
+_LIMITS = (
+    "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
+    "answers that take all values; a file for each number of elements."
+)
 # Seconds that a check takes at most, in coarse steps so that the page does not change by itself.
-LIMITS = (5, 20, 60)
+_SECONDS = (5, 20, 60)
 _SIGNS = {
     "delta_at_least": "delta >=",
     "epsilon_at_least": "epsilon >=",
@@ -67,7 +73,7 @@ _SIGNS = {
 _JUDGED = ("contradicted", "partly", "confirmed")
 
 
-def overview(seconds: dict[Path, float]) -> str:
+def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
     """The page, from the files and the seconds that the check of each took."""
     lines = [
         "# Certificates",
@@ -82,7 +88,7 @@ def overview(seconds: dict[Path, float]) -> str:
     files = {path: json.loads(path.read_text(encoding="utf-8")) for path in seconds}
     for path, file in files.items():
         claims = ", ".join(f"`{claim}`" for claim in file["claims"])
-        count, spent = len(file["certificates"]), min(s for s in LIMITS if seconds[path] <= s)
+        count, spent = len(file["certificates"]), _at_most(seconds[path])
         lines.append(f"| [{path.stem}]({path.name}) | {claims} | {count} | {spent} |")
     for path, file in files.items():
         lines += ["", f"## {path.stem}", ""]
@@ -91,9 +97,24 @@ def overview(seconds: dict[Path, float]) -> str:
             ((kind, value),) = each["bound"].items()
             claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
             lines.append(f"| {each['setting']} | {claim} | {_SIGNS[kind]} {value} |")
+    lines += ["", "## Limits", "", _LIMITS, ""]
+    lines += ["| file | (epsilon, delta) | RMSE of an element, at least | seconds, at most |"]
+    lines += ["|---|---|---|---|"]
+    for path, spent in of_limits.items():
+        for each in json.loads(path.read_text(encoding="utf-8"))["limits"]:
+            claim, value = each["claim"], float(each["bound"]["value"])
+            rmse = rounded_down(math.sqrt(value / each["test"]["d"]), 5)
+            lines.append(
+                f"| [{path.stem}](limits/{path.name}) | ({claim['epsilon']}, {claim['delta']}) | "
+                f"{rmse} | {_at_most(spent)} |"
+            )
     lines += ["", "## Verdicts without a certificate", ""]
     lines += ["| verdict | on | why |", "|---|---|---|", *without(files)]
     return "\n".join(lines) + "\n"
+
+
+def _at_most(seconds: float) -> int:
+    return min(limit for limit in _SECONDS if seconds <= limit)
 
 
 def without(files: dict[Path, dict]) -> list[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 from mechanisms.cli.arguments import number
 from mechanisms.comparison.best_known import best_known
+from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import rounded_down
@@ -39,10 +42,19 @@ def add_limit_command(
     parser.add_argument(
         "--fast", action="store_true", help="a test in closed form: 0.2 s, tight for large M alone"
     )
+    parser.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="also write the test to FILE, for `python check_limit.py FILE` (docs/certificates.md)",
+    )
 
     def run(options: argparse.Namespace) -> dict:
         query = query_of(options)
         budget = Budget(epsilon=options.epsilon, delta=options.delta)
+        if options.certificate:
+            written = json.dumps({"limits": [limit_certificate(query, budget)]})
+            options.certificate.write_text(written, encoding="utf-8")
         return answer(query, budget, fast=options.fast)
 
     parser.set_defaults(run=run, show=text)

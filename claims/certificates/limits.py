@@ -1,0 +1,26 @@
+"""Certificates of the limit, at the budgets of the table in docs/the_limit.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from claims.certificates import FOLDER
+from mechanisms import Budget, Query
+from mechanisms.limit.certificate import limit_certificate
+
+LIMITS = FOLDER / "limits"
+SIZES, EPSILONS, DELTA = (1, 5, 10, 100, 1000), (0.1, 1.0, 5.0), 1e-5
+
+
+def write_limits(folder: Path) -> list[Path]:
+    """Write a file for each number of elements, at l2 sensitivity 1; returns their paths."""
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for size in SIZES:
+        query = Query(shape=(size,), l2_sensitivity=1.0)
+        made = [limit_certificate(query, Budget(epsilon=e, delta=DELTA)) for e in EPSILONS]
+        lines = ",\n".join(json.dumps(each) for each in made)
+        paths.append(folder / f"elements-{size}.json")
+        paths[-1].write_text(f'{{"limits": [\n{lines}\n]}}\n', encoding="utf-8")
+    return paths
