@@ -1,6 +1,9 @@
 """The project's own files agree with each other."""
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -82,3 +85,37 @@ def test_actions_are_pinned_by_their_contents():
     assert len(used) > 5
     for action in used:
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), action
+
+
+def test_submissions_of_a_request_are_reported_on_with_the_code_of_main(tmp_path):
+    def git(*words, folder="fork"):
+        options = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+        subprocess.run(["git", *options, *words], cwd=tmp_path / folder, check=True)
+
+    shutil.copytree(ROOT / "submissions", tmp_path / "fork" / "submissions")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "main")
+    git("clone", "-q", "fork", "main", folder=".")
+    (tmp_path / "fork/submissions/noise.py").write_text("# of the request")
+    (tmp_path / "fork/submissions/noise.txt").write_text("noise.py:Noise --epsilon 1 $(touch x)\n")
+    git("add", ".")
+    git("commit", "-qm", "request")
+    # What it would call says what it was called with, and where.
+    stub = tmp_path / "bin" / "python"
+    stub.parent.mkdir()
+    stub.write_text('#!/bin/sh\necho "$@"; cat noise.py; exit 1\n')
+    stub.chmod(0o755)
+    run = subprocess.run(
+        ["bash", ROOT / ".github" / "report_submissions.sh", "HEAD"],
+        cwd=tmp_path / "main",
+        env={**os.environ, "PATH": f"{stub.parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == (
+        "## noise\n```text\n-m mechanisms report noise.py:Noise --epsilon 1 $(touch x) "
+        f"--out {tmp_path}/main/reports/noise\n# of the request```\n"
+    )
+    assert not list(tmp_path.rglob("x"))
