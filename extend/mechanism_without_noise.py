@@ -16,7 +16,7 @@ import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.query.query import Unsupported
 
 

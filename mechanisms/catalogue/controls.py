@@ -16,6 +16,7 @@ class NonPrivate(AdditiveMechanism):
     paper = "control"
     theorem = "none"
     guarantee = "none"
+    look = ("#000000", "s", 0)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -33,6 +34,7 @@ class RandomAnswer(Mechanism):
     paper = "control"
     theorem = "independent of the data"
     guarantee = "pure"
+    look = ("#888888", "x", 46)
 
     @classmethod
     def build(cls, query, budget, calibration, settings):

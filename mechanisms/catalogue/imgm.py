@@ -24,6 +24,7 @@ class IMGM(AdditiveMechanism):
     paper = "imgm2022"
     theorem = "Theorems 2 and 4"
     guarantee = "approximate"
+    look = ("#332288", "X", 10)
     options = {"compositions": positive_integer(1, "T, the releases that share the budget")}
 
     @classmethod

@@ -21,6 +21,7 @@ class Laplace(AdditiveMechanism):
     paper = "Dwork et al. 2006"
     theorem = "Theorem 1"
     guarantee = "pure"
+    look = ("#882255", "<", 13)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -52,6 +53,7 @@ class PLRVO(AdditiveMechanism):
     paper = "Yang et al. 2025"
     theorem = "arXiv:2509.06264, one release as its published code accounts"
     guarantee = "approximate"
+    look = ("#A0522D", "<", 35)
     options = {
         "k": Option(
             33000,

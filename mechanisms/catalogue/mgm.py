@@ -70,6 +70,7 @@ class MGM(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 1"
     guarantee = "approximate"
+    look = ("#CC79A7", "v", 7)
     options = {
         "workload": matrix("W1, with m columns"),
         "column_workload": matrix("W2, with n columns"),
@@ -112,6 +113,7 @@ class UDN(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 2"
     guarantee = "approximate"
+    look = ("#AA4499", "P", 8)
     options = {
         "workload": matrix("W, with m columns"),
         "directions": matrix("orthonormal row directions, one per column"),
@@ -139,6 +141,7 @@ class IDN(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 3"
     guarantee = "approximate"
+    look = ("#56B4E9", "*", 9)
     options = {"workload": matrix("W, with m columns")}
 
     @classmethod

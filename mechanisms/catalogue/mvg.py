@@ -53,6 +53,10 @@ class MVG(AdditiveMechanism):
     paper = "mvg2018"
     theorem = "Theorem 3"
     guarantee = "approximate"
+    look = ("#009E73", "D", 5)
+    variants = {
+        "mvg-sqrt": ("square root", ("#66BB66", "d", 6)),
+    }
     options = {
         "zeta": choice(
             "published",

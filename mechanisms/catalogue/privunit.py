@@ -11,7 +11,7 @@ import scipy
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import enclosed
-from mechanisms.privacy.cap_profile import CapProfile
+from mechanisms.privacy.finite_profile import CapProfile
 from mechanisms.privacy.numerics import LOG_SQRT_2PI, mills_slope
 from mechanisms.query.query import Query, Unsupported
 
@@ -113,6 +113,7 @@ class PrivUnitG(Mechanism):
     paper = "Asi et al. 2022"
     theorem = "arXiv:2205.02466, PrivUnitG"
     guarantee = "local"
+    look = ("#2F4F4F", "*", 40)
 
     cap: Cap
     pure_epsilon: float

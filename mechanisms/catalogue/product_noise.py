@@ -82,6 +82,7 @@ class ProductNoise(AdditiveMechanism):
     paper = "Liu et al. 2026"
     theorem = "arXiv:2512.06253, as its published code calibrates"
     guarantee = "approximate"
+    look = ("#5E2CA5", "D", 34)
     options = {
         "k": Option(
             None,

@@ -33,6 +33,7 @@ class R1SMG(AdditiveMechanism):
     paper = "r1smg2024"
     theorem = "Theorem 5"
     guarantee = "approximate"
+    look = ("#D55E00", "o", 1)
 
     @classmethod
     def limit(cls, query, budget):

@@ -20,6 +20,7 @@ class L2Mechanism(AdditiveMechanism):
     paper = "Hardt and Talwar 2010"
     theorem = "K-norm mechanism with the l2 ball"
     guarantee = "pure"
+    look = ("#117733", ">", 14)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -44,6 +45,7 @@ class SphericalGamma(AdditiveMechanism):
     paper = "arXiv:2606.08681"
     theorem = "exact profile of a radial density"
     guarantee = "approximate"
+    look = ("#44AA99", "h", 15)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

@@ -30,6 +30,7 @@ class StaircaseMechanism(AdditiveMechanism):
     paper = "Kulesza et al. 2025"
     theorem = "general staircase mechanism; Geng and Viswanath 2014 in one dimension"
     guarantee = "pure"
+    look = ("#004D40", "P", 45)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

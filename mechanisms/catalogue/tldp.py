@@ -98,6 +98,7 @@ class TLDPLaplace(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Theorem 1"
     guarantee = "local"
+    look = ("#E7298A", "P", 28)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -116,6 +117,7 @@ class TLDPGaussian(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Theorem 1"
     guarantee = "local"
+    look = ("#225555", "X", 29)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -131,6 +133,7 @@ class WeightedTLDPLaplace(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Theorem 3"
     guarantee = "local"
+    look = ("#FFAABB", "p", 30)
     options = WEIGHTS
     public_information = {"weights": MEAN_RECORD}
 
@@ -148,6 +151,7 @@ class WeightedTLDPGaussian(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Theorem 3"
     guarantee = "local"
+    look = ("#7777CC", "H", 31)
     options = WEIGHTS
     public_information = {"weights": MEAN_RECORD}
 

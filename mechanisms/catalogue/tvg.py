@@ -29,6 +29,7 @@ class TVG(AdditiveMechanism):
     paper = "Yang et al. 2021"
     theorem = "IEEE TIFS 17, tensor-variate Gaussian noise, exactly calibrated only"
     guarantee = "approximate"
+    look = ("#C71585", "h", 11)
     options = {
         "axis_directions": per_axis(
             matrix("orthonormal directions of each Sigma_k, one per column")

@@ -88,6 +88,7 @@ class UnequalGaussianMechanism(UnequalMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Gaussian mechanism"
     guarantee = "approximate"
+    look = ("#8C6D31", "v", 38)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):
@@ -109,6 +110,7 @@ class UnequalLaplaceMechanism(UnequalMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Laplace mechanism"
     guarantee = "pure"
+    look = ("#AD494A", "^", 39)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):

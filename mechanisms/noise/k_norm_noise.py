@@ -14,7 +14,7 @@ import numpy as np
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments, raw_of_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 
 # Digits of the moments about zero: their cumulants cancel like the fourth power of the size.
 _DIGITS = 60

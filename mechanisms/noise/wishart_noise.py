@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
-from mechanisms.privacy.moving_support import WishartProfile
+from mechanisms.privacy.finite_profile import WishartProfile
 from mechanisms.query.query import Query
 
 

@@ -69,6 +69,7 @@ class CorrelatedGaussian(AdditiveMechanism):
     paper = "Lebeda 2024"
     theorem = "arXiv:2408.06853, common and independent noise for counting queries"
     guarantee = "approximate"
+    look = ("#1F77B4", "P", 36)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -97,6 +98,7 @@ class EllipticGaussian(AdditiveMechanism):
     paper = "Joseph and Yu 2024"
     theorem = "arXiv:2309.15790, elliptic Gaussian noise for sum, count and vote"
     guarantee = "approximate"
+    look = ("#5DA5DA", "X", 37)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

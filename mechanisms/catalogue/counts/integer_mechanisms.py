@@ -150,6 +150,7 @@ class DiscreteGaussian(IntegerMechanism):
     paper = "Canonne et al. 2020"
     theorem = "Theorem 4, as concentrated DP"
     guarantee = "approximate"
+    look = ("#17789A", "d", 42)
 
     @classmethod
     def law_for(cls, count, budget):
@@ -178,6 +179,7 @@ class Skellam(IntegerMechanism):
     paper = "Agarwal et al. 2021"
     theorem = "Theorem 3.5, as the code of distributed DP calibrates"
     guarantee = "approximate"
+    look = ("#6B8E23", "h", 43)
     # The exact sampler multiplies about as many whole numbers as the standard deviation says.
     largest_exact_std = 10_000.0
 

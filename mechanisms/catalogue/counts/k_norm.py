@@ -26,6 +26,7 @@ class KNormMechanism(AdditiveMechanism):
     paper = "Hardt and Talwar 2010"
     theorem = "K-norm mechanism; arXiv:2309.15790 for counts"
     guarantee = "pure"
+    look = ("#B8860B", "8", 44)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

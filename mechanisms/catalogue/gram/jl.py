@@ -62,6 +62,7 @@ class JohnsonLindenstrauss(Mechanism):
     paper = "Blocki et al. 2012"
     theorem = "Algorithm 3 (covariance); for a general matrix Upadhyay 2014"
     guarantee = "approximate"
+    look = ("#6F4C9B", "2", 17)
     options = {
         "rows": Option(
             None,

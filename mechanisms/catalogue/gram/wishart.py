@@ -22,6 +22,7 @@ class WishartMechanism(AdditiveMechanism):
     paper = "Jiang et al. 2016"
     theorem = "Wishart mechanism"
     guarantee = "pure"
+    look = ("#99DDFF", "s", 26)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

@@ -50,6 +50,16 @@ class MatrixFactorisation(AdditiveMechanism):
     paper = "Choquette-Choo et al. 2023"
     theorem = "arXiv:2306.08153, Gaussian noise on C x under (k, b)-participation"
     guarantee = "approximate"
+    look = ("#3B5BA5", "s", 47)
+    variants = {
+        "factorisation-identity": ("identity", ("#000000", "^", 48)),
+        "factorisation-tree": ("binary tree", ("#999933", "p", 49)),
+        "factorisation-bisr": ("BISR", ("#CC79A7", "v", 50)),
+        "factorisation-blt": ("BLT", ("#E69F00", "D", 51)),
+        "factorisation-bandmf": ("BandMF", ("#009E73", "o", 52)),
+        "factorisation-dense": ("dense", ("#D55E00", "*", 53)),
+        "factorisation-banded": ("banded", ("#7B3294", "h", 54)),
+    }
     options = {
         "factorisation": choice(*FAMILIES, description="C; see mechanisms/factorisations"),
         "participations": positive_integer(1, "largest number of steps that one person changes"),

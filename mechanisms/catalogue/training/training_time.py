@@ -58,6 +58,7 @@ class LLAGP(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Section 5.3.3, basic composition over layers"
     guarantee = "approximate"
+    look = ("#BB5566", "v", 32)
     options = {
         "layers": Option(
             None,
@@ -106,6 +107,7 @@ class DPHSGD(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Section 5.3, clipping before Gaussian noise"
     guarantee = "approximate"
+    look = ("#004488", "8", 33)
     options = {
         "thresholds": shares(
             "t, the share of its range that every element is clipped to, of the answer's shape; "

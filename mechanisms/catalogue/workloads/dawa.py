@@ -15,8 +15,7 @@ from numbers import Real
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
-from mechanisms.privacy.event_profile import EventProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import EventProfile, PureProfile
 from mechanisms.query.option import Option
 from mechanisms.query.query import Unsupported
 from mechanisms.query.requirements import require_histogram
@@ -111,6 +110,7 @@ class Dawa(TwoStage):
     paper = "Li et al. 2014"
     theorem = "Laplace mechanism on all bucket costs, sequential composition"
     guarantee = "pure"
+    look = ("#4477AA", "8", 19)
 
     _partition = staticmethod(dyadic_partition)
 
@@ -136,6 +136,7 @@ class DawaPublished(TwoStage):
     paper = "Li et al. 2014"
     theorem = "Section 3 (partition) and sequential composition"
     guarantee = "pure"
+    look = ("#BBCC33", "H", 20)
 
     _partition = staticmethod(published_partition)
 

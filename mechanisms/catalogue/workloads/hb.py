@@ -78,6 +78,7 @@ class Hb(AdditiveMechanism):
     paper = "Qardaji et al. 2013"
     theorem = "Section 3 (Laplace mechanism on h levels)"
     guarantee = "pure"
+    look = ("#CC6677", "d", 18)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

@@ -35,6 +35,7 @@ class MatrixMechanismL1(AdditiveMechanism):
     paper = "McKenna et al. 2018"
     theorem = "OPT_0 strategies, Laplace mechanism"
     guarantee = "pure"
+    look = ("#994455", "1", 23)
     options = WORKLOAD_OPTIONS
     public_information = {"workload": WORKLOAD}
 
