@@ -28,6 +28,19 @@ class Look:
     marker: str
     title: str
 
+    @property
+    def line(self) -> dict[str, str]:
+        """What `Axes.plot` is given for a line of the mechanism."""
+        return {"color": self.colour, "marker": self.marker, "label": self.title}
+
+    def at(self, calibration: str) -> dict[str, str]:
+        """The same for a line at one calibration: dashed and open at equal true privacy."""
+        return self.line | {
+            "label": f"{self.title}, {CALIBRATION_TITLES[calibration]}",
+            "linestyle": CALIBRATION_LINES[calibration],
+            "markerfacecolor": "white" if calibration == "exact" else self.colour,
+        }
+
 
 # By study and key: mechanisms whose noise in that study is not that of their theorem.
 _TITLES_IN = {

@@ -36,10 +36,8 @@ def added(results: Results) -> Drawn:
     table = pd.DataFrame(added_variances(delta))
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 2.7))
     for name, own in table[table["rows"] == SHOWN_ROWS].groupby("noise", sort=False):
-        line = {"color": "black", "linestyle": "--", "label": LEAST}
-        if name != LEAST:
-            style = look(name)
-            line = {"color": style.colour, "marker": style.marker, "label": style.title}
+        least = {"color": "black", "linestyle": "--", "label": LEAST}
+        line = least if name == LEAST else look(name).line
         left.plot(own["epsilon"], own["added"], **line)
     left.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="added variance w^2 / B^2")
     left.set_title(f"r = {SHOWN_ROWS} rows")
@@ -47,10 +45,8 @@ def added(results: Results) -> Drawn:
     style = look(SKETCHES[-1])
     for count, line in ROWS.items():
         own = table[(table["rows"] == count) & (table["noise"] == SKETCHES[-1])]
-        right.plot(
-            own["epsilon"], own["over_least"], line, color=style.colour, marker=style.marker,
-            label=f"r = {count}",
-        )  # fmt: skip
+        kind = style.line | {"label": f"r = {count}", "linestyle": line}
+        right.plot(own["epsilon"], own["over_least"], **kind)
     right.set(xscale="log", xlabel="epsilon", ylabel="w^2 over the least")
     right.set_ylim(bottom=1)
     right.set_title(style.title)

@@ -44,13 +44,10 @@ def dimension(results: Results) -> Drawn:
     for axis, (power, own) in zip(axes, table.groupby("power"), strict=True):
         axis.axhline(1, color="black", linewidth=0.8)
         for name in NOISE:
-            style, line = look(name), own[own["mechanism"] == name]
+            line = own[own["mechanism"] == name]
             # Open, so that noise of the same error shows through.
             drawn = {"markerfacecolor": "white", "linestyle": "--"} if name == "laplace" else {}
-            axis.plot(
-                line["size"], line["ratio"], color=style.colour, marker=style.marker,
-                label=style.title, **drawn,
-            )  # fmt: skip
+            axis.plot(line["size"], line["ratio"], **look(name).line, **drawn)
         axis.set(xscale="log", yscale="log", xlabel="number of elements M")
         axis.set_title("equal sensitivities" if power == 0 else f"sensitivities i^-{power:g}")
     axes[0].set_ylabel("squared error over the Gaussian's")

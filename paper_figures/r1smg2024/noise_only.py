@@ -16,12 +16,12 @@ from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import (
     CALIBRATION_LINES,
-    CALIBRATION_TITLES,
     PAGE,
     in_order,
     look,
@@ -70,9 +70,7 @@ def figure_9(results: Results) -> Drawn:
         column[1].set_ylim(bottom=0)
     for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
         axis.set_ylabel(words)
-    entries = {}
-    for axis in axes[:, 0]:
-        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    entries = entries_of(axes[:, 0])
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
     caption = (
         "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
@@ -91,19 +89,10 @@ def figure_9(results: Results) -> Drawn:
 
 
 def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: str) -> None:
-    style = look(mechanism)
-    label = f"{style.title}, {CALIBRATION_TITLES[calibration]}"
+    kind = look(mechanism).at(calibration)
     if mechanism == "gaussian-analytic":
-        label += ", and both Gaussians at equal true privacy"
-    axis.plot(
-        line["size"],
-        line["value"],
-        color=style.colour,
-        marker=style.marker,
-        linestyle=CALIBRATION_LINES[calibration],
-        markerfacecolor="white" if calibration == "exact" else style.colour,
-        label=label,
-    )
+        kind["label"] += ", and both Gaussians at equal true privacy"
+    axis.plot(line["size"], line["value"], **kind)
 
 
 @judge(studies=("noise_only",))

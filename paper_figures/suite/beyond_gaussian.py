@@ -145,9 +145,11 @@ def _draw_factors(axis, table: pd.DataFrame) -> None:
         style = look(key)
         second = {"linestyle": "--"} if query in SECOND else {}
         axis.plot(
-            own["size"], own["factor"], color=style.colour, marker=style.marker,
-            label=f"{style.title}: {query}", **second,
-        )  # fmt: skip
+            own["size"],
+            own["factor"],
+            **style.line | {"label": f"{style.title}: {query}"},
+            **second,
+        )
     axis.set(xscale="log", yscale="log", xlabel="number of elements M")
     axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.2), fontsize=6.5)
 

@@ -50,8 +50,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
     for name in in_order(errors["mechanism"]):
         style = look(name)
-        title = DEFAULT_TITLE if name == DEFAULT else style.title
-        line = {"color": style.colour, "marker": style.marker, "label": title}
+        line = style.line | ({"label": DEFAULT_TITLE} if name == DEFAULT else {})
         own = once[once["mechanism"] == name].sort_values("steps", kind="stable")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
@@ -61,8 +60,8 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         right.plot(own["participations"], own["ratio"], **line | {"marker": ""})
         for known, face in ((True, style.colour), (False, "white")):
             part = own[own["known"] == known]
-            mark = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
-            right.plot(part["participations"], part["ratio"], **mark, markerfacecolor=face)
+            mark = style.line | {"label": None, "linestyle": "none", "markerfacecolor": face}
+            right.plot(part["participations"], part["ratio"], **mark)
     left.set(xscale="log", yscale="log", ylabel=f"root mean squared error of {answer}")
     middle.set(xscale="log", ylabel="mean squared error over the least")
     right.set(xscale="log", ylabel="mean squared error over the least")
