@@ -45,10 +45,6 @@ class KNorm(Noise):
     def raw_of_body(self) -> tuple[mpmath.mpf, ...]:
         """E ||u||^(2 k) for k = 1..4."""
 
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         radius = self.scale * rng.standard_gamma(self.size + 1.0, trials)

@@ -104,7 +104,7 @@ class TreeLaplace(Noise):
         the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V
         takes more than 128 MiB.
         """
-        cells = math.prod(self.shape)
+        cells = self.size
         if cells > LARGEST_GRAM:
             return None
         gram = reduce(np.kron, [factor.gram() for factor in factors])
