@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
@@ -35,9 +35,10 @@ def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFr
     Raises:
         DrawingError: There are no such rows.
     """
-    found = ok_rows(rows, study, metric)
-    if found.empty:
-        raise DrawingError(f"the results hold no {metric} of {study}; run it first")
+    found = required(
+        ok_rows(rows, study, metric),
+        DrawingError(f"the results hold no {metric} of {study}; run it first"),
+    )
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
     spread[OUTSIDE] = outside_theorem(found).groupby([found[key] for key in keys]).any()

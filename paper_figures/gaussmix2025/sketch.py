@@ -11,6 +11,7 @@ from itertools import product
 
 import pandas as pd
 
+from claims.judged_rows import required
 from mechanisms import Budget, get_mechanism
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -30,8 +31,10 @@ LEAST = "least w of either"
 @drawing("gaussmix2025_added", kind="figures", needs=[f"{CommonQueries.name}/covariance"])
 def added(results: Results) -> Drawn:
     """Left: w^2 / B^2 over epsilon. Right: that of GaussMix over the least that is private."""
-    if ok_rows(results.rows, CommonQueries.name, "true_epsilon", "covariance").empty:
-        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
+    required(
+        ok_rows(results.rows, CommonQueries.name, "true_epsilon", "covariance"),
+        DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
+    )
     delta = ASKED.budget.delta
     table = pd.DataFrame(added_variances(delta))
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 2.7))

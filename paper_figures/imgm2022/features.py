@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, listed, pick, tally
+from claims.judged_rows import calibrated, listed, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
@@ -116,9 +116,10 @@ def features_order(
 ) -> Finding:
     """IMGM above MVG, and MVG near random answers, as published."""
     rows = official_accuracies(results.rows, STUDY)
-    present = [dataset for dataset in datasets if dataset in set(rows["dataset"])]
-    if not present:
-        raise CannotJudge(f"The results have no features of {listed(datasets)}")
+    present = required(
+        [dataset for dataset in datasets if dataset in set(rows["dataset"])],
+        CannotJudge(f"The results have no features of {listed(datasets)}"),
+    )
     missing = [dataset_title(dataset) for dataset in datasets if dataset not in present]
     parts: list[Part] = []
     exact = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, pick, tally
+from claims.judged_rows import listed, pick, required, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding
@@ -85,8 +85,7 @@ def gradients_beside_features(
                     better="larger",
                 )
                 compared.append(dataset)
-    if not effects:
-        raise CannotJudge("No official data set has both studies at a common epsilon")
+    required(effects, CannotJudge("No official data set has both studies at a common epsilon"))
     parts = [
         replace(part, verdict=INCONCLUSIVE, reason=signals[part.name].missing)
         if signals[part.name].missing

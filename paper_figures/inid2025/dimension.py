@@ -10,7 +10,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated
+from claims.judged_rows import calibrated, required
 from claims.stated_noise import sensitivities
 from mechanisms import Query
 from paper_figures import pyplot as plt
@@ -36,8 +36,10 @@ NOISE = {
 @drawing("inid2025_dimension", kind="figures", needs=[f"{CommonQueries.name}/{ASKED}"])
 def dimension(results: Results) -> Drawn:
     """Expected squared error over that of analytic Gaussian noise, one panel per decay."""
-    if ok_rows(results.rows, CommonQueries.name, "rmse", ASKED).empty:
-        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
+    required(
+        ok_rows(results.rows, CommonQueries.name, "rmse", ASKED),
+        DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
+    )
     epsilon, delta = BUDGET.epsilon, BUDGET.delta
     table = pd.DataFrame(_ratios())
     figure, axes = plt.subplots(1, len(POWERS), figsize=(PAGE, 2.5), sharey=True)

@@ -12,7 +12,7 @@ from typing import Literal
 
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, Positive, judge
 from claims.rules import order
 from claims.verdicts import NOT_RUN, Finding, Part
@@ -71,9 +71,10 @@ def error_above(
     def judged(scores: pd.DataFrame) -> Judged:
         treatment = directions or judged_treatment(scores, compared)
         published = select(scores, calibration="published")
-        ours = at_best_share(select(published, mechanism=MVG, treatment=treatment))
-        if ours.empty:
-            raise CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}")
+        ours = required(
+            at_best_share(select(published, mechanism=MVG, treatment=treatment)),
+            CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
+        )
         frames = {
             mechanism_title(key): select(published, mechanism=key, treatment=of_others)
             for key in others

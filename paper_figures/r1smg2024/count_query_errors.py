@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
@@ -63,9 +63,10 @@ def counts_over_epsilon(results: Results) -> Drawn:
         .reset_index()
         .sort_values("epsilon", kind="stable")
     )
-    private = means[~means["mechanism"].isin(LEVELS)]
-    if private.empty:
-        raise DrawingError("the results hold no errors of a private mechanism in count_query")
+    private = required(
+        means[~means["mechanism"].isin(LEVELS)],
+        DrawingError("the results hold no errors of a private mechanism in count_query"),
+    )
     family = private["mechanism"].map(FAMILIES).fillna(OTHER)
     shown = [name for name in (GAUSSIAN, OTHER, COUNTING) if (family == name).any()]
     levels = means[means["mechanism"].isin(LEVELS)].groupby(["metric", "mechanism"])["value"].mean()

@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
@@ -46,9 +46,10 @@ def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
 def figure_9(results: Results) -> Drawn:
     """Expected loss over M, one panel per epsilon, both calibrations."""
-    rows = expected_losses(results.rows)
-    if rows.empty:
-        raise DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only")
+    rows = required(
+        expected_losses(results.rows),
+        DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only"),
+    )
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(2, len(epsilons), figsize=(PAGE, 4.2), sharex=True, squeeze=False)
     for column, epsilon in zip(axes.T, epsilons, strict=True):

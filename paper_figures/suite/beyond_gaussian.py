@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import at_least, calibrated
+from claims.judged_rows import at_least, calibrated, required
 from claims.stated_noise import sensitivities
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.catalogue.counts.k_norm import LARGEST_COUNTS
@@ -40,9 +40,10 @@ def claimed(results: Results) -> Drawn:
     """Variance over the Gaussian's, as published and at equal true privacy, by mechanism."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = float(grid["delta"].iloc[0])
-    sizes = ok_rows(grid, "guarantee", "expected_loss")["size"].unique()
-    if not len(sizes):
-        raise DrawingError("the results hold no noise of a mechanism that is drawn")
+    sizes = required(
+        ok_rows(grid, "guarantee", "expected_loss")["size"].unique(),
+        DrawingError("the results hold no noise of a mechanism that is drawn"),
+    )
     size = int(min(sizes, key=lambda each: abs(math.log(each / SIZE))))
     table = _claims_at(grid[grid["size"] == size], size, epsilon, delta)
     figure, axis = plt.subplots(figsize=(PAGE, 0.24 * len(table) + 1.1))
@@ -103,8 +104,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
                 "equal": own.get("exact", math.nan) / gaussian,
             }
         )
-    if not records:
-        raise DrawingError("the results hold no true delta of a mechanism that adds noise")
+    required(records, DrawingError("the results hold no true delta of a mechanism that adds noise"))
     return pd.DataFrame(records).sort_values(
         "published", ascending=False, ignore_index=True, kind="stable"
     )

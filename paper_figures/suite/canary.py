@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
@@ -56,9 +57,10 @@ def canary(results: Results) -> Drawn:
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per mechanism, calibration, budget and threshold: both rates, the claimed bound."""
     keys = ["mechanism", "calibration", "epsilon", "delta", "false_positive_rate"]
-    rates = pd.concat(ok_rows(rows, "dpsgd", metric) for metric in (FALSE, TRUE))
-    if rates.empty:
-        raise DrawingError("the results hold no canary rates of a mechanism with an exact profile")
+    rates = required(
+        pd.concat(ok_rows(rows, "dpsgd", metric) for metric in (FALSE, TRUE)),
+        DrawingError("the results hold no canary rates of a mechanism with an exact profile"),
+    )
     table = rates.pivot_table(index=keys, columns="metric", values="value").reset_index()
     for name in ("step_epsilon", "step_delta"):
         step = ok_rows(rows, "dpsgd", name).groupby("epsilon")["value"].first()

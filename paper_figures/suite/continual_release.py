@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
@@ -39,9 +40,10 @@ def streams_with_momentum(results: Results) -> Drawn:
 
 def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     errors = errors_of(results.rows)
-    errors = errors[errors["dataset"] == dataset]
-    if errors.empty:
-        raise DrawingError(f"the results hold no errors of {STUDY}/{dataset}; run it first")
+    errors = required(
+        errors[errors["dataset"] == dataset],
+        DrawingError(f"the results hold no errors of {STUDY}/{dataset}; run it first"),
+    )
     once = errors[errors["participations"] == 1]
     # The longest stream of those with the most mechanisms at the most participations.
     tried = errors.groupby("steps").size()
@@ -152,9 +154,10 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no errors.
     """
-    own = ok_rows(rows, STUDY, "mean_error")
-    if own.empty:
-        raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
+    required(
+        ok_rows(rows, STUDY, "mean_error"),
+        DrawingError(f"the results hold no errors of {STUDY}; run it first"),
+    )
     every = rows[rows["study"] == STUDY]
     every = every.assign(steps=_steps(every))
     metrics = ["mean_error", "max_error", "sensitivity_slack", "optimality_gap"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -136,9 +137,10 @@ def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no final accuracies.
     """
-    found = ok_rows(rows, STUDY, "final_test_accuracy")
-    if found.empty:
-        raise DrawingError(f"the results hold no accuracies of {STUDY}; run it first")
+    found = required(
+        ok_rows(rows, STUDY, "final_test_accuracy"),
+        DrawingError(f"the results hold no accuracies of {STUDY}; run it first"),
+    )
     means = found.groupby([*KEYS, "learning_rate"])["value"].agg(
         accuracy="mean", least="min", largest="max", trials="size"
     )
