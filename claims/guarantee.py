@@ -4,8 +4,6 @@ It reads the rows of the study guarantee on its data set "papers". The suite's o
 paper_figures draws the same rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

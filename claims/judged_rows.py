@@ -1,7 +1,5 @@
 """Selections of rows that judges share, and words for their findings."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable, Sized

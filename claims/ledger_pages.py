@@ -1,7 +1,5 @@
 """The ledger as pages: every claim, what was computed, and a short page of what does not hold."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -7,8 +7,6 @@ mechanisms starts from "all" (config/README.md), in every table and figure of th
 Replace this text with what the mechanism is, with its source.
 """
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

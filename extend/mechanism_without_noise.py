@@ -8,8 +8,6 @@ Nothing else has to be edited, as for extend/mechanism.py, the template of noise
 Replace this text with what the mechanism is, with its source.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

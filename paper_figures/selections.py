@@ -1,7 +1,5 @@
 """Selections of result rows that several figures make."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

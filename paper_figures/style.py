@@ -4,8 +4,6 @@ The colours come from Okabe and Ito (2008) and from Paul Tol's muted scheme, whi
 readers can tell apart. The markers carry the same distinction without colour.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import math

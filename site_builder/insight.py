@@ -1,7 +1,5 @@
 """The few lines that a run ends with: what its rows show, and where to look next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

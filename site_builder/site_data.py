@@ -1,7 +1,5 @@
 """What several pages share: the run, what can be said of it, and where things are."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 python -m claims.certificates
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Putting the verified files of a data set into the data folder."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

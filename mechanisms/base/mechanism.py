@@ -1,7 +1,5 @@
 """The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
 
-from __future__ import annotations
-
 import math
 import time
 import types

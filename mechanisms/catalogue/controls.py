@@ -1,7 +1,5 @@
 """Controls for every study: the exact answer, and an answer that ignores the data."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.noise.no_noise import NoNoise
 from mechanisms.privacy.gaussian_profile import GaussianProfile

@@ -1,7 +1,5 @@
 """The exponential mechanism of McSherry and Talwar, with the distance to the answer as quality."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Independent Gaussian noise: the classic, the analytic and the per-element calibration."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -1,7 +1,5 @@
 """The improved matrix Gaussian mechanism of imgm2022."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -1,7 +1,5 @@
 """Independent Laplace noise: of one rate for the l1 ball, and of random rates for the l2 ball."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

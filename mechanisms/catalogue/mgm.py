@@ -1,7 +1,5 @@
 """The matrix Gaussian mechanisms of mgm2021: MGM, UDN and IDN."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The matrix-variate Gaussian mechanism of mvg2018."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PrivUnitG: the local randomiser of unit vectors with the least error as the dimension grows."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Product noise: a half-normal radius in a uniform direction."""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """The rank-1 singular multivariate Gaussian mechanism of r1smg2024."""
 
-from __future__ import annotations
-
 import math
 
 import scipy

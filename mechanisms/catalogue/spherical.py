@@ -1,7 +1,5 @@
 """Spherical noise: the l2 mechanism and the generalised gamma family."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.privacy.spherical.spherical_optimum import optimal_shape

@@ -1,7 +1,5 @@
 """The staircase mechanism: the least error of pure privacy."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -18,8 +18,6 @@ The exact calibration rescales the noise and leaves p as it is. It exists if the
 exceeds the probability that any value is kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import ClassVar

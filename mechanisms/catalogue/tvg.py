@@ -1,7 +1,5 @@
 """The tensor-variate Gaussian mechanism (TVG), for answers of three axes and more."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism

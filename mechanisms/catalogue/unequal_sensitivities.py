@@ -3,8 +3,6 @@
 Element i of the answer changes by at most lambda_i, and all elements may change at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 A mechanism chooses the scale of the noise; everything else follows from the distribution.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self

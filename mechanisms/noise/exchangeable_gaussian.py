@@ -1,7 +1,5 @@
 """Gaussian noise of one variance and one covariance: independent noise plus noise common to all."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

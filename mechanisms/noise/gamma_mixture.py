@@ -1,7 +1,5 @@
 """Laplace noise whose rate is drawn anew for every element, from a gamma distribution."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Independent Gaussian noise of one standard deviation on every element."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Independent noise in integer multiples of a unit on every element."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

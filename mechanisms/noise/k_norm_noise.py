@@ -1,7 +1,5 @@
 """K-norm noise: a uniform point of a convex body, times a radius that is gamma distributed."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

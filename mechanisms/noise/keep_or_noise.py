@@ -1,7 +1,5 @@
 """Noise that spares every component with a small probability (TLDP)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import reduce
 

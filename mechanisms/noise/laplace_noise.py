@@ -1,7 +1,5 @@
 """Independent Laplace noise of one scale on every element."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

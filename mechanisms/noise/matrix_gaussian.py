@@ -1,7 +1,5 @@
 """Matrix-variate Gaussian noise: a covariance along the rows and one along the columns."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

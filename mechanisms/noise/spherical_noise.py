@@ -1,7 +1,5 @@
 """Spherically symmetric noise whose radius follows a generalised gamma distribution."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import mpmath

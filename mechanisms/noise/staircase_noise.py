@@ -1,7 +1,5 @@
 """Staircase noise: a uniform point of one of the balls of a norm, whose radii are a lattice."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace

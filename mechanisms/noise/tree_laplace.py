@@ -1,7 +1,5 @@
 """Laplace noise on every block of a tree of counts, seen in the least-squares cells."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce

@@ -1,7 +1,5 @@
 """Positive semidefinite noise on a Gram matrix: a scaled Wishart matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 

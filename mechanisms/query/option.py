@@ -3,8 +3,6 @@
 Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The options that describe the workload of a mechanism for linear queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

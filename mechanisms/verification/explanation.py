@@ -1,7 +1,5 @@
 """A verification as text, for a reader who is new to differential privacy."""
 
-from __future__ import annotations
-
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from mechanisms.privacy.profile import Bounds

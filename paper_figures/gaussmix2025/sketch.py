@@ -4,8 +4,6 @@
 closed form.
 """
 
-from __future__ import annotations
-
 import functools
 from itertools import product
 

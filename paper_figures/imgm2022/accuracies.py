@@ -1,7 +1,5 @@
 """Accuracies of imgm2022's two studies, for their figures and their verdicts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.judged_rows import pick

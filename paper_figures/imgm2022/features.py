@@ -1,7 +1,5 @@
 """Figure 1 of imgm2022, private features (type II), and the verdict on it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.intervals import Mean, paired

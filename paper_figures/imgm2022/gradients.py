@@ -1,7 +1,5 @@
 """Private gradients of imgm2022 (type I), announced there without results: figure and verdict."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -3,8 +3,6 @@
 `inid2025_dimension` has the budget of the study common_queries; the errors are in closed form.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -4,8 +4,6 @@
 computed in closed form.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

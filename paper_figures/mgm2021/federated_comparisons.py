@@ -3,8 +3,6 @@
 Other verdicts on Figure 2 are in federated_horizontal.py, on Figure 3 in federated_vertical.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Literal
 

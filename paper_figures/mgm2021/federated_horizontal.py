@@ -1,7 +1,5 @@
 """Figure 2 of mgm2021, private gradients of several participants, and the verdicts on it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Figure 3 of mgm2021, private features of two participants, and the verdicts on it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

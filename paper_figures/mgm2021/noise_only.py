@@ -4,8 +4,6 @@ Table 4 takes the growth from the shapes that the run has; the verdict takes it 
 larger shapes, where lower-order terms vanish.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ is used. The exact calibration bounds every other choice: its noise is the least
 claimed guarantee holds.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean

@@ -5,8 +5,6 @@ Where its release is proven to be noise, its usefulness is a part of its own, an
 errors is judged as it is, although it is one of noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """mvg2018 Experiment I (Sections 7.1 and 8.1, Table 3): regression on private records."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

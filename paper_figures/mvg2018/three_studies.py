@@ -1,7 +1,5 @@
 """What mvg2018 shows of all three studies: Figure 4 (the share tau) and Table 6 (seconds)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

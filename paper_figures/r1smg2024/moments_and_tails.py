@@ -3,8 +3,6 @@
 The table reads noise_only. The claims are judged in closed form, at sizes that a run may not have.
 """
 
-from __future__ import annotations
-
 import math
 from operator import attrgetter
 from typing import Literal

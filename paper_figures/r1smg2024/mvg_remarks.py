@@ -1,7 +1,5 @@
 """What r1smg2024 says of MVG, Section 7.2, Appendices B and C: verdicts in closed form."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -21,8 +21,6 @@ Where the tangent meets the axis above 1, noise that is zero with some probabili
 otherwise reaches d's convex hull, below the Gaussian: there the statement is false.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@
 its budget from them and computes the rest in closed form, at pure privacy as well.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The table `suite_common_queries` and the site read the rows of the study common_queries.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.judged_rows import required

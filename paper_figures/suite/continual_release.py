@@ -4,8 +4,6 @@
 continual_release.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,8 +3,6 @@
 `suite_dpmf` reads the rows of the study dpmf; it has one row of panels for each data set.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.judged_rows import required

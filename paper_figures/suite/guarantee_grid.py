@@ -3,8 +3,6 @@
 `suite_validity` reads the rows of the study guarantee on its data set "grid".
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from claims.judged_rows import required

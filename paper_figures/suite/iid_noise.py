@@ -4,8 +4,6 @@
 guarantee what Laplace noise needs in truth on the data set "grid".
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

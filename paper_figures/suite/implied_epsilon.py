@@ -5,8 +5,6 @@ mechanism and that this suite can compute at other budgets: by the closed form o
 a study that runs several. The home of a paper declares them, by `claims.implied_epsilon.implies`.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.implied_epsilon import stated_numbers

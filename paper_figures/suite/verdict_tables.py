@@ -4,8 +4,6 @@ The tables `suite_verdicts` and `suite_summary` read the rows of the study guara
 "papers".
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

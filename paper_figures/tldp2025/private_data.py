@@ -3,8 +3,6 @@
 Judges read official data only.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

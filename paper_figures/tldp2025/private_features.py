@@ -3,8 +3,6 @@
 Judges read official data only.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -4,8 +4,6 @@ Judges read official data only. The paper gives two values of Delta for the same
 claim depends on it, the outcomes under both stand side by side.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

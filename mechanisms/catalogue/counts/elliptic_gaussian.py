@@ -14,8 +14,6 @@ squared norm (M - 1) across + along has, by Cauchy and Schwarz,
 mu is that of the budget (Balle and Wang 2018, Theorem 8).
 """
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -4,8 +4,6 @@ Continuous noise is drawn in floating point; the last bits of the result depend 
 can reveal it. Integers have exact samplers: mechanisms/noise/exact_integers.py.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The K-norm mechanism for counts and for boxes: pure privacy in the shape of the changes."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.k_norm_noise import CountNorm, CubeNorm
 from mechanisms.query.query import Budget, Query, Unsupported

@@ -1,7 +1,5 @@
 """The Gaussian mixing mechanism: random combinations of the records, calibrated by Renyi DP."""
 
-from __future__ import annotations
-
 import math
 
 import scipy

@@ -1,7 +1,5 @@
 """The Johnson-Lindenstrauss transform: releases random combinations of the records."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """PPCA: the exponential mechanism over subspaces, a draw of the matrix Bingham distribution."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

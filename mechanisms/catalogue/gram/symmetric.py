@@ -1,7 +1,5 @@
 """Symmetric Gaussian noise on a Gram matrix: MOD-SULQ and Analyze Gauss."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -1,7 +1,5 @@
 """The Wishart mechanism: a positive semidefinite random matrix is added to a Gram matrix."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.query.query import Budget, Query

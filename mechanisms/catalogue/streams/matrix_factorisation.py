@@ -1,7 +1,5 @@
 """Matrix factorisation: noise on a stream for its prefix sums, or for SGD with momentum."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism

@@ -1,7 +1,5 @@
 """Gaussian noise calibrated by the accountant of DP-SGD."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.query.option import positive_integer, probability

@@ -8,8 +8,6 @@ studies of type III have delta = 1e-5 and epsilons in the hundreds, for which th
 calibration is not proved.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ the buckets, which are spread evenly over their cells. The cells of a matrix are
 of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable

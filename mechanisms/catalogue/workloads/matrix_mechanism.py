@@ -1,7 +1,5 @@
 """The matrix mechanism: Gaussian noise on a histogram, shaped for the linear queries it serves."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

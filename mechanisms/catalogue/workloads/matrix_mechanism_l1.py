@@ -1,7 +1,5 @@
 """The matrix mechanism under pure differential privacy: Laplace noise on a strategy."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
