@@ -6,7 +6,7 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gamma_mixture import GammaMixture
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.privacy.sampling.l2_ball_moments import ORDERS, largest_reach, least_epsilon
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
@@ -31,12 +31,6 @@ class Laplace(AdditiveMechanism):
         return IndependentLaplace(shape=query.shape, scale=query.l1_sensitivity / budget.epsilon)
 
 
-def _is_order(value) -> bool:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and value > 8
-
-
 class PLRVO(AdditiveMechanism):
     """Laplace noise of scale 1 / u_i on element i, u_i ~ Gamma(k, theta) drawn anew for each.
 
@@ -56,7 +50,7 @@ class PLRVO(AdditiveMechanism):
         "k": Option(
             33000,
             "a number > 8",
-            _is_order,
+            lambda order: is_number(order) and 8 < order < math.inf,
             "order of the gamma distribution; the published code has 33000 for CIFAR-10",
         )
     }

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
@@ -11,17 +10,11 @@ from mechanisms.base.guard import ROUNDING
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_count
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
 GRAM_ROWS = 100
-
-
-def _is_count_or_none(value) -> bool:
-    return value is None or (
-        isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +58,7 @@ class JohnsonLindenstrauss(Mechanism):
         "rows": Option(
             None,
             f"an integer >= 1, or null: {GRAM_ROWS} for a gram matrix, n for n records",
-            _is_count_or_none,
+            lambda rows: rows is None or is_count(rows),
             "r, the number of Gaussian combinations; for n records it must be n",
         )
     }

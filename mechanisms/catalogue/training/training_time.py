@@ -18,7 +18,7 @@ from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.query.option import Option, shares
+from mechanisms.query.option import Option, is_count, shares
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
@@ -41,7 +41,7 @@ def _are_sizes(value) -> bool:
         return True
     if not isinstance(value, (list, tuple)) or not value:
         return False
-    return all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in value)
+    return all(map(is_count, value))
 
 
 class LLAGP(AdditiveMechanism):

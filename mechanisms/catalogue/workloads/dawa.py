@@ -8,13 +8,12 @@ of a Hilbert curve through the smallest square of side 2^k that holds the matrix
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Real
 
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.finite_profile import EventProfile, PureProfile
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Unsupported
 from mechanisms.query.requirements import require_histogram
 from mechanisms.strategies.greedy_h import noisy_totals
@@ -27,16 +26,15 @@ from mechanisms.strategies.partition import (
 )
 
 
-def _is_share(value) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < 1
-
-
 class TwoStage(Mechanism):
     """The two stages that all variants of DAWA share: partition, then measure."""
 
     options = {
         "ratio": Option(
-            0.25, "a number with 0 < ratio < 1", _is_share, "share of epsilon for the partition"
+            0.25,
+            "a number with 0 < ratio < 1",
+            lambda ratio: is_number(ratio) and 0 < ratio < 1,
+            "share of epsilon for the partition",
         )
     }
 
