@@ -1,7 +1,5 @@
 """Claims as data: the entries of paper_figures/<paper>/claims.yaml, checked when they are read."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures, tables and judges are found, not listed: in every module of paper_figures/<paper>/."""
 
-from __future__ import annotations
-
 import pkgutil
 from pathlib import Path
 from types import ModuleType

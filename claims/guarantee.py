@@ -4,15 +4,13 @@ It reads the rows of the study guarantee on its data set "papers". The suite's o
 paper_figures draws the same rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed, pick
+from claims.judged_rows import calibrated, listed, pick, required
 from claims.judges import CannotJudge, Count, judge
 from claims.rules import universal
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
@@ -46,8 +44,9 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
         setting = setting_of(shape, epsilon, delta)
         if get_mechanism(mechanism).limit(setting.query, setting.budget) is None:
             records.append(values.to_dict() | {"setting": setting})
-    if not records:
-        raise CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
+    required(
+        records, CannotJudge(f"No setting lies within the range of the theorem of {mechanism}")
+    )
     return pd.DataFrame(records)
 
 
@@ -168,9 +167,10 @@ def _from_to(low: str, high: str) -> str:
 
 
 def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
-    named = table[[each.name == setting for each in table["setting"]]]
-    if named.empty:
-        raise CannotJudge(f"The results lack the setting {setting}")
+    named = required(
+        table[[each.name == setting for each in table["setting"]]],
+        CannotJudge(f"The results lack the setting {setting}"),
+    )
     return named.iloc[0]
 
 

@@ -1,7 +1,5 @@
 """Implied epsilon: the budget at which a mechanism reaches a number that a paper states for it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

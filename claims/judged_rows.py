@@ -1,10 +1,9 @@
 """Selections of rows that judges share, and words for their findings."""
 
-from __future__ import annotations
-
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from typing import TypeVar
 
 import pandas as pd
 
@@ -19,6 +18,15 @@ from mechanisms import (
 )
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
+
+Found = TypeVar("Found", bound=Sized)
+
+
+def required(found: Found, missing: Exception) -> Found:
+    """What was found; raises `missing` where that is empty."""
+    if not len(found):
+        raise missing
+    return found
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:

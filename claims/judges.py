@@ -4,8 +4,6 @@ A judge of a theorem stands in the home of its paper. A rule is a judge that dec
 paper, and stands in this package. Both are found by their decorator.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -5,8 +5,6 @@ decides it: a function that reads the results of a run, privacy profiles or clos
 a Finding. The verdict follows from the parts of the finding.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any

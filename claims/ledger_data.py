@@ -4,8 +4,6 @@ claims/ledger_schema.json describes it. A certificate is a file of the run that
 check_certificate.py proves; a page is where the claim is printed.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

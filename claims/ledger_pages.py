@@ -1,7 +1,5 @@
 """The ledger as pages: every claim, what was computed, and a short page of what does not hold."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd
@@ -38,11 +36,12 @@ _TOLD = {
 
 def claims_page(ledger: pd.DataFrame) -> str:
     """Every claim with its verdict, the parts of it, and their sizes."""
-    lines = ["# Claims ledger", "", f"{_counted(ledger)}.", "", *_vocabulary()]
+    lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
+    lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
             {
-                "claim": [_link(claim) for claim in claims["claim"]],
+                "claim": [f"[{claim}](#{claim})" for claim in claims["claim"]],
                 "where": claims["where"],
                 "statement": claims["statement"],
                 "verdict": claims["verdict"],
@@ -205,27 +204,15 @@ def said_by_parts(numbers: str, parts: str) -> bool:
     rest = numbers
     for part in filter(None, parts.split("\n")):
         ends = [found.start() for found in re.finditer(": ", part)]
-        length = next((end for end in ends if _is_next(rest, part[:end])), None)
+        # As one of several that semicolons divide.
+        length = next((end for end in ends if f"{rest}; ".startswith(f"{part[:end]}; ")), None)
         if length is None:
             return False
         rest = rest[length:].removeprefix("; ")
     return not rest
 
 
-def _is_next(numbers: str, words: str) -> bool:
-    """Whether the numbers begin with these words as one of several that semicolons divide."""
-    return numbers == words or numbers.startswith(f"{words}; ")
-
-
-def _vocabulary() -> list[str]:
-    return [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
-
-
 def _counted(ledger: pd.DataFrame) -> str:
     counts = count_of(ledger["verdict"]).items()
     words = ", ".join(f"{n} {_COUNTED.get(verdict, verdict)}" for verdict, n in counts)
     return f"{len(ledger)} claims: {words}"
-
-
-def _link(claim: str) -> str:
-    return f"[{claim}](#{claim})"

@@ -1,7 +1,5 @@
 """The rule for a claim that no numbers of this suite decide: it says what is missing."""
 
-from __future__ import annotations
-
 from claims.judges import judge
 from claims.verdicts import Finding, not_run
 

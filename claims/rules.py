@@ -17,8 +17,6 @@ to be noise is useless, and an order of it is still an order.
 The thresholds keep the rate of false contradictions below 1% for a whole claim.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

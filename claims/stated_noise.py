@@ -3,8 +3,6 @@
 No study is read: noise, privacy profile and sampled audit follow from the fields of the claim.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, Literal

@@ -9,8 +9,6 @@ and bundled and simulated data have their own names.
     digits = datasets.load("mnist", "data")
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """List the data sets, or fetch official ones: `python -m datasets list | fetch NAME...`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

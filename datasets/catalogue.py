@@ -4,8 +4,6 @@ A new file in that folder is found without being listed anywhere. A loader is im
 entry is read, so finding one data set does not import the libraries of the others.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType

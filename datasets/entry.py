@@ -12,8 +12,6 @@ it differently:
 Checksums are those of the content, after a mirror's `.xz` is decompressed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

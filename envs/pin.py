@@ -3,8 +3,6 @@
 Needs uv (``pip install uv``). Records no address of a package index.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

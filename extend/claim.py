@@ -5,8 +5,6 @@ my_paper_coins --configfile config/my_run.yaml` draws the table or figure, and s
 Both read the same rows: select them once.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.intervals import Mean

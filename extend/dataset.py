@@ -5,8 +5,6 @@ Nothing else has to be edited: `python -m datasets list` and `fetch` find the fi
 and what else a reader has to know, such as rows that the publisher left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -7,8 +7,6 @@ mechanisms starts from "all" (config/README.md), in every table and figure of th
 Replace this text with what the mechanism is, with its source.
 """
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -34,6 +32,7 @@ class MyMechanism(AdditiveMechanism):
     paper = "Mironov 2017"  # key of a paper in paper_figures/, or a reference
     theorem = "Proposition 3 and Corollary 3"  # the statement that claims the guarantee
     guarantee = "approximate"  # what it claims: "pure", "approximate", "local" or "none"
+    look = ("#3366AA", "o", 1000)  # colour, marker and place in legends; chosen if you leave it out
     # Leave this out where there are none. A config sets options through `variants`.
     options = {
         "order": Option(None, "a number > 1, or null for the best", _is_order, "order of Renyi DP")

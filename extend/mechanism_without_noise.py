@@ -8,15 +8,13 @@ Nothing else has to be edited, as for extend/mechanism.py, the template of noise
 Replace this text with what the mechanism is, with its source.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.query.query import Unsupported
 
 

@@ -4,8 +4,6 @@ A distribution knows its draws, its moments and its privacy, and nothing of budg
 that uses it chooses its scale (extend/mechanism.py).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ Replace this text with the question, the query, its sensitivities, the adjacency
 leaves open.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

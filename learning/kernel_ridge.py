@@ -5,8 +5,6 @@ dual problem of scikit-learn's KernelRidge is the same in exact arithmetic, but 
 precision when the records carry large noise: the polynomial kernel raises it to the sixth power.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from functools import cache

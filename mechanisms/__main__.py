@@ -1,7 +1,5 @@
 """Calibrate noise for a query and a budget, compute its privacy, and audit claims by sampling."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.metadata
 import json

@@ -13,8 +13,6 @@ python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import textwrap

@@ -85,9 +85,7 @@ def _agrees(own: Curve, other: Curve) -> bool:
 def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
     """Draw every curve in the look of one of its mechanisms; `kind` goes to `Axes.plot`."""
     for curve in curves:
-        style = look(curve.drawn_as)
-        own = {"color": style.colour, "marker": style.marker, "label": curve.title}
-        axis.plot(curve.x, curve.y, **(own | kind))
+        axis.plot(curve.x, curve.y, **look(curve.drawn_as).line | {"label": curve.title} | kind)
 
 
 def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:

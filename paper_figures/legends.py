@@ -1,6 +1,8 @@
-"""Legends below an axis."""
+"""Entries of a legend, and its place."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from paper_figures import pyplot as plt
 
@@ -8,21 +10,25 @@ from paper_figures import pyplot as plt
 BELOW_LABEL = 29.0
 
 
-def legend_below(axis: plt.Axes, *entries, points: float = BELOW_LABEL) -> None:
+def entries_of(axes: Iterable[plt.Axes]) -> dict:
+    """What is drawn, by its label: one entry for all axes, from the first that has it."""
+    entries = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return entries
+
+
+def legend_below(axis: plt.Axes) -> None:
     """A legend below an axis and its label.
 
     The distance is in points. As a share of the axis it would shrink with it, and the layout makes
     room for legends by shrinking the axes.
-
-    Args:
-        entries: Handles and labels; those of the axis by default.
-        points: Distance from the axis, > 0.
     """
     from matplotlib.transforms import ScaledTranslation
 
-    down = ScaledTranslation(0, -points / 72, axis.figure.dpi_scale_trans)
+    down = ScaledTranslation(0, -BELOW_LABEL / 72, axis.figure.dpi_scale_trans)
     axis.legend(
-        *entries,
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         bbox_transform=axis.transAxes + down,

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
+from paper_figures.legends import entries_of
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -34,9 +35,10 @@ def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFr
     Raises:
         DrawingError: There are no such rows.
     """
-    found = ok_rows(rows, study, metric)
-    if found.empty:
-        raise DrawingError(f"the results hold no {metric} of {study}; run it first")
+    found = required(
+        ok_rows(rows, study, metric),
+        DrawingError(f"the results hold no {metric} of {study}; run it first"),
+    )
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
     spread[OUTSIDE] = outside_theorem(found).groupby([found[key] for key in keys]).any()
@@ -83,11 +85,8 @@ def draw_spread(
         if i == len(datasets) - 1:
             axis.set_xlabel("epsilon")
     # A data set may lack mechanisms that another has.
-    drawn = {}
-    for axis in axes.flat:
-        handles, titles = axis.get_legend_handles_labels()
-        drawn |= dict(zip(titles, handles, strict=True))
-    titles = [look(m).title for m in in_order(spread["mechanism"])]
+    drawn = entries_of(axes.flat)
+    titles = [mechanism_title(m) for m in in_order(spread["mechanism"])]
     titles = [title for title in titles if title in drawn]
     if OUTSIDE in spread and spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
@@ -132,10 +131,8 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
                 (line["mean"] - line["min"].clip(lower=0)).clip(lower=0),
                 (line["max"].clip(upper=1) - line["mean"]).clip(lower=0),
             ],
-            color=style.colour,
-            marker=style.marker,
             linewidth=1,
-            label=style.title,
+            **style.line,
         )
         beyond = line[hollow.loc[line.index]]
         axis.plot(

@@ -1,7 +1,5 @@
 """One query and budget at which a paper uses its mechanism."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from mechanisms import Budget, Query

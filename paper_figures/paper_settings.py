@@ -3,8 +3,6 @@
 Sensitivities are the papers'; where a paper leaves a number open, `choice` says what is used here.
 """
 
-from __future__ import annotations
-
 from paper_figures.imgm2022 import numbers as imgm2022
 from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.mvg2018 import numbers as mvg2018

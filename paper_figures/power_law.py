@@ -1,7 +1,5 @@
 """How fast a quantity grows with a size: the exponent of a power law."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Planning a run imports the modules of all figures; pyplot alone would take a second of that.
 """
 
-from __future__ import annotations
-
 import functools
 from types import ModuleType
 

@@ -1,11 +1,10 @@
 """Selections of result rows that several figures make."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
@@ -39,9 +38,10 @@ def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
     Raises:
         DrawingError: The results hold no rows of the study.
     """
-    pairs = rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates()
-    if pairs.empty:
-        raise DrawingError(f"the results hold no rows of {study}; run it first")
+    pairs = required(
+        rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates(),
+        DrawingError(f"the results hold no rows of {study}; run it first"),
+    )
     pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
     return {
         dataset: f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"

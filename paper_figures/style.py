@@ -4,13 +4,13 @@ The colours come from Okabe and Ito (2008) and from Paul Tol's muted scheme, whi
 readers can tell apart. The markers carry the same distinction without colour.
 """
 
-from __future__ import annotations
-
+import functools
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mechanisms import Mechanism, UnknownMechanism, get_mechanism
+from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
 # Inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.4, 7.0
@@ -26,75 +26,20 @@ class Look:
     marker: str
     title: str
 
+    @property
+    def line(self) -> dict[str, str]:
+        """What `Axes.plot` is given for a line of the mechanism."""
+        return {"color": self.colour, "marker": self.marker, "label": self.title}
 
-_LOOKS = {
-    "non-private": ("#000000", "s"),
-    "r1smg": ("#D55E00", "o"),
-    "gaussian": ("#E69F00", "^"),
-    "gaussian-analytic": ("#0072B2", "s"),
-    "gaussian-per-element": ("#999933", "p"),
-    "mvg": ("#009E73", "D"),
-    "mvg-sqrt": ("#66BB66", "d"),
-    "mgm": ("#CC79A7", "v"),
-    "udn": ("#AA4499", "P"),
-    "idn": ("#56B4E9", "*"),
-    "imgm": ("#332288", "X"),
-    "tvg": ("#C71585", "h"),
-    "moments-accountant": ("#AA4466", "v"),
-    "laplace": ("#882255", "<"),
-    "l2": ("#117733", ">"),
-    "spherical-gamma": ("#44AA99", "h"),
-    "exponential": ("#EE3377", "1"),
-    "jl": ("#6F4C9B", "2"),
-    "hb": ("#CC6677", "d"),
-    "dawa": ("#4477AA", "8"),
-    "dawa-published": ("#BBCC33", "H"),
-    "matrix-mechanism": ("#661100", "+"),
-    "matrix-mechanism-cvxpy": ("#DDCC77", "4"),
-    "matrix-mechanism-l1": ("#994455", "1"),
-    "mod-sulq": ("#33BBEE", ">"),
-    "analyze-gauss": ("#AAAA00", "<"),
-    "wishart": ("#99DDFF", "s"),
-    "ppca": ("#222255", "*"),
-    "tldp-l": ("#E7298A", "P"),
-    "tldp-g": ("#225555", "X"),
-    "tldp-l-w": ("#FFAABB", "p"),
-    "tldp-g-w": ("#7777CC", "H"),
-    "llagp": ("#BB5566", "v"),
-    "dphsgd": ("#004488", "8"),
-    "product-noise": ("#5E2CA5", "D"),
-    "plrv-o": ("#A0522D", "<"),
-    "correlated-gaussian": ("#1F77B4", "P"),
-    "elliptic-gaussian": ("#5DA5DA", "X"),
-    "inid-gaussian": ("#8C6D31", "v"),
-    "inid-laplace": ("#AD494A", "^"),
-    "privunit-g": ("#2F4F4F", "*"),
-    "gaussian-sketch": ("#9467BD", "p"),
-    "discrete-gaussian": ("#17789A", "d"),
-    "skellam": ("#6B8E23", "h"),
-    "k-norm": ("#B8860B", "8"),
-    "staircase": ("#004D40", "P"),
-    "random-answer": ("#888888", "x"),
-    "factorisation": ("#3B5BA5", "s"),
-    "factorisation-identity": ("#000000", "^"),
-    "factorisation-tree": ("#999933", "p"),
-    "factorisation-bisr": ("#CC79A7", "v"),
-    "factorisation-blt": ("#E69F00", "D"),
-    "factorisation-bandmf": ("#009E73", "o"),
-    "factorisation-dense": ("#D55E00", "*"),
-    "factorisation-banded": ("#7B3294", "h"),
-}
-# Variants that the shipped configs define: the class's key and what the variant changes.
-_VARIANTS = {
-    "mvg-sqrt": ("mvg", "square root"),
-    "factorisation-identity": ("factorisation", "identity"),
-    "factorisation-tree": ("factorisation", "binary tree"),
-    "factorisation-bisr": ("factorisation", "BISR"),
-    "factorisation-blt": ("factorisation", "BLT"),
-    "factorisation-bandmf": ("factorisation", "BandMF"),
-    "factorisation-dense": ("factorisation", "dense"),
-    "factorisation-banded": ("factorisation", "banded"),
-}
+    def at(self, calibration: str) -> dict[str, str]:
+        """The same for a line at one calibration: dashed and open at equal true privacy."""
+        return self.line | {
+            "label": f"{self.title}, {CALIBRATION_TITLES[calibration]}",
+            "linestyle": CALIBRATION_LINES[calibration],
+            "markerfacecolor": "white" if calibration == "exact" else self.colour,
+        }
+
+
 # By study and key: mechanisms whose noise in that study is not that of their theorem.
 _TITLES_IN = {
     ("dpsgd", "gaussian"): {
@@ -102,8 +47,7 @@ _TITLES_IN = {
         "exact": "DPSGD (Gaussian, rescaled)",
     },
 }
-# For mechanisms that the suite does not know. The name decides, not the position: two of them may
-# look alike, but one never changes the look of another.
+# For mechanisms that state no look.
 _SPARE = [
     (colour, marker)
     for marker in ("d", "8", "H", "1", "2", "3")
@@ -111,11 +55,22 @@ _SPARE = [
 ]
 
 
+@functools.cache
+def _variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
+    """Variants of the shipped configs: the class, what the variant changes, and the look."""
+    return {
+        name: (found, *stated)
+        for found in all_mechanisms().values()
+        for name, stated in found.variants.items()
+    }
+
+
 def class_of(name: str) -> type[Mechanism] | None:
     """The class behind a key, module:Class or a variant's name; None where it is not known."""
-    key, _ = _VARIANTS.get(name, (name, ""))
+    if name in _variants():
+        return _variants()[name][0]
     try:
-        return get_mechanism(key)
+        return get_mechanism(name)
     except UnknownMechanism:
         return None
 
@@ -128,7 +83,21 @@ def mechanism_title(name: str) -> str:
     found = class_of(name)
     if found is None:
         return name
-    return f"{found.title} ({_VARIANTS[name][1]})" if name in _VARIANTS else found.title
+    return f"{found.title} ({_variants()[name][1]})" if name in _variants() else found.title
+
+
+def _stated_look(name: str) -> tuple[str, str, float]:
+    """Colour, marker and place in legends.
+
+    The name decides on those of mechanisms that state none, not the position: two of them may look
+    alike, but one never changes the look of another.
+    """
+    found = class_of(name)
+    stated = _variants()[name][2] if name in _variants() else found and found.look
+    if stated:
+        return stated
+    spare = int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(_SPARE)
+    return *_SPARE[spare], math.inf
 
 
 def title_in(study: str, mechanism: str, calibration: str) -> str:
@@ -139,14 +108,10 @@ def title_in(study: str, mechanism: str, calibration: str) -> str:
 
 def look(mechanism: str) -> Look:
     """How a mechanism (or a variant of the config) is drawn."""
-    title = mechanism_title(mechanism)
-    if mechanism in _LOOKS:
-        return Look(*_LOOKS[mechanism], title)
-    spare = int(hashlib.sha256(mechanism.encode()).hexdigest(), 16) % len(_SPARE)
-    return Look(*_SPARE[spare], title)
+    colour, marker, _ = _stated_look(mechanism)
+    return Look(colour, marker, mechanism_title(mechanism))
 
 
 def in_order(mechanisms: Iterable[str]) -> list[str]:
-    """Mechanisms in the order of legends: as listed here, then the others by name."""
-    present = set(mechanisms)
-    return [m for m in _LOOKS if m in present] + sorted(present - set(_LOOKS))
+    """Mechanisms in the order of legends: by the place that they state, then the others by name."""
+    return sorted(set(mechanisms), key=lambda name: (_stated_look(name)[2], name))

@@ -19,8 +19,6 @@ python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
     Remove the results of cells, so that the next run measures them again.
 """
 
-from __future__ import annotations
-
 import argparse
 import secrets
 import sys

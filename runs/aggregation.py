@@ -1,7 +1,5 @@
 """The store of a run to one table per study, and those to the files that people open."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Batches: the cells that one job of the workflow runs, one after the other in one warm process."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rows of one cell as a table for people: means over trials, with units."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from runs.result_table import OK

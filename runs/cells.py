@@ -1,7 +1,5 @@
 """The cells of a run: one is a study on a data set with a mechanism at a calibration."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The configuration of a run: one definition of every key, checked before anything runs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ It is generated from the columns in runs/result_table.py and what every study de
 column or a metric is described in one place: beside the code that writes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from runs.result_table import AFTER, BEFORE, METRICS_OF_EVERY_STUDY

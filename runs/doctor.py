@@ -1,7 +1,5 @@
 """What this machine has of what the suite can use, and what to do where something is missing."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import re

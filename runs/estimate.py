@@ -6,8 +6,6 @@ differ the estimate names them. A cell without a match gets the median of the ce
 data set. Where there are none either, nothing is known of it, and it is not in the total.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Apart from runs/result_table.py because a cell's job has no use for pandas, which is slow to load.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

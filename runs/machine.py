@@ -1,7 +1,5 @@
 """Faults of the machine, above all a full disk, told from faults of a mechanism."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 import tempfile

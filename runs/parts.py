@@ -4,8 +4,6 @@ A part carries a hash of its rows and of its place. One that was cut short, chan
 counts as missing, so that its grid point is measured again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

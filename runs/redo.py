@@ -1,7 +1,5 @@
 """Makes cells of a finished or broken run stale, so that the next run measures them again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The same config gives the same bytes on the same kind of processor. Elsewhere th
 differ, and how much of that is allowed each study declares (`Metric.tolerance`).
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

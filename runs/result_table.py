@@ -1,7 +1,5 @@
 """The tidy table that every study writes and every figure reads."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What figures, tables and judges read: the aggregated tables of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path

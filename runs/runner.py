@@ -4,8 +4,6 @@ What a mechanism does becomes rows of its cell. What the machine does (a full di
 outside) fails the cell without a row, and the next run does it again.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The files that a module's results depend on, found by reading import statements."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

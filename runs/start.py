@@ -1,7 +1,5 @@
 """Runs Snakemake on a config with one line of progress; all that it prints goes to a log."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

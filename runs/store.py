@@ -4,8 +4,6 @@ A cell's file is current when it carries the digest of the cell's code and setti
 decides what is measured again: a batch whose stamp is gone measures the cells that are not current.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

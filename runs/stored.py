@@ -1,7 +1,5 @@
 """The runs whose results are in results/."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from studies.base.settings import ConfigError, nearest

@@ -1,7 +1,5 @@
 """The summary of a run: cells that worked, that do not apply, that failed, and where to look."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The parent's side of a batch's warm process: starts it, and limits the child of each cell."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ python -m site_builder build RUN [--out FOLDER]
     Build the site of results/RUN, by default into results/RUN/site. Open its index.html.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which mechanism for a query: the answers of `python -m mechanisms compare` to common queries."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -12,6 +12,7 @@ import pandas as pd
 from PIL import Image
 
 from mechanisms.query.csv_cells import marked
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.advisor_page import advisor_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, script_bundle
@@ -24,7 +25,7 @@ from site_builder.paper_pages import paper_pages
 from site_builder.run_folder import DrawnFile, RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.search_page import search_page, search_script
-from site_builder.site_data import Page, SiteData, calibration_name, mechanism_name
+from site_builder.site_data import Page, SiteData
 from site_builder.start_page import all_charts, start_page
 from site_builder.words import first_sentence, number, prose
 
@@ -105,7 +106,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,
-        "calibration": calibration_name,
+        "calibration": CALIBRATION_TITLES.__getitem__,
     }
     environment.globals |= {
         "site": site,
@@ -113,7 +114,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "navigation": [
             (path, title) for path, title in NAVIGATION if site.answers or path != "advisor.html"
         ],
-        "mechanism_name": mechanism_name,
+        "mechanism_name": mechanism_title,
         "chart_file": chart_file,
         "tones": TONES,
         "verdict_tones": VERDICT_TONES,

@@ -1,7 +1,5 @@
 """Tables that a phone shows as cards: every cell repeats the head of its column."""
 
-from __future__ import annotations
-
 import re
 from itertools import count
 

@@ -5,8 +5,6 @@ Rows carry the colour and the shape of their mechanism. The parameter `hidden` l
 the reader has switched off; the script of the page sets it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

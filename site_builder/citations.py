@@ -1,7 +1,5 @@
 """The publications of CITATION.cff: in words, as addresses and as BibTeX."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page per data set: source, licence, checksums, what a record is, and who uses it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from datasets import DATASETS

@@ -1,7 +1,5 @@
 """The size of every mechanism's noise over the number of elements, from the study guarantee."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

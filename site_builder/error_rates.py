@@ -5,8 +5,6 @@ lines that single values of delta(epsilon) give: it lies on or below the curve a
 between any two corners, so that what is said of an attacker is an upper bound.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How to call a mechanism: the simplest query of a few that it supports."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from dataclasses import dataclass

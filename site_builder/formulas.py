@@ -1,7 +1,5 @@
 """The formula of a mechanism as one SVG path, so that it needs no font and no script."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The few lines that a run ends with: what its rows show, and where to look next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from mechanisms import all_mechanisms
 from mechanisms.verification.verification import REFUTED
 from paper_figures.style import CALIBRATION_TITLES
 from runs.frames import read_frame
-from site_builder.leaderboards import Line, View, views_of
+from site_builder.leaderboards import views_of
 from studies.base.study import all_studies
 
 # Rankings that are told, and names in a line.
@@ -47,21 +45,17 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     if not study.ranked:
         return
     view = next(views_of(study, rows), None)
-    lines = [] if view is None else [line for line in view.lines if _competes(line, view.main)]
+    if view is None:
+        return
+    lines = [line for line in view.lines if not line.is_control and view.main in line.scores]
     if lines and view.tells_apart(view.main):
-        first = ", then ".join(f"{line.title} {_value(line, view)}" for line in lines[:3])
+        first = ", then ".join(
+            f"{line.title} {line.scores[view.main].value:.3g}" for line in lines[:3]
+        )
         yield (
             f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
             f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: {first}"
         )
-
-
-def _competes(line: Line, epsilon: float) -> bool:
-    return not line.is_control and epsilon in line.scores
-
-
-def _value(line: Line, view: View) -> str:
-    return f"{line.scores[view.main].value:.3g}"
 
 
 def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """The leaderboard: an overview, and a page per family of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Tables that rank mechanisms: a mean with its 95% interval for every mechanism and epsilon."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence

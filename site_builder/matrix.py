@@ -1,7 +1,5 @@
 """Every mechanism in a row: is it private, what does it waste, how far is it from the limit?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A page per mechanism: its noise, its claim, what is true of it, what it costs, how to call it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ A stylesheet names them, `var(--m-KEY)`, so that charts and text change with the
 background a colour that could not be seen is mixed with white until it can.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

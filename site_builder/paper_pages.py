@@ -1,7 +1,5 @@
 """A page per paper: its claims, its figures and tables, ours beside its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -4,8 +4,6 @@ The query is that of the study `guarantee` on its data set "grid": l2 sensitivit
 local, every element in [0, 1/sqrt(M)] and free to change within that range.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

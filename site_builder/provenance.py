@@ -1,7 +1,5 @@
 """How each number is made again: commands, the config of the run, the commit, the seed."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 ``python -m site_builder.readme`` rewrites them; a test compares.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

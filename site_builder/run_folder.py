@@ -1,7 +1,5 @@
 """What the site reads of a run: rows of studies, drawings with their captions, and claims."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

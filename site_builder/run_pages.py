@@ -1,7 +1,5 @@
 """What has no value and why, and how each number is made again."""
 
-from __future__ import annotations
-
 from paper_figures.style import CALIBRATION_TITLES
 from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData

@@ -1,7 +1,5 @@
 """Search over papers, mechanisms, claims, figures and data: a page and the index that it reads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

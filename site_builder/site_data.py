@@ -1,7 +1,5 @@
 """What several pages share: the run, what can be said of it, and where things are."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +10,6 @@ import pandas as pd
 from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.paper_settings import PAPER_SETTINGS
-from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
@@ -212,13 +209,3 @@ class SiteData:
     def catalogue_key(self, study: str, dataset: str) -> str:
         """The entry of the catalogue that a study's data set is derived from."""
         return self.studies[study].files_of(dataset) if study in self.studies else dataset
-
-
-def mechanism_name(key: str) -> str:
-    """Title of a mechanism or a variant."""
-    return mechanism_title(key)
-
-
-def calibration_name(calibration: str) -> str:
-    """The calibration in words."""
-    return CALIBRATION_TITLES[calibration]

@@ -1,7 +1,5 @@
 """The first page: three questions and their answers, the headline figure, where to go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

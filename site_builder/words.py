@@ -1,7 +1,5 @@
 """Numbers and sentences of the results as HTML: powers of ten, links to claims."""
 
-from __future__ import annotations
-
 import functools
 import math
 import re

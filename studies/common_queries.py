@@ -5,8 +5,6 @@ those of `mechanisms.comparison`, which ranks them: figures, tables and the site
 of this study. `QUERIES` states adjacency, sensitivities and budgets.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

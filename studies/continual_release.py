@@ -15,8 +15,6 @@ momentum
     What SGD with momentum subtracts from its start, in units of the learning rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

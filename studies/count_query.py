@@ -14,8 +14,6 @@ The paper does not state its bounding box either. `largest_in_box` is the larges
 smallest of all such boxes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -8,8 +8,6 @@ covariance C = X X^T / N, not centred, and v_i the eigenvectors of the released 
 both in decreasing order. The error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (eq. 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

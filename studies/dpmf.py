@@ -17,8 +17,6 @@ whole run.
 All mechanisms share the start of a trial; those with the same kind of batches share the batches.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

@@ -21,8 +21,6 @@ each included by the toss of a coin, and the run itself shows how many tosses an
 audited run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

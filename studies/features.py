@@ -22,8 +22,6 @@ nothing is amplified. The privacy of the whole release is that of one batch, so 
 profile is reported as true and is what the exact calibration rescales to (epsilon, delta).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -19,8 +19,6 @@ truth are then about the replacement of one record. Training without privacy doe
 mechanisms share the split, the start and the batches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

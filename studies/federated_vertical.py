@@ -24,8 +24,6 @@ what it sends back is assumed to reveal nothing. All mechanisms share the split,
 batches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal

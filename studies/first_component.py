@@ -12,8 +12,6 @@ takes the first ones in the file's order, exactly the first 80 sequences. The fi
 from 1: the paper's ANC0 is anchor1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -23,8 +23,6 @@ Cora: a record is the label of a training node; see learning/records/citation_gr
 without privacy does not clip. All mechanisms share the start and the samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

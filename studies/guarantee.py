@@ -8,8 +8,6 @@ grid
     what the noise costs as published and at the exact calibration.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from pathlib import Path

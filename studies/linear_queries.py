@@ -31,8 +31,6 @@ The mean squared error per query is measured over trials; it is also computed ex
 covariance of the noise is known.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import sys

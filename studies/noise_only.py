@@ -17,8 +17,6 @@ gradient-shapes
 Adjacency: local (any answer in the range may become any other).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

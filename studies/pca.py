@@ -25,8 +25,6 @@ private; records with an empty cell are left out and counted. Simulated boids ha
 features, scaled by bounds that hold for every snapshot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -21,8 +21,6 @@ are downloaded. Logistic regression and a small CNN, trained from scratch, suit 
 The column `classifier` says which one was trained.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

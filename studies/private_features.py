@@ -19,8 +19,6 @@ of these public records, 0 for MobileNetV2, and the test accuracy of the extract
 layer.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import replace

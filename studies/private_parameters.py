@@ -30,8 +30,6 @@ user has (learning/training/curvature.py). `public_records` counts those records
 mechanism was given the thresholds. The control without privacy does not clip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path

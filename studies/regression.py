@@ -28,8 +28,6 @@ The non-private control also gives the errors without noise under every kernel a
 private targets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@
 package, which writes them.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

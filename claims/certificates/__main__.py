@@ -3,8 +3,6 @@
 python -m claims.certificates
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

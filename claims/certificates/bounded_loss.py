@@ -1,7 +1,5 @@
 """Noise whose odds are known at once: that of a norm, and the Wishart mechanism."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

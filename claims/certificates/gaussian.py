@@ -1,7 +1,5 @@
 """Gaussian noise with the least variance: its guarantee, and IMGM's budget of a batch."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The table of all certificates, and the verdicts on guarantees that have none, with the reason."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """DAWA as published: the partition of equal cells against that of cells that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -3,8 +3,6 @@
 P and Q are integrated over the radius; the checker integrates over the direction.
 """
 
-from __future__ import annotations
-
 import math
 
 import mpmath

@@ -1,7 +1,5 @@
 """TLDP: Laplace or Gaussian noise on every component, which is kept with a small probability."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

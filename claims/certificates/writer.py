@@ -4,8 +4,6 @@ The settings are those of the claims, of the judges and of the guarantee study; 
 those of the reference run.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

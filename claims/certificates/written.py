@@ -3,8 +3,6 @@
 Bounds that refute are rounded down, bounds that hold are rounded up.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

@@ -7,8 +7,6 @@ they have at most. `Untar` and `Unzip` of pooch extract to the archive's own pat
 archive as a whole and know no limits, so this module does not use them.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import stat

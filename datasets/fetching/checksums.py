@@ -6,8 +6,6 @@ Digests come from pooch. The comparison does not: PyTorch publishes the first di
 only, which pooch does not match.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The one error of the data layer, and its form for files that are not the published ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

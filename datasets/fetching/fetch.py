@@ -1,7 +1,5 @@
 """Putting the verified files of a data set into the data folder."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -216,12 +214,10 @@ class _Fetch:
         wanted = missing or wanted
         if len(wanted) > 1:
             names = ", ".join(file.name for file in wanted)
-            return f"download {names} from {_folder_of(wanted[0])} into {self.target}"
+            urls = wanted[0].urls
+            place = urls[0].rsplit("/", 1)[0] if urls else "their publisher"
+            return f"download {names} from {place} into {self.target}"
         (file,) = wanted
         step = self.dataset.manual or f"download {file.urls[0] if file.urls else file.name}"
         checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
         return f"{step} and save it as {self.target / file.name}{checksum}"
-
-
-def _folder_of(file: RemoteFile) -> str:
-    return file.urls[0].rsplit("/", 1)[0] if file.urls else "their publisher"

@@ -1,7 +1,5 @@
 """Recognising error pages and damaged files where no checksum is published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from datasets.entry import RemoteFile

@@ -1,7 +1,5 @@
 """Types of data that several loaders return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The comma-separated tables of zeros and ones in which Shokri et al. publish their data."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from itertools import islice

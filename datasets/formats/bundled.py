@@ -1,7 +1,5 @@
 """Files of the data sets that are part of scikit-learn."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the cells of a column may be: every cell is checked before any is cast."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checking the seeds and sizes that simulated data take."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

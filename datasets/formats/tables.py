@@ -1,7 +1,5 @@
 """Tables of text with declared columns."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import IO

@@ -4,8 +4,6 @@ One record is one person. `fnlwgt` is the census bureau's sampling weight, not a
 person.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -14,8 +14,6 @@ allow, so the features lie in [-1, 1] without a look at any snapshot.
 One record is one snapshot of a group.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 One record is one image.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

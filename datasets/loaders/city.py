@@ -11,8 +11,6 @@ It lies in the open Atlantic, so that no map can mistake it for a real one.
 One record is one pickup.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

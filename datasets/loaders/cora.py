@@ -4,8 +4,6 @@ One record is one paper. Adjacency by node changes its words, its class and all 
 adjacency by edge changes one citation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

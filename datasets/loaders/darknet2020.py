@@ -3,8 +3,6 @@
 One record is one flow; a host or a user has many.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

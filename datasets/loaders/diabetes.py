@@ -3,8 +3,6 @@
 One record is one patient.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

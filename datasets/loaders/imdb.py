@@ -3,8 +3,6 @@
 One record is one review; an author may have written several.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

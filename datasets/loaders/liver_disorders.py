@@ -3,8 +3,6 @@
 One record is one person.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -4,8 +4,6 @@ One record is one image. The files do not name the writers, and each wrote many 
 image does not protect a writer.
 """
 
-from __future__ import annotations
-
 import gzip
 import math
 from pathlib import Path

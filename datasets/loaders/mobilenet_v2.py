@@ -4,8 +4,6 @@ torchvision publishes two sets: the first repeats the training of the network's 
 uses a longer recipe. This is the first. The weights are public, so no budget is spent on them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows

@@ -4,8 +4,6 @@ One record is one walk, a sequence of steps. A study that takes single steps as 
 step, not a walk.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

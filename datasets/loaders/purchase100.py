@@ -3,8 +3,6 @@
 One record is one customer with all purchases.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows

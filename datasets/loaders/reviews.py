@@ -7,8 +7,6 @@ before the opposite word, so that a reader who ignores the order of words is wro
 One record is one review.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 One record is one digit; a house number has several, which adjacency by digit does not protect.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

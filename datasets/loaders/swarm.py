@@ -3,8 +3,6 @@
 One record is one snapshot, that is one row of 2,400 features.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

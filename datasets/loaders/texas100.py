@@ -3,8 +3,6 @@
 One record is one stay; a patient may have several.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from datasets.entry import Dataset, RemoteFile, require_rows

@@ -3,8 +3,6 @@
 One record is one wine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Horizontal federated learning with released uploads (mgm2021 Section 8.2, Type I)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

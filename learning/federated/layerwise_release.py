@@ -6,8 +6,6 @@ of two. The matrix is taller than wide, like three of mgm2021's four gradient sh
 orientation, through square roots. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

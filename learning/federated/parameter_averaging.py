@@ -6,8 +6,6 @@ paper's list of steps adds the noise to the mean, while its Section 5.1.3 lets e
 before anything is transmitted. This module does the second, which is local privacy.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Training in rounds: the checkpoint, progress line and check after each round."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Vertical federated learning with released features (mgm2021 Section 8.2, Type II)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ imgm2022 gives one gradient shape, 4,096 x 512. It is taken as the first fully c
 the 4,096 = 256 x 4 x 4 outputs of the convolutions.
 """
 
-from __future__ import annotations
-
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled
 

@@ -4,8 +4,6 @@ The body turns an input into features in (-1, 1), the head turns features into l
 activations are tanh, as in imgm2022.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The graph convolutional network of Kipf and Welling 2017 for Cora (imgm2022 Table 1)."""
 
-from __future__ import annotations
-
 from learning.networks.network import Network, layers
 
 # 1,433 words, 16 hidden units, 7 classes. The table misprints the first weight as 1,436 x 16.

@@ -4,8 +4,6 @@ The paper gives only the name. Rectifiers and maximum pooling are used, as is co
 place of the sigmoids and average pooling of 1998.
 """
 
-from __future__ import annotations
-
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled
 

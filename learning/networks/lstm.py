@@ -8,8 +8,6 @@ set of this suite, and dropout is left out, as a network here is a function of i
 inputs alone.
 """
 
-from __future__ import annotations
-
 import functools
 
 from learning.networks.network import Layer, Network

@@ -11,8 +11,6 @@ The paper starts from ImageNet weights. Those belong to a network with batch nor
 training starts from scratch.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

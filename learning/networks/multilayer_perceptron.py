@@ -1,7 +1,5 @@
 """Fully connected networks: those of mgm2021 Table 2 for records, and tldp2025's for DarkNet."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from learning.networks.network import Network, layers

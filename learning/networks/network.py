@@ -1,7 +1,5 @@
 """The contract of a network: the shapes of its layers, and a function from these to logits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

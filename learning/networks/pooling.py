@@ -1,7 +1,5 @@
 """Maximum pooling over 2 x 2 pixels, fast on a CPU."""
 
-from __future__ import annotations
-
 
 def pooled(images, stride: int = 2):
     """The largest of every 2 x 2 pixels; images (n, channels, height, width).

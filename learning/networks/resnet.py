@@ -6,8 +6,6 @@ record's gradient would depend on other records, and running averages are a stat
 protects.
 """
 
-from __future__ import annotations
-
 from learning.networks.network import Layer, Network
 
 _GROUPS = 32

@@ -5,8 +5,6 @@ a local model is one affine map with tanh, the last activation that the paper as
 top model has one hidden layer of rectifiers, as wide as the features of one participant.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from learning.networks.network import Network, layers

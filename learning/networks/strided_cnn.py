@@ -1,7 +1,5 @@
 """A small convolutional network with large strides and no normalisation: it learns in few steps."""
 
-from __future__ import annotations
-
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled
 

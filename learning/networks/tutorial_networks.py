@@ -1,7 +1,5 @@
 """The networks of two tutorials that r1smg2024 uses (Section 7.3), and one for digits."""
 
-from __future__ import annotations
-
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled

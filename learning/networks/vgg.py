@@ -6,8 +6,6 @@ train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here
 1,024 to 512 to 10.
 """
 
-from __future__ import annotations
-
 from learning.networks.network import Layer, Network, layers
 from learning.networks.pooling import pooled
 

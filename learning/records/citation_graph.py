@@ -5,8 +5,6 @@ removing it changes no other node's input, so that there are per-example gradien
 other data.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labelled images, scaled to [0, 1]."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labelled records of every data set as arrays for training and testing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A random split for data sets that have no official one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

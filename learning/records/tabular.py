@@ -1,7 +1,5 @@
 """Labelled records of numbers and categories, scaled to [-1, 1]."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

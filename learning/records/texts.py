@@ -1,7 +1,5 @@
 """Labelled reviews as sequences of word numbers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

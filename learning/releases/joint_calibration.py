@@ -1,7 +1,5 @@
 """The exact calibration of noise over many uses: one factor for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol

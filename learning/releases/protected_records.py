@@ -1,7 +1,5 @@
 """Records of bounded numbers, released one by one (tldp2025, types I to III)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms import Mechanism

@@ -1,7 +1,5 @@
 """Repeated uses of a mechanism on one person's data, and what they spend together."""
 
-from __future__ import annotations
-
 import math
 
 from learning.releases.joint_calibration import rescaled

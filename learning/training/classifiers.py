@@ -4,8 +4,6 @@ All images are divided by the root mean square of the training images, which the
 This does not preprocess single pixels; it only brings them to a scale at which optimisers work.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 The sums of clipped per-example gradients are computed in clipped_sums.py.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

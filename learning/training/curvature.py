@@ -1,7 +1,5 @@
 """The diagonal of the Hessian of a loss, and the clipping thresholds that follow from it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning.networks.network import Network

@@ -6,8 +6,6 @@ training records is public: the whole network is trained on them, without privac
 for nothing else. All mechanisms share the public records and the extractor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

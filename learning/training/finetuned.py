@@ -1,7 +1,5 @@
 """Fine-tuning of torchvision's MobileNetV2 from its ImageNet weights (tldp2025, Section 5.1.1)."""
 
-from __future__ import annotations
-
 import sys
 import time
 

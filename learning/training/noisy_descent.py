@@ -1,7 +1,5 @@
 """Gradient descent with a mechanism's noise (Abadi et al. 2016, Algorithm 1)."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -12,8 +12,6 @@ Source: Steinke, Nasr and Jagielski, Privacy Auditing with One (1) Training Run 
 arXiv:2305.08846), Section 6.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

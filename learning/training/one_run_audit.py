@@ -6,8 +6,6 @@ are right. Adjacency: one record is added or removed. The number of guesses must
 coins, other than through the model, and is fixed before they are compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

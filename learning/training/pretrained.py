@@ -6,8 +6,6 @@ they are prepared as torchvision does for these weights: enlarged to 256 pixels,
 middle 224, grey ones in three equal channels. Fine-tuning keeps the original size: finetuned.py.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import replace

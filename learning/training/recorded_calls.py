@@ -13,8 +13,6 @@ are two ways, and each call takes the one that costs less at its sizes:
 Normalisations have few parameters: the graph holds a copy of them for every example.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import torch

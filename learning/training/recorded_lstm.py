@@ -5,8 +5,6 @@ biases side by side in W, and x = (input, state before the step, ones). torch's 
 the gradients with respect to W x to itself.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import linear

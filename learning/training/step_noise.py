@@ -14,8 +14,6 @@ At the exact calibration the noise is rescaled until the total delta at epsilon,
 by `SampledRun`, is that of the budget. All mechanisms then have the same true budget for the run.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace

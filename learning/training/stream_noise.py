@@ -7,8 +7,6 @@ arXiv:2306.08153). The parameters after step t are the start less the learning r
 times the prefix sum of what was released: the workload of the factorisation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import islice

@@ -1,7 +1,5 @@
 """The seeds of a trial."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -3,8 +3,6 @@
 The base class of mechanisms, `mechanisms.base.mechanism`, uses this module.
 """
 
-from __future__ import annotations
-
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Inconsistent, Unsupported
 

@@ -1,7 +1,5 @@
 """The checks of every release: of the value that it is given and of the answer that it returns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
 
-from __future__ import annotations
-
 import math
 import time
 import types
@@ -55,6 +53,9 @@ class Mechanism(ABC):
         paper: Key of the paper, or a reference.
         theorem: The statement that claims the guarantee.
         guarantee: The claim: "pure", "approximate", "local" or "none".
+        look: Colour, marker (of matplotlib) and place in legends, in figures; a look is chosen by
+            the key of one that states none, and it stands behind the others.
+        variants: Names that configs give to it with other options: what they change, and the look.
         options: Its options by name.
         public_information: Which options take public side information: name -> kind, see
             mechanisms/base/public_information.py. Such options must not depend on private
@@ -73,6 +74,8 @@ class Mechanism(ABC):
     paper: ClassVar[str]
     theorem: ClassVar[str]
     guarantee: ClassVar[str]
+    look: ClassVar[tuple[str, str, int] | None] = None
+    variants: ClassVar[dict[str, tuple[str, tuple[str, str, int]]]] = {}
     options: ClassVar[dict[str, Option]] = {}
     public_information: ClassVar[dict[str, str]] = {}
     only_adds_noise: ClassVar[bool] = False

@@ -3,8 +3,6 @@
 A new file there needs no entry in any list.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import pkgutil

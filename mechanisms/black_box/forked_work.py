@@ -1,7 +1,5 @@
 """Tasks shared by forked processes, with the results in the order of the tasks."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -5,8 +5,6 @@ the first side. Where a score allows it, only sums are kept, so that it can lear
 long outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

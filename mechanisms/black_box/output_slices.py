@@ -1,7 +1,5 @@
 """The outputs of an audit in slices that fit into memory, each drawn from its own seed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

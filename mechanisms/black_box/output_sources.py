@@ -5,8 +5,6 @@ Every source is a function (rng, n) that returns n independent outputs for one v
 asked for a few outputs at a time, all with one rng.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import zipfile

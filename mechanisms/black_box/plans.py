@@ -4,8 +4,6 @@ All of it is chosen on outputs that are not counted again: one half fits the sco
 selects among the scores and their events.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

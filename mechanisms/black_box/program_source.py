@@ -1,7 +1,5 @@
 """An audit's outputs from a program in any language."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

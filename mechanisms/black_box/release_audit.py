@@ -1,7 +1,5 @@
 """Audits of any release by its outputs alone: the functions to call from Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -8,8 +8,6 @@ of each epoch give bounds for its events. The audit never supports a claim: a me
 it too rarely for any number of samples to show, or on another pair.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 """An accountant of opacus for any noise, together with other releases of the same records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from opacus.accountants import IAccountant

@@ -1,7 +1,5 @@
 """DP-SGD with opacus and the noise of any mechanism."""
 
-from __future__ import annotations
-
 import math
 import os
 

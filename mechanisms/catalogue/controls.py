@@ -1,7 +1,5 @@
 """Controls for every study: the exact answer, and an answer that ignores the data."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.noise.no_noise import NoNoise
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -16,6 +14,7 @@ class NonPrivate(AdditiveMechanism):
     paper = "control"
     theorem = "none"
     guarantee = "none"
+    look = ("#000000", "s", 0)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -33,6 +32,7 @@ class RandomAnswer(Mechanism):
     paper = "control"
     theorem = "independent of the data"
     guarantee = "pure"
+    look = ("#888888", "x", 46)
 
     @classmethod
     def build(cls, query, budget, calibration, settings):

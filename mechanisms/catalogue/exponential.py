@@ -1,7 +1,5 @@
 """The exponential mechanism of McSherry and Talwar, with the distance to the answer as quality."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,8 +7,8 @@ import numpy as np
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.query.query import Unsupported
 
 
@@ -50,6 +48,7 @@ class Exponential(Mechanism):
     paper = "McSherry and Talwar 2007"
     theorem = "Theorem 6, with minus the Frobenius distance as quality"
     guarantee = "pure"
+    look = ("#EE3377", "1", 16)
 
     @classmethod
     def build(cls, query, budget, calibration, settings):

@@ -1,7 +1,5 @@
 """Independent Gaussian noise: the classic, the analytic and the per-element calibration."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -24,6 +22,7 @@ class ClassicGaussian(AdditiveMechanism):
     paper = "Dwork and Roth 2014"
     theorem = "Appendix A, p. 261; r1smg2024 Theorem 1"
     guarantee = "approximate"
+    look = ("#E69F00", "^", 2)
 
     @classmethod
     def limit(cls, query, budget):
@@ -46,6 +45,7 @@ class AnalyticGaussian(AdditiveMechanism):
     paper = "Balle and Wang 2018"
     theorem = "Theorem 8; r1smg2024 Theorem 2"
     guarantee = "approximate"
+    look = ("#0072B2", "s", 3)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -67,6 +67,7 @@ class PerElementGaussian(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Section 8.2, basic composition over the elements"
     guarantee = "approximate"
+    look = ("#999933", "p", 4)
 
     @classmethod
     def limit(cls, query, budget):

@@ -1,7 +1,5 @@
 """The improved matrix Gaussian mechanism of imgm2022."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -24,6 +22,7 @@ class IMGM(AdditiveMechanism):
     paper = "imgm2022"
     theorem = "Theorems 2 and 4"
     guarantee = "approximate"
+    look = ("#332288", "X", 10)
     options = {"compositions": positive_integer(1, "T, the releases that share the budget")}
 
     @classmethod

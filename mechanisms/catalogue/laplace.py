@@ -1,14 +1,12 @@
 """Independent Laplace noise: of one rate for the l1 ball, and of random rates for the l2 ball."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gamma_mixture import GammaMixture
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.privacy.sampling.l2_ball_moments import ORDERS, largest_reach, least_epsilon
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
@@ -21,6 +19,7 @@ class Laplace(AdditiveMechanism):
     paper = "Dwork et al. 2006"
     theorem = "Theorem 1"
     guarantee = "pure"
+    look = ("#882255", "<", 13)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -30,12 +29,6 @@ class Laplace(AdditiveMechanism):
                 f"needs l1_sensitivity; sqrt(M) l2_sensitivity = {bound:g} is always valid"
             )
         return IndependentLaplace(shape=query.shape, scale=query.l1_sensitivity / budget.epsilon)
-
-
-def _is_order(value) -> bool:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and value > 8
 
 
 class PLRVO(AdditiveMechanism):
@@ -52,11 +45,12 @@ class PLRVO(AdditiveMechanism):
     paper = "Yang et al. 2025"
     theorem = "arXiv:2509.06264, one release as its published code accounts"
     guarantee = "approximate"
+    look = ("#A0522D", "<", 35)
     options = {
         "k": Option(
             33000,
             "a number > 8",
-            _is_order,
+            lambda order: is_number(order) and 8 < order < math.inf,
             "order of the gamma distribution; the published code has 33000 for CIFAR-10",
         )
     }

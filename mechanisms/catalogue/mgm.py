@@ -1,7 +1,5 @@
 """The matrix Gaussian mechanisms of mgm2021: MGM, UDN and IDN."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -70,6 +68,7 @@ class MGM(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 1"
     guarantee = "approximate"
+    look = ("#CC79A7", "v", 7)
     options = {
         "workload": matrix("W1, with m columns"),
         "column_workload": matrix("W2, with n columns"),
@@ -112,6 +111,7 @@ class UDN(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 2"
     guarantee = "approximate"
+    look = ("#AA4499", "P", 8)
     options = {
         "workload": matrix("W, with m columns"),
         "directions": matrix("orthonormal row directions, one per column"),
@@ -139,6 +139,7 @@ class IDN(AdditiveMechanism):
     paper = "mgm2021"
     theorem = "Theorem 3"
     guarantee = "approximate"
+    look = ("#56B4E9", "*", 9)
     options = {"workload": matrix("W, with m columns")}
 
     @classmethod

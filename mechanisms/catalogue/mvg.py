@@ -1,7 +1,5 @@
 """The matrix-variate Gaussian mechanism of mvg2018."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -53,6 +51,10 @@ class MVG(AdditiveMechanism):
     paper = "mvg2018"
     theorem = "Theorem 3"
     guarantee = "approximate"
+    look = ("#009E73", "D", 5)
+    variants = {
+        "mvg-sqrt": ("square root", ("#66BB66", "d", 6)),
+    }
     options = {
         "zeta": choice(
             "published",

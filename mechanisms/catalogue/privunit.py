@@ -1,7 +1,5 @@
 """PrivUnitG: the local randomiser of unit vectors with the least error as the dimension grows."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace
@@ -11,7 +9,7 @@ import scipy
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import enclosed
-from mechanisms.privacy.cap_profile import CapProfile
+from mechanisms.privacy.finite_profile import CapProfile
 from mechanisms.privacy.numerics import LOG_SQRT_2PI, mills_slope
 from mechanisms.query.query import Query, Unsupported
 
@@ -113,6 +111,7 @@ class PrivUnitG(Mechanism):
     paper = "Asi et al. 2022"
     theorem = "arXiv:2205.02466, PrivUnitG"
     guarantee = "local"
+    look = ("#2F4F4F", "*", 40)
 
     cap: Cap
     pure_epsilon: float

@@ -1,7 +1,5 @@
 """Product noise: a half-normal radius in a uniform direction."""
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -10,7 +8,7 @@ import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query, Unsupported
 
 # A stated delta and the budget's count as one where they differ by less, relatively.
@@ -60,12 +58,6 @@ def log_k_for(size: int, epsilon: float, delta: float) -> float:
     return low if low == high else float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
 
 
-def _is_positive_or_none(value) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
-
-
 class ProductNoise(AdditiveMechanism):
     """n = sigma_M |z| h, z ~ N(0, 1), h uniform on the sphere; sigma_M = (s / epsilon) t.
 
@@ -82,11 +74,12 @@ class ProductNoise(AdditiveMechanism):
     paper = "Liu et al. 2026"
     theorem = "arXiv:2512.06253, as its published code calibrates"
     guarantee = "approximate"
+    look = ("#5E2CA5", "D", 34)
     options = {
         "k": Option(
             None,
             "a number > 0, or null: from the budget's delta",
-            _is_positive_or_none,
+            lambda k: k is None or (is_number(k) and k > 0),
             "k of the stated delta, which falls as 1/k; the published code has 1000 and 40000",
         )
     }

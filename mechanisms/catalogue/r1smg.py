@@ -1,7 +1,5 @@
 """The rank-1 singular multivariate Gaussian mechanism of r1smg2024."""
 
-from __future__ import annotations
-
 import math
 
 import scipy
@@ -33,6 +31,7 @@ class R1SMG(AdditiveMechanism):
     paper = "r1smg2024"
     theorem = "Theorem 5"
     guarantee = "approximate"
+    look = ("#D55E00", "o", 1)
 
     @classmethod
     def limit(cls, query, budget):

@@ -1,7 +1,5 @@
 """Spherical noise: the l2 mechanism and the generalised gamma family."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
@@ -20,6 +18,7 @@ class L2Mechanism(AdditiveMechanism):
     paper = "Hardt and Talwar 2010"
     theorem = "K-norm mechanism with the l2 ball"
     guarantee = "pure"
+    look = ("#117733", ">", 14)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -44,6 +43,7 @@ class SphericalGamma(AdditiveMechanism):
     paper = "arXiv:2606.08681"
     theorem = "exact profile of a radial density"
     guarantee = "approximate"
+    look = ("#44AA99", "h", 15)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

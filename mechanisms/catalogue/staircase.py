@@ -1,7 +1,5 @@
 """The staircase mechanism: the least error of pure privacy."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -30,6 +28,7 @@ class StaircaseMechanism(AdditiveMechanism):
     paper = "Kulesza et al. 2025"
     theorem = "general staircase mechanism; Geng and Viswanath 2014 in one dimension"
     guarantee = "pure"
+    look = ("#004D40", "P", 45)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

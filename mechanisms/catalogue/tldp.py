@@ -18,14 +18,15 @@ The exact calibration rescales the noise and leaves p as it is. It exists if the
 exceeds the probability that any value is kept.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.public_information import MEAN_RECORD
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
@@ -90,22 +91,31 @@ WEIGHTS = {
 }
 
 
-class TLDPLaplace(AdditiveMechanism):
+class _TLDP(AdditiveMechanism):
+    """Noise on the components that are not kept."""
+
+    paper = "tldp2025"
+    theorem = "Theorem 1"
+    guarantee = "local"
+    variant: ClassVar[Callable[[Query, Budget], tuple[Noise, float]]]
+
+    @classmethod
+    def noise_for(cls, query: Query, budget: Budget, **options):
+        noise, log_p = cls.variant(query, budget)
+        kept = weighted(query, log_p, **options) if options else np.array(log_p)
+        return KeepOrNoise(noise=noise, log_keep=kept)
+
+
+class TLDPLaplace(_TLDP):
     """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure DP."""
 
     key = "tldp-l"
     title = "TLDP-L"
-    paper = "tldp2025"
-    theorem = "Theorem 1"
-    guarantee = "local"
-
-    @classmethod
-    def noise_for(cls, query: Query, budget: Budget):
-        noise, log_p = laplace_variant(query, budget)
-        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+    look = ("#E7298A", "P", 28)
+    variant = staticmethod(laplace_variant)
 
 
-class TLDPGaussian(AdditiveMechanism):
+class TLDPGaussian(_TLDP):
     """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
 
     Claims pure epsilon-DP, which no Gaussian noise provides.
@@ -113,45 +123,27 @@ class TLDPGaussian(AdditiveMechanism):
 
     key = "tldp-g"
     title = "TLDP-G"
-    paper = "tldp2025"
-    theorem = "Theorem 1"
-    guarantee = "local"
-
-    @classmethod
-    def noise_for(cls, query: Query, budget: Budget):
-        noise, log_p = gaussian_variant(query, budget)
-        return KeepOrNoise(noise=noise, log_keep=np.array(log_p))
+    look = ("#225555", "X", 29)
+    variant = staticmethod(gaussian_variant)
 
 
-class WeightedTLDPLaplace(AdditiveMechanism):
+class WeightedTLDPLaplace(TLDPLaplace):
     """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p."""
 
     key = "tldp-l-w"
     title = "TLDP-L-w"
-    paper = "tldp2025"
     theorem = "Theorem 3"
-    guarantee = "local"
+    look = ("#FFAABB", "p", 30)
     options = WEIGHTS
     public_information = {"weights": MEAN_RECORD}
 
-    @classmethod
-    def noise_for(cls, query: Query, budget: Budget, *, weights):
-        noise, log_p = laplace_variant(query, budget)
-        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))
 
-
-class WeightedTLDPGaussian(AdditiveMechanism):
+class WeightedTLDPGaussian(TLDPGaussian):
     """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p."""
 
     key = "tldp-g-w"
     title = "TLDP-G-w"
-    paper = "tldp2025"
     theorem = "Theorem 3"
-    guarantee = "local"
+    look = ("#7777CC", "H", 31)
     options = WEIGHTS
     public_information = {"weights": MEAN_RECORD}
-
-    @classmethod
-    def noise_for(cls, query: Query, budget: Budget, *, weights):
-        noise, log_p = gaussian_variant(query, budget)
-        return KeepOrNoise(noise=noise, log_keep=weighted(query, log_p, weights))

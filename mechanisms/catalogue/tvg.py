@@ -1,7 +1,5 @@
 """The tensor-variate Gaussian mechanism (TVG), for answers of three axes and more."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -29,6 +27,7 @@ class TVG(AdditiveMechanism):
     paper = "Yang et al. 2021"
     theorem = "IEEE TIFS 17, tensor-variate Gaussian noise, exactly calibrated only"
     guarantee = "approximate"
+    look = ("#C71585", "h", 11)
     options = {
         "axis_directions": per_axis(
             matrix("orthonormal directions of each Sigma_k, one per column")

@@ -3,8 +3,6 @@
 Element i of the answer changes by at most lambda_i, and all elements may change at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -88,6 +86,7 @@ class UnequalGaussianMechanism(UnequalMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Gaussian mechanism"
     guarantee = "approximate"
+    look = ("#8C6D31", "v", 38)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):
@@ -109,6 +108,7 @@ class UnequalLaplaceMechanism(UnequalMechanism):
     paper = "Muthukrishnan and Kalyani 2025"
     theorem = "arXiv:2302.03511, i.n.i.d. Laplace mechanism"
     guarantee = "pure"
+    look = ("#AD494A", "^", 39)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, sensitivities):

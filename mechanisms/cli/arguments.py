@@ -1,7 +1,5 @@
 """Arguments of a command line: negative values, numbers with limits, errors of one line."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

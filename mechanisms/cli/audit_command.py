@@ -1,7 +1,5 @@
 """The command `audit`: a claim of privacy against samples of any mechanism."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 import shlex

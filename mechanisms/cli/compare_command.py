@@ -225,17 +225,14 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
             calibration = "published" if best.ready else "exact"
             asked = ""
             if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
-                asked = f", workload={_workload_code(options.workload)}"
+                named = isinstance(options.workload, str | list)
+                asked = f", workload={options.workload!r}" if named else ", workload=matrix"
             lines += [
                 f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
                 f'query, budget, "{calibration}"{asked})',
             ]
     return "\n".join([*lines, 'released = mechanism.release(answer, "secure")'])
-
-
-def _workload_code(workload) -> str:
-    return repr(workload) if isinstance(workload, str | list) else "matrix"
 
 
 def _tell(key: str) -> None:

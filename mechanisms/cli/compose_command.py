@@ -1,7 +1,5 @@
 """The command `compose`: the total privacy of a plan of releases, and the noise that fits it."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `guarantees`: labelled true and false guarantees, to test a checker."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -1,7 +1,5 @@
 """The command `limit`: the least error that is possible, and the best mechanism beside it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The command `new`: a template, copied to where it is found, under a name of its own."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The words that describe a query, a mechanism and a budget on a command line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

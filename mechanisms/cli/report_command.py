@@ -1,7 +1,5 @@
 """The command `report`: everything that can be said of anybody's noise, on one page."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import shlex

@@ -1,7 +1,5 @@
 """What one mechanism offers for a query: its error, its true privacy and its speed."""
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

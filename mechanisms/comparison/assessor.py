@@ -1,7 +1,5 @@
 """The rows of mechanisms for one task, each mechanism within a time limit."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from mechanisms.comparison.assessment import (

@@ -1,7 +1,5 @@
 """The least error that a mechanism of the package has at a budget, exactly calibrated."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass, replace

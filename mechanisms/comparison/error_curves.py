@@ -1,7 +1,5 @@
 """Error over epsilon of all ranked mechanisms, ties drawn as one curve."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib

@@ -4,8 +4,6 @@ Native code, an endless loop and a call of exit are stopped neither by an except
 handler: the process is killed, and the next question starts a new one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

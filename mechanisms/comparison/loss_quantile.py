@@ -5,8 +5,6 @@ cumulants, where they show that the loss is nearly normal; and draws. Where an a
 to draw often enough there is no quantile.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ in [0, 1] of anything computed from the release differs from that of noise alone
 is about one release: of k releases, such as of k records, the distance is up to k t.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The test with a closed form: a ball that nearly touches the origin, or its complement."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Caps of the unit sphere: the probability that a coordinate of a uniform point is near -1."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 

@@ -8,8 +8,6 @@ w_j on h Z with values in [0, lambda_j] bound V_h from below:
     V_h >= inf_k [ (k h)^2 + sum_j (w_j(k) - e^epsilon w_j(k - j)) ] - delta sum_j lambda_j.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The certified lower bound of the error of every mechanism for a query and a budget."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pure privacy: the least second moment of epsilon-DP noise, which staircase noise attains."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

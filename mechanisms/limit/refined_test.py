@@ -7,8 +7,6 @@ at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu dete
 by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

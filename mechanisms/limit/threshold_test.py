@@ -1,7 +1,5 @@
 """A test with one threshold for every radius, and a rigorous bound from it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

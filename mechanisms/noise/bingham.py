@@ -11,8 +11,6 @@ so that 2t is drawn exactly, from a von Mises distribution. Disjoint pairs turn 
 chains at once.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws of the density exp(-c ||y||) on a box: what the exponential mechanism releases."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 A mechanism chooses the scale of the noise; everything else follows from the distribution.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
@@ -26,11 +24,18 @@ class Noise(ABC):
     Class attributes that a subclass may set:
         symmetric: Whether the noise and its negative have the same distribution, so that its mean
             is zero.
+        uncorrelated: Whether the elements are uncorrelated and have one variance.
     """
 
     shape: tuple[int, ...]
 
     symmetric: ClassVar[bool] = True
+    uncorrelated: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """M, the number of elements."""
+        return math.prod(self.shape)
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, trials: int, dtype=np.float64) -> np.ndarray:
@@ -85,18 +90,17 @@ class Noise(ABC):
         """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 
         W is the Kronecker product of `factors`. It has one column for each element of the noise, in
-        C order.
+        C order. If the elements are `uncorrelated` it is tr(W^T W) E L / M.
         """
-        return None
+        return uncorrelated_variance(self, factors) if self.uncorrelated else None
 
     def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """`trials` draws of L, in chunks: memory does not grow with the number of trials."""
-        size = math.prod(self.shape)
-        at_once = max(1, CHUNK // size)
+        at_once = max(1, CHUNK // self.size)
         losses = np.empty(trials)
         for start in range(0, trials, at_once):
             count = min(at_once, trials - start)
-            draws = self.sample(rng, count).reshape(count, size)
+            draws = self.sample(rng, count).reshape(count, self.size)
             losses[start : start + count] = np.vecdot(draws, draws)
         return losses
 
@@ -118,7 +122,7 @@ def variance_along(gram: np.ndarray, std: np.ndarray, directions: np.ndarray | N
 def uncorrelated_variance(noise: Noise, factors: tuple[Workload, ...]) -> float:
     """E||W n||^2 = tr(W^T W) E L / M for uncorrelated elements of one variance."""
     trace = math.prod(factor.trace() for factor in factors)
-    return trace * noise.loss().mean / math.prod(noise.shape)
+    return trace * noise.loss().mean / noise.size
 
 
 def attained_reach(query: Query) -> float:

@@ -5,8 +5,6 @@ and Steinke 2020, Algorithms 1 to 3. Poisson: Duchon and Duvignau 2016, Algorith
 thinning of it for a mean below 1, and rejection for a large mean.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

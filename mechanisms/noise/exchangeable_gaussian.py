@@ -1,7 +1,5 @@
 """Gaussian noise of one variance and one covariance: independent noise plus noise common to all."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -40,7 +38,7 @@ class ExchangeableGaussian(Noise):
 
     def loss(self):
         across, along = self.eigenvalues
-        others = math.prod(self.shape) - 1
+        others = self.size - 1
         return LossMoments(
             tuple(
                 2 ** (k - 1) * math.factorial(k - 1) * (others * across**k + along**k)
@@ -84,7 +82,7 @@ class ExchangeableGaussian(Noise):
     def eigenvalues(self) -> tuple[float, float]:
         """The variances across and along the vector of ones."""
         across = self.own_std**2
-        return across, across + math.prod(self.shape) * self.common_std**2
+        return across, across + self.size * self.common_std**2
 
 
 def _changes(query: Query) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,5 @@
 """Laplace noise whose rate is drawn anew for every element, from a gamma distribution."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -12,7 +10,6 @@ from mechanisms.noise.distribution import (
     Noise,
     attained_reach,
     checked_dtype,
-    uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy import fisher
@@ -40,6 +37,8 @@ class GammaMixture(Noise):
     order: float
     theta: float
 
+    uncorrelated = True
+
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         draws = rng.standard_exponential((trials, *self.shape), dtype)
@@ -56,9 +55,7 @@ class GammaMixture(Noise):
             - 2 * j * math.log(self.theta)
             for j in (1, 2, 3, 4)
         )
-        return LossMoments.of_independent(
-            tuple(float(np.exp(each)) for each in logs), math.prod(self.shape)
-        )
+        return LossMoments.of_independent(tuple(float(np.exp(each)) for each in logs), self.size)
 
     def _scaled(self, factor):
         return replace(self, theta=self.theta / factor)
@@ -100,6 +97,3 @@ class GammaMixture(Noise):
 
     def kappa(self):
         return fisher.kappa_of_gamma_mixture(self.order)
-
-    def workload_variance(self, factors):
-        return uncorrelated_variance(self, factors)

@@ -1,7 +1,5 @@
 """Independent Gaussian noise of one standard deviation on every element."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -13,7 +11,6 @@ from mechanisms.noise.distribution import (
     attained_reach,
     checked_dtype,
     gram_slack,
-    uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy import fisher
@@ -27,13 +24,15 @@ class IndependentGaussian(Noise):
     shape: tuple[int, ...]
     sigma: float
 
+    uncorrelated = True
+
     def sample(self, rng, trials, dtype=np.float64):
         draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
         draws *= draws.dtype.type(self.sigma)
         return draws
 
     def loss(self):
-        size, variance = math.prod(self.shape), self.sigma**2
+        size, variance = self.size, self.sigma**2
         return LossMoments(
             tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
         )
@@ -51,10 +50,7 @@ class IndependentGaussian(Noise):
         return gram_slack(query)
 
     def loss_survival(self, threshold):
-        return scipy.special.chdtrc(math.prod(self.shape), np.asarray(threshold) / self.sigma**2)
+        return scipy.special.chdtrc(self.size, np.asarray(threshold) / self.sigma**2)
 
     def kappa(self):
         return fisher.GAUSSIAN
-
-    def workload_variance(self, factors):
-        return uncorrelated_variance(self, factors)

@@ -1,13 +1,10 @@
 """Independent noise in integer multiples of a unit on every element."""
 
-from __future__ import annotations
-
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
+from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.integer_profile import IntegerShiftProfile
 
@@ -29,6 +26,8 @@ class IntegerNoise(Noise):
     unit: float
     law: IntegerShiftProfile
 
+    uncorrelated = True
+
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         numbers, masses = self.law.masses()
@@ -39,7 +38,7 @@ class IntegerNoise(Noise):
     def loss(self):
         numbers, masses = self.law.masses()
         raw = (float(masses @ (self.unit * numbers) ** (2 * k)) for k in (1, 2, 3, 4))
-        return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
+        return LossMoments.of_independent(tuple(raw), self.size)
 
     def _scaled(self, factor):
         """The noise whose law has `factor` times the scale: whole multiples of the same unit."""
@@ -56,6 +55,3 @@ class IntegerNoise(Noise):
         if query.structure != "counts" or query.linf_sensitivity != self.unit:
             return None
         return self.law.compose(query.most_counts)
-
-    def workload_variance(self, factors):
-        return uncorrelated_variance(self, factors)

@@ -1,7 +1,5 @@
 """K-norm noise: a uniform point of a convex body, times a radius that is gamma distributed."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -14,7 +12,7 @@ import numpy as np
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments, raw_of_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 
 # Digits of the moments about zero: their cumulants cancel like the fourth power of the size.
 _DIGITS = 60
@@ -44,10 +42,6 @@ class KNorm(Noise):
     @abstractmethod
     def raw_of_body(self) -> tuple[mpmath.mpf, ...]:
         """E ||u||^(2 k) for k = 1..4."""
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)

@@ -1,8 +1,5 @@
 """Noise that spares every component with a small probability (TLDP)."""
 
-from __future__ import annotations
-
-import math
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -40,7 +37,7 @@ class KeepOrNoise(Noise):
     def loss(self):
         squares = replace(self.noise, shape=(1,)).loss().raw()
         noisy = -np.expm1(self.log_keep)
-        elements_each = math.prod(self.shape) // noisy.size
+        elements_each = self.size // noisy.size
         return LossMoments.of_sum(tuple(noisy * moment for moment in squares), elements_each)
 
     def workload_variance(self, factors):

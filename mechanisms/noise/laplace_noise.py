@@ -1,13 +1,11 @@
 """Independent Laplace noise of one scale on every element."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype, uncorrelated_variance
+from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy import fisher
 from mechanisms.privacy.bounded_profile import enclosed
@@ -22,6 +20,8 @@ class IndependentLaplace(Noise):
     shape: tuple[int, ...]
     scale: float
 
+    uncorrelated = True
+
     def sample(self, rng, trials, dtype=np.float64):
         # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
         dtype = checked_dtype(dtype)
@@ -32,7 +32,7 @@ class IndependentLaplace(Noise):
 
     def loss(self):
         raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
-        return LossMoments.of_independent(tuple(raw), math.prod(self.shape))
+        return LossMoments.of_independent(tuple(raw), self.size)
 
     def _scaled(self, factor):
         return replace(self, scale=self.scale * factor)
@@ -95,9 +95,6 @@ class IndependentLaplace(Noise):
 
     def kappa(self):
         return fisher.LAPLACE
-
-    def workload_variance(self, factors):
-        return uncorrelated_variance(self, factors)
 
 
 def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:

@@ -1,7 +1,5 @@
 """Moments of the accuracy loss L = ||n||^2, the squared Euclidean norm of the noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,5 @@
 """The change of an answer that matrix Gaussian noise hides least: the largest Mahalanobis norm."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Matrix-variate Gaussian noise: a covariance along the rows and one along the columns."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -121,7 +119,7 @@ class MatrixGaussian(Noise):
         if not self._norm.uniform:
             return None
         sigma = self.parameters()["sigma_min"]
-        return scipy.special.chdtrc(math.prod(self.shape), np.asarray(threshold) / sigma**2)
+        return scipy.special.chdtrc(self.size, np.asarray(threshold) / sigma**2)
 
     def kappa(self):
         return fisher.GAUSSIAN if self._norm.uniform else None

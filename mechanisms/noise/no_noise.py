@@ -1,7 +1,5 @@
 """No noise at all: the distribution of the non-private control."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

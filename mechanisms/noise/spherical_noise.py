@@ -1,8 +1,5 @@
 """Spherically symmetric noise whose radius follows a generalised gamma distribution."""
 
-from __future__ import annotations
-
-import math
 from dataclasses import dataclass, replace
 
 import mpmath
@@ -42,7 +39,7 @@ class Spherical(Noise):
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
-        draws = rng.standard_normal((trials, math.prod(self.shape)), dtype)
+        draws = rng.standard_normal((trials, self.size), dtype)
         radius = rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
         draws *= (self.scale * radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)
         return draws.reshape(trials, *self.shape)

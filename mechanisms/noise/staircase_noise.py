@@ -1,7 +1,5 @@
 """Staircase noise: a uniform point of one of the balls of a norm, whose radii are a lattice."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace
@@ -14,7 +12,6 @@ from mechanisms.noise.distribution import (
     attained_reach,
     checked_dtype,
     gram_slack,
-    uncorrelated_variance,
 )
 from mechanisms.noise.k_norm_noise import raw_of_cube
 from mechanisms.noise.loss_moments import LossMoments, raw_of_cumulants
@@ -49,9 +46,7 @@ class Staircase(Noise):
     theta: float
     width: float
 
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
+    uncorrelated = True
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
@@ -127,9 +122,6 @@ class Staircase(Noise):
         if plain and query.largest_shifts == vertex and query.reach >= vertex.norm * (1 - 1e-9):
             return None
         return f"the query excludes the worst change of the {self.norm} ball"
-
-    def workload_variance(self, factors):
-        return uncorrelated_variance(self, factors)
 
 
 def _points(rng, norm: str, trials: int, size: int, dtype: np.dtype) -> np.ndarray:

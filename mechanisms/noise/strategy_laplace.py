@@ -1,7 +1,5 @@
 """Laplace noise on the measurements of a strategy, seen in the least-squares cells."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

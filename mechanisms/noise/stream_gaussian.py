@@ -1,7 +1,5 @@
 """Gaussian noise on a stream, correlated from step to step by a factorisation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

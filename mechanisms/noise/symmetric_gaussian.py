@@ -1,7 +1,5 @@
 """Symmetric Gaussian noise on a Gram matrix, independent on and above the diagonal."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Tensor-variate Gaussian noise: one covariance for each axis of the answer."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace

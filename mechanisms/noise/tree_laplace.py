@@ -1,7 +1,5 @@
 """Laplace noise on every block of a tree of counts, seen in the least-squares cells."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -104,7 +102,7 @@ class TreeLaplace(Noise):
         the cells and 0 of all other blocks: A^T of these is w. None above 4096 cells, where V
         takes more than 128 MiB.
         """
-        cells = math.prod(self.shape)
+        cells = self.size
         if cells > LARGEST_GRAM:
             return None
         gram = reduce(np.kron, [factor.gram() for factor in factors])

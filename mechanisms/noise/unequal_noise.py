@@ -1,7 +1,5 @@
 """Independent noise with a separate scale for every element, for unequal sensitivities."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import reduce

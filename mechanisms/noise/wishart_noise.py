@@ -1,7 +1,5 @@
 """Positive semidefinite noise on a Gram matrix: a scaled Wishart matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -10,7 +8,7 @@ import numpy as np
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
-from mechanisms.privacy.moving_support import WishartProfile
+from mechanisms.privacy.finite_profile import WishartProfile
 from mechanisms.query.query import Query
 
 

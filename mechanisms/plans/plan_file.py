@@ -14,11 +14,11 @@ from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.base.registry import get_mechanism
 from mechanisms.plans.plan import ADJACENCIES, Entry, Parallel, Release, Search
 from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.query.query import ADJACENCIES as STATED
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.words import nearest

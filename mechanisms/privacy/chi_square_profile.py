@@ -25,8 +25,6 @@ spectra (NDIS), of covariances that differ in rank one and two. The tests compar
 any two normal distributions.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self

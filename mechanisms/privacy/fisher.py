@@ -8,8 +8,6 @@ Cramer-Rao inequality kappa = I v >= 1, with equality for the Gaussian alone. To
 against that one change, any other distribution needs kappa times the variance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The profile of integer noise that is shifted by one."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

@@ -26,8 +26,6 @@ own profile at epsilon - s, in closed form for either sign, in place of (1 - e^(
     delta_rest(e) = 1 - e^((e - rest) / 2) for |e| < rest, and (1 - e^e)_+ beyond.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Small numerical helpers that keep their relative accuracy where the naive formula loses it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

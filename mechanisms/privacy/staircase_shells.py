@@ -5,8 +5,6 @@ Noise in a norm whose density falls by the factor e^-epsilon at the radii (k + t
 e^(-epsilon k) (k + theta)^M. At theta in (0, 1] and w = 1 everything else follows.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

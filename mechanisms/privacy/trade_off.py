@@ -12,8 +12,6 @@ Privacy, JRSS B 2022, Proposition 2.13). Where a profile is not symmetric it is 
 directions, and the curve is what its guarantee allows.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The query that four papers share: a tensor with elements in a range that may become any other."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms import Query

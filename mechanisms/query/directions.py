@@ -1,7 +1,5 @@
 """Checks the directions of directional matrix noise."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Files that are found, not listed: one that is broken is named and left out, and stops nothing."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Code that a user names as ``module:name``: how it is loaded, with errors of one line."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import traceback

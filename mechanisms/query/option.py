@@ -3,10 +3,9 @@
 Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,16 @@ class Option:
         return value
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a real number; true and false are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_count(value: Any, least: int = 1) -> bool:
+    """Whether it is an integer of at least `least`."""
+    return is_number(value) and isinstance(value, Integral) and value >= least
+
+
 def choice(*values: str, description: str) -> Option:
     """One of a few names; the first is the default."""
     return Option(values[0], " or ".join(values), lambda v: v in values, description)
@@ -42,20 +51,12 @@ def choice(*values: str, description: str) -> Option:
 
 def positive_integer(default: int, description: str) -> Option:
     """An integer of at least 1."""
-
-    def accepts(value):
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-    return Option(default, "an integer >= 1", accepts, description)
+    return Option(default, "an integer >= 1", is_count, description)
 
 
 def probability(default: float, description: str) -> Option:
     """A number in (0, 1]."""
-
-    def accepts(value):
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1
-
-    return Option(default, "a number in (0, 1]", accepts, description)
+    return Option(default, "a number in (0, 1]", lambda v: is_number(v) and 0 < v <= 1, description)
 
 
 def matrix(description: str) -> Option:

@@ -1,7 +1,5 @@
 """Checks of a query or a budget that several mechanisms share; each raises Unsupported."""
 
-from __future__ import annotations
-
 from mechanisms.query.query import Budget, Query, Unsupported
 
 

@@ -1,7 +1,5 @@
 """Words of messages: the name that was meant, and bounds rounded in their own direction."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context

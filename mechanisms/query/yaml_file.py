@@ -1,7 +1,5 @@
 """YAML files, read strictly: every mistake is one line with file, line and remedy."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

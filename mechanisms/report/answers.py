@@ -1,7 +1,5 @@
 """What a child process of a report answers; one process serves all questions, see `report`."""
 
-from __future__ import annotations
-
 from mechanisms.report.beside_others import beside_others
 from mechanisms.report.sampled import sampled
 from mechanisms.report.subject import Subject, what_it_is

@@ -1,7 +1,5 @@
 """A mechanism's error beside that of all others at equal true privacy, and the limit."""
 
-from __future__ import annotations
-
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.advisor import compare, conclusion
 from mechanisms.comparison.best_known import best_known

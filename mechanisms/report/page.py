@@ -1,7 +1,5 @@
 """A report as one HTML page: it needs no other file, and a browser prints it or makes it a PDF."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Iterable, Sequence

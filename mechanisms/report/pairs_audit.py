@@ -1,7 +1,5 @@
 """An audit of releases on pairs of neighbours that a query allows, chosen by a look at releases."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The report on a subject: questions to child processes, each within a limit of time and memory."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A function or a program against its claim, by its outputs alone."""
 
-from __future__ import annotations
-
 import math
 import shlex
 

@@ -1,7 +1,5 @@
 """The queries of a report: families of one size M, of which a mechanism serves some."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Only child processes import the file, see `mechanisms.comparison.limited_process`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """The true privacy of a mechanism's claim for one query and budget, and the checks of itself."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import warnings

@@ -1,7 +1,5 @@
 """The findings of a report in sentences; the page and the command line print the same ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from mechanisms.query.words import rounded_down, rounded_up

@@ -4,8 +4,6 @@ V = W^T W says which cells belong together, whatever their order: no query disti
 equal rows of V, and the correlations V_ij / sqrt(V_ii V_jj) are those of the columns of W.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Anderson's extrapolation of a fixed-point iteration."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

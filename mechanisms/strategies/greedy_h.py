@@ -1,7 +1,5 @@
 """Stage 2 of DAWA: GreedyH, a binary tree over buckets whose weights suit range queries."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares

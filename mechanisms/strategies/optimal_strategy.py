@@ -12,8 +12,6 @@ where v = diag M. Every v bounds the optimum from below and every feasible X fro
 distance of the two is the certified gap.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

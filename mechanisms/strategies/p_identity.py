@@ -11,8 +11,6 @@ they can estimate any workload, and with S = D^-1
 costs one product of Theta with V and algebra of size p.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

@@ -9,8 +9,6 @@ norm D within the bucket is a chain of such moves: 2 (1 - 1/l) D, with D <= 1 wh
 added or removed and D <= 2 where one is replaced.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Counts of a histogram in a tree of blocks, and their least-squares estimate in linear time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

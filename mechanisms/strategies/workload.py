@@ -6,8 +6,6 @@ workload here gives `gram()` in closed form, without the q rows; `matrix()` writ
 small n.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce

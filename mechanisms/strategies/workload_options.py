@@ -1,13 +1,11 @@
 """The options that describe the workload of a mechanism for linear queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_count
 from mechanisms.query.query import Query
 from mechanisms.strategies.workload import (
     NAMED,
@@ -82,12 +80,12 @@ def _is_workload(value) -> bool:
 
 def _whole(low: int, description: str) -> Option:
     """A whole number of at least `low`, or None: not given."""
-
-    def accepts(value):
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return value is None or (whole and value >= low)
-
-    return Option(None, f"null or an integer >= {low}", accepts, description)
+    return Option(
+        None,
+        f"null or an integer >= {low}",
+        lambda value: value is None or is_count(value, low),
+        description,
+    )
 
 
 # The options of every mechanism that optimises for a workload.

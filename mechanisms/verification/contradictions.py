@@ -1,7 +1,5 @@
 """How a calibrated mechanism contradicts itself, in sentences; see self_check.py."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

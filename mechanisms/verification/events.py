@@ -1,7 +1,5 @@
 """Events that distinguish two sides, chosen on some scores and judged by others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,11 +1,8 @@
 """A verification as text, for a reader who is new to differential privacy."""
 
-from __future__ import annotations
-
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-
 from mechanisms.privacy.profile import Bounds
 from mechanisms.privacy.trade_off import claimed_true_positive_rate
+from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.verification import (
     FALSE_POSITIVE_RATE,
     HOLDS,
@@ -74,12 +71,11 @@ def _limit_broken(result: Verification) -> list[str]:
     if result.limit_broken is None:
         return []
     stated, least = result.limit_broken
-    shown = Context(prec=5, rounding=ROUND_FLOOR).create_decimal(least)
     return [
         f"  limit        no mechanism of this error can be ({result.claimed_epsilon:g}, "
         f"{result.claimed_delta:g})-DP: the limit is an",
-        f"               RMSE of {float(shown):.5g} per element, and this one states {stated:.5g} "
-        "(docs/the_limit.md)",
+        f"               RMSE of {rounded_down(least, 5)} per element, and this one states "
+        f"{stated:.5g} (docs/the_limit.md)",
     ]
 
 
@@ -111,11 +107,7 @@ def _attack(result: Verification) -> list[str]:
 
 def _between(bounds: Bounds) -> str:
     """The lower bound rounded down and the upper one rounded up, six digits each."""
-    ends = []
-    for bound, rounding in ((bounds.lower, ROUND_FLOOR), (bounds.upper, ROUND_CEILING)):
-        context = Context(prec=6, rounding=rounding)
-        ends.append(f"{float(context.create_decimal(bound)):.6g}")
-    return " and ".join(ends)
+    return f"{rounded_down(bounds.lower, 6)} and {rounded_up(bounds.upper, 6)}"
 
 
 def _interval(bounds: Bounds) -> str:

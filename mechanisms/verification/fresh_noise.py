@@ -5,8 +5,6 @@ the noise took one number with probability p, it would take K others, for K frac
 each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 

@@ -6,8 +6,6 @@ of `MARGINS`: a checker that only sees the gross errors passes the easy ones. Wh
 checker draws with a seed that its author has not seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

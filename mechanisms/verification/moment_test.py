@@ -1,7 +1,5 @@
 """Compares draws with a stated mean, without any assumption on the shape of their distribution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Values that a query allows, and the changes that one person can make to them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -9,8 +9,6 @@ does not grow with the number of samples, and the draws of a block depend on the
 distribution and the number of the block alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

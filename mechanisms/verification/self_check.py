@@ -9,8 +9,6 @@ All bounds hold for every sample size and distribution: a mechanism that agrees 
 accused with probability `events.ERROR` at most.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

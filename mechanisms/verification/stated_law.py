@@ -4,8 +4,6 @@ Of noise beyond its moments: its symmetry and its norm. Of a profile: its curve,
 draws, and the profile of the noise it comes from.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

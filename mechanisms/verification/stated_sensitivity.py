@@ -1,7 +1,5 @@
 """Does an answer move further between neighbours than its query states? A search for a pair."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

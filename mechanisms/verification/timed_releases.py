@@ -1,7 +1,5 @@
 """Releases for the comparison of a mechanism with itself, as many as an effort allows."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ A score may tell them apart; or their answers lie on a grid, or have few digits,
 moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compares the claimed and the true privacy of a calibrated mechanism and gives a verdict."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property

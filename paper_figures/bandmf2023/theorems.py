@@ -5,8 +5,6 @@ Poisson sample of the same expected size, at p times the rate. Columns of C that
 overlap, so that n steps are n / p steps of DP-SGD at that rate (one record is added or removed).
 """
 
-from __future__ import annotations
-
 import math
 
 from claims.judges import Count, Delta, Epsilon, Probability, judge

@@ -1,7 +1,5 @@
 """bifr2026: the inverse square root with two bands against other Toeplitz inverses with two."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from itertools import product

@@ -1,7 +1,5 @@
 """bisr2025: the error of the banded inverse square root against other factorisations and bounds."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 A stream has n numbers; one person changes one of them by at most 1. Errors are variances at mu = 1.
 """
 
-from __future__ import annotations
-
 import math
 
 from claims.judged_rows import listed

@@ -4,13 +4,12 @@
 closed form.
 """
 
-from __future__ import annotations
-
 import functools
 from itertools import product
 
 import pandas as pd
 
+from claims.judged_rows import required
 from mechanisms import Budget, get_mechanism
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -30,16 +29,16 @@ LEAST = "least w of either"
 @drawing("gaussmix2025_added", kind="figures", needs=[f"{CommonQueries.name}/covariance"])
 def added(results: Results) -> Drawn:
     """Left: w^2 / B^2 over epsilon. Right: that of GaussMix over the least that is private."""
-    if ok_rows(results.rows, CommonQueries.name, "true_epsilon", "covariance").empty:
-        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
+    required(
+        ok_rows(results.rows, CommonQueries.name, "true_epsilon", "covariance"),
+        DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
+    )
     delta = ASKED.budget.delta
     table = pd.DataFrame(added_variances(delta))
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 2.7))
     for name, own in table[table["rows"] == SHOWN_ROWS].groupby("noise", sort=False):
-        line = {"color": "black", "linestyle": "--", "label": LEAST}
-        if name != LEAST:
-            style = look(name)
-            line = {"color": style.colour, "marker": style.marker, "label": style.title}
+        least = {"color": "black", "linestyle": "--", "label": LEAST}
+        line = least if name == LEAST else look(name).line
         left.plot(own["epsilon"], own["added"], **line)
     left.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="added variance w^2 / B^2")
     left.set_title(f"r = {SHOWN_ROWS} rows")
@@ -47,10 +46,8 @@ def added(results: Results) -> Drawn:
     style = look(SKETCHES[-1])
     for count, line in ROWS.items():
         own = table[(table["rows"] == count) & (table["noise"] == SKETCHES[-1])]
-        right.plot(
-            own["epsilon"], own["over_least"], line, color=style.colour, marker=style.marker,
-            label=f"r = {count}",
-        )  # fmt: skip
+        kind = style.line | {"label": f"r = {count}", "linestyle": line}
+        right.plot(own["epsilon"], own["over_least"], **kind)
     right.set(xscale="log", xlabel="epsilon", ylabel="w^2 over the least")
     right.set_ylim(bottom=1)
     right.set_title(style.title)

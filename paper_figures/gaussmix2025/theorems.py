@@ -1,7 +1,5 @@
 """gaussmix2025: how much variance its privacy bound asks for, beside the bound before it."""
 
-from __future__ import annotations
-
 from claims.judges import Delta, judge
 from claims.rules import universal
 from claims.verdicts import Finding

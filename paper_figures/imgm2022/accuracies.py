@@ -1,13 +1,19 @@
 """Accuracies of imgm2022's two studies, for their figures and their verdicts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.judged_rows import pick
 from claims.verdicts import Sizes
 from datasets.titles import dataset_title
-from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
+from paper_figures.drawings import Drawn
+from paper_figures.over_epsilon import (
+    coinciding,
+    draw_spread,
+    spread_over_trials,
+    trial_words,
+    true_epsilons,
+)
+from paper_figures.selections import LEVELS, SOURCE_WORDS, failed_mechanisms, ok_rows
 from studies.features import network_name
 
 # The metric of either study at the end of a trial.
@@ -35,6 +41,41 @@ def mean_over_epsilons(
 def common_epsilons(*frames: pd.DataFrame) -> list[float]:
     """Those that every frame has, in order."""
     return sorted(set.intersection(*(set(frame["epsilon"]) for frame in frames)))
+
+
+def draw_accuracies(
+    rows: pd.DataFrame,
+    study: str,
+    title: str,
+    facts: dict[str, str],
+    *,
+    more: str,
+    note: str,
+    true: str,
+) -> Drawn:
+    """Mean and range of a study's accuracies over epsilon, on every data set.
+
+    Args:
+        title: The caption's first words; `more` are its last.
+        facts: As in `study_numbers`; `note` follows them.
+        true: Of what IMGM's true epsilon is that the note ends with.
+
+    Raises:
+        DrawingError: The results hold no accuracies of the study.
+    """
+    spread = spread_over_trials(rows, study, ACCURACY[study])
+    caption = (
+        f"{title}, mean and range over {trial_words(spread)}, delta "
+        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(rows, study)}. {more}"
+    )
+    worth = true_epsilons(spread, "imgm")
+    note = (
+        f"{study_numbers(rows, study, facts)}. {note}"
+        + (f" True epsilon of IMGM's claims {true}: {worth}." if worth else "")
+        + coinciding(spread)
+        + failed_mechanisms(rows, study, *sorted(set(spread["dataset"])))
+    )
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
 def data_and_sources(rows: pd.DataFrame, study: str) -> str:

@@ -1,7 +1,5 @@
 """The budget (epsilon / q, delta / q) of a batch in imgm2022, and what it truly spends."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Algorithm 2 of imgm2022, its two branch functions, and the verdict on them."""
 
-from __future__ import annotations
-
 import math
 
 import scipy

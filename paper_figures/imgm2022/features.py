@@ -1,11 +1,9 @@
 """Figure 1 of imgm2022, private features (type II), and the verdict on it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, listed, pick, tally
+from claims.judged_rows import calibrated, listed, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
@@ -14,22 +12,12 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
-    ACCURACY,
     common_epsilons,
-    data_and_sources,
+    draw_accuracies,
     mean_over_epsilons,
     official_accuracies,
     sizes_of,
-    study_numbers,
 )
-from paper_figures.over_epsilon import (
-    coinciding,
-    draw_spread,
-    spread_over_trials,
-    trial_words,
-    true_epsilons,
-)
-from paper_figures.selections import failed_mechanisms
 from runs.results import Results
 
 STUDY = "features"
@@ -38,22 +26,15 @@ STUDY = "features"
 @drawing("imgm2022_fig1", kind="figures", needs=[STUDY])
 def figure_1(results: Results) -> Drawn:
     """Accuracy of a head on features released once, over epsilon."""
-    spread = spread_over_trials(results.rows, STUDY, ACCURACY[STUDY])
-    facts = {
-        "records": "released records",
-        "public_records": "public records",
-        "sampling_rate": "q",
-    }
-    caption = (
+    return draw_accuracies(
+        results.rows,
+        STUDY,
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
-        f"features that are released once, mean and range over {trial_words(spread)}, "
-        f"delta {spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. "
-        "IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
-        "mechanisms do. Dotted: without noise, and random answers."
-    )
-    worth = true_epsilons(spread, "imgm")
-    note = (
-        f"{study_numbers(results.rows, STUDY, facts)}. The network's body is trained on the public "
+        "features that are released once",
+        {"records": "released records", "public_records": "public records", "sampling_rate": "q"},
+        more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
+        "mechanisms do. Dotted: without noise, and random answers.",
+        note="The network's body is trained on the public "
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "
         "record is replaced, which changes one row by at most 2 per feature; labels are public. "
@@ -63,12 +44,9 @@ def figure_1(results: Results) -> Drawn:
         "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "
         "analytic Gaussian have the same distribution at either calibration. The classic Gaussian "
         "is proved for epsilon < 1 only, and at most points epsilon / q is larger. The paper "
-        "states no accuracy in numbers, so there is no marker for it."
-        + (f" True epsilon of IMGM's claims as published: {worth}." if worth else "")
-        + coinciding(spread)
-        + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
+        "states no accuracy in numbers, so there is no marker for it.",
+        true="as published",
     )
-    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
 @judge(studies=(STUDY,))
@@ -136,9 +114,10 @@ def features_order(
 ) -> Finding:
     """IMGM above MVG, and MVG near random answers, as published."""
     rows = official_accuracies(results.rows, STUDY)
-    present = [dataset for dataset in datasets if dataset in set(rows["dataset"])]
-    if not present:
-        raise CannotJudge(f"The results have no features of {listed(datasets)}")
+    present = required(
+        [dataset for dataset in datasets if dataset in set(rows["dataset"])],
+        CannotJudge(f"The results have no features of {listed(datasets)}"),
+    )
     missing = [dataset_title(dataset) for dataset in datasets if dataset not in present]
     parts: list[Part] = []
     exact = []

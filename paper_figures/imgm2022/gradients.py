@@ -1,35 +1,24 @@
 """Private gradients of imgm2022 (type I), announced there without results: figure and verdict."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, pick, tally
+from claims.judged_rows import listed, pick, required, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
-    ACCURACY,
     common_epsilons,
-    data_and_sources,
+    draw_accuracies,
     mean_over_epsilons,
     official_accuracies,
     sizes_of,
-    study_numbers,
 )
-from paper_figures.over_epsilon import (
-    coinciding,
-    draw_spread,
-    spread_over_trials,
-    trial_words,
-    true_epsilons,
-)
-from paper_figures.selections import LEVELS, failed_mechanisms
+from paper_figures.selections import LEVELS
 from paper_figures.style import mechanism_title
 from runs.results import Results
 
@@ -39,30 +28,24 @@ STUDY = "gradients"
 @drawing("imgm2022_gradients", kind="figures", needs=[STUDY])
 def accuracy_with_private_gradients(results: Results) -> Drawn:
     """Accuracy after training with noisy gradients, over epsilon."""
-    spread = spread_over_trials(results.rows, STUDY, ACCURACY[STUDY])
-    facts = {"records": "training records", "sampling_rate": "q", "steps": "steps"}
-    caption = (
+    return draw_accuracies(
+        results.rows,
+        STUDY,
         "imgm2022 type I, private gradients, announced without results: test accuracy after "
-        f"training, mean and range over {trial_words(spread)}, delta "
-        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(results.rows, STUDY)}. At equal "
-        "true privacy all i.i.d. Gaussian noise is the same. Dotted: without privacy, and random "
-        "answers."
-    )
-    worth = true_epsilons(spread, "imgm")
-    note = (
-        f"{study_numbers(results.rows, STUDY, facts)}. Gradient descent on Poisson samples: a step "
+        "training",
+        {"records": "training records", "sampling_rate": "q", "steps": "steps"},
+        more="At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without "
+        "privacy, and random answers.",
+        note="Gradient descent on Poisson samples: a step "
         "clips every gradient to an l2 norm, which is the sensitivity, and releases their sum as "
         "one vector. On one vector the matrix mechanism is the classic Gaussian and IMGM the "
         "analytic one. Adjacency: one record is added or removed. As published, a step has its "
         "share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, over q; the moments "
         "accountant sets its noise from the total. At equal true privacy the noise is rescaled "
         "until the bound on the run's true delta at epsilon is delta. Training without privacy "
-        "does not clip."
-        + (f" True epsilon of IMGM's claims as published, at most: {worth}." if worth else "")
-        + coinciding(spread)
-        + failed_mechanisms(results.rows, STUDY, *sorted(set(spread["dataset"])))
+        "does not clip.",
+        true="as published, at most",
     )
-    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
 
 
 @judge(studies=("gradients", "features"))
@@ -100,8 +83,7 @@ def gradients_beside_features(
                     better="larger",
                 )
                 compared.append(dataset)
-    if not effects:
-        raise CannotJudge("No official data set has both studies at a common epsilon")
+    required(effects, CannotJudge("No official data set has both studies at a common epsilon"))
     parts = [
         replace(part, verdict=INCONCLUSIVE, reason=signals[part.name].missing)
         if signals[part.name].missing

@@ -1,7 +1,5 @@
 """Lemmas 1 to 3 of imgm2022, and what it says of directional noise, in closed form."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """imgm2022 (Yang, Xiang, Li, Liu, Wang; arXiv:2104.14808): its query and budget."""
 
-from __future__ import annotations
-
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.mgm2021.numbers import NO_EPSILON

@@ -1,7 +1,5 @@
 """Theorem 1 and Section 4.1 of imgm2022, by random matrices: what singular values decide."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from claims.judges import Count, Delta, Epsilon, Shape, judge

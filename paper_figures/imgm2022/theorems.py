@@ -3,8 +3,6 @@
 Only the verdict on Theorem 2 reads rows: those of the guarantee study.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

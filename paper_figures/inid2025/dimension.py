@@ -3,14 +3,12 @@
 `inid2025_dimension` has the budget of the study common_queries; the errors are in closed form.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated
+from claims.judged_rows import calibrated, required
 from claims.stated_noise import sensitivities
 from mechanisms import Query
 from paper_figures import pyplot as plt
@@ -36,21 +34,20 @@ NOISE = {
 @drawing("inid2025_dimension", kind="figures", needs=[f"{CommonQueries.name}/{ASKED}"])
 def dimension(results: Results) -> Drawn:
     """Expected squared error over that of analytic Gaussian noise, one panel per decay."""
-    if ok_rows(results.rows, CommonQueries.name, "rmse", ASKED).empty:
-        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
+    required(
+        ok_rows(results.rows, CommonQueries.name, "rmse", ASKED),
+        DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
+    )
     epsilon, delta = BUDGET.epsilon, BUDGET.delta
     table = pd.DataFrame(_ratios())
     figure, axes = plt.subplots(1, len(POWERS), figsize=(PAGE, 2.5), sharey=True)
     for axis, (power, own) in zip(axes, table.groupby("power"), strict=True):
         axis.axhline(1, color="black", linewidth=0.8)
         for name in NOISE:
-            style, line = look(name), own[own["mechanism"] == name]
+            line = own[own["mechanism"] == name]
             # Open, so that noise of the same error shows through.
             drawn = {"markerfacecolor": "white", "linestyle": "--"} if name == "laplace" else {}
-            axis.plot(
-                line["size"], line["ratio"], color=style.colour, marker=style.marker,
-                label=style.title, **drawn,
-            )  # fmt: skip
+            axis.plot(line["size"], line["ratio"], **look(name).line, **drawn)
         axis.set(xscale="log", yscale="log", xlabel="number of elements M")
         axis.set_title("equal sensitivities" if power == 0 else f"sensitivities i^-{power:g}")
     axes[0].set_ylabel("squared error over the Gaussian's")

@@ -1,7 +1,5 @@
 """integers2021: the variance of noise of whole numbers beside that of continuous Gaussian noise."""
 
-from __future__ import annotations
-
 from claims.judges import judge
 from claims.rules import statement
 from claims.stated_noise import Setting

@@ -4,8 +4,6 @@ The counts have independent noise, so that the divergence of k counts that chang
 that of one; so are both bounds. The laws are symmetric: both directions have one divergence.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@
 computed in closed form.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -18,7 +16,7 @@ from mechanisms import Budget, Query
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, look, mechanism_title
+from paper_figures.style import PAGE, look, mechanism_title
 from runs.results import Results
 from studies.common_queries import QUERIES, CommonQueries
 
@@ -50,13 +48,7 @@ def whole_numbers(results: Results) -> Drawn:
         if name == ROUNDED:
             left.plot(own["epsilon"], own["ratio"], color="grey", linestyle=":", label=name)
             continue
-        style, published = look(name), calibration == "published"
-        left.plot(
-            own["epsilon"], own["ratio"], color=style.colour, marker=style.marker,
-            markerfacecolor=style.colour if published else "white",
-            linestyle=CALIBRATION_LINES[calibration],
-            label=f"{style.title}, {CALIBRATION_TITLES[calibration]}",
-        )  # fmt: skip
+        left.plot(own["epsilon"], own["ratio"], **look(name).at(calibration))
     left.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="variance over the Gaussian's")
     left.set_title("one count that changes by 1")
     names = (GAUSSIAN, *LAWS)

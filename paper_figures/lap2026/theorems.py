@@ -1,7 +1,5 @@
 """lap2026: Laplace noise on a gradient clipped to an l2 norm against Gaussian noise."""
 
-from __future__ import annotations
-
 import math
 
 from claims.judges import Delta, Epsilon, judge

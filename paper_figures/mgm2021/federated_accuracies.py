@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import listed, pick
+from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
@@ -115,9 +115,10 @@ def draw_accuracies(
     Raises:
         DrawingError: The results hold no accuracies of the study.
     """
-    finals = final_accuracies(rows, study)
-    if finals.empty:
-        raise DrawingError(f"the results hold no accuracies of {study}; run it first")
+    finals = required(
+        final_accuracies(rows, study),
+        DrawingError(f"the results hold no accuracies of {study}; run it first"),
+    )
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
     table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
     quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)

@@ -3,15 +3,13 @@
 Other verdicts on Figure 2 are in federated_horizontal.py, on Figure 3 in federated_vertical.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, pick, tally
+from claims.judged_rows import listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
@@ -105,8 +103,7 @@ def finding_of(outcomes: list[Outcome], *, choice: str, trials: int | None, **fa
     Raises:
         CannotJudge: The run has none of the readings.
     """
-    if not outcomes:
-        raise CannotJudge("The results have no Gaussian mechanism under any reading")
+    required(outcomes, CannotJudge("The results have no Gaussian mechanism under any reading"))
     parts = [part for outcome in outcomes for part in outcome.parts]
     facts |= {"because": tally(parts, trials)}
     if len(outcomes) == 1:
@@ -220,9 +217,10 @@ def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
         CannotJudge: They share no budget.
     """
     both = [pick(rows, mechanism=mechanism) for mechanism in (better, worse)]
-    shared = set(both[0]["epsilon"]) & set(both[1]["epsilon"])
-    if not shared:
-        raise CannotJudge(f"{better} and {worse} share no budget")
+    shared = required(
+        set(both[0]["epsilon"]) & set(both[1]["epsilon"]),
+        CannotJudge(f"{better} and {worse} share no budget"),
+    )
     return paired(
         *(
             frame[frame["epsilon"].isin(shared)].groupby("trial")["value"].mean().reset_index()

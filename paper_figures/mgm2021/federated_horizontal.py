@@ -1,7 +1,5 @@
 """Figure 2 of mgm2021, private gradients of several participants, and the verdicts on it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable
@@ -10,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, pick, tally
+from claims.judged_rows import calibrated, pick, required, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import equal, order, statement
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
@@ -182,11 +180,12 @@ def harder_tasks_need_more(
     effects = {}
     for one in fast:
         for other in slow:
-            shared = set.intersection(
-                *(set(pick(finals[n], mechanism=mechanism)["epsilon"]) for n in (one, other))
+            shared = required(
+                set.intersection(
+                    *(set(pick(finals[n], mechanism=mechanism)["epsilon"]) for n in (one, other))
+                ),
+                CannotJudge(f"{one} and {other} share no budget of {mechanism}"),
             )
-            if not shared:
-                raise CannotJudge(f"{one} and {other} share no budget of {mechanism}")
             shares = (_learned(finals[n], mechanism, shared) for n in (one, other))
             effects[f"{dataset_title(one)} learns more than {dataset_title(other)}"] = paired(
                 *shares

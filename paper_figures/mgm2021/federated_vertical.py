@@ -1,13 +1,11 @@
 """Figure 3 of mgm2021, private features of two participants, and the verdicts on it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd
 
 from claims.intervals import Mean
-from claims.judged_rows import pick, tally
+from claims.judged_rows import pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import every, order
 from claims.verdicts import Finding, Part
@@ -90,8 +88,7 @@ def vertical_lead(
             ahead[name] = gain(least, leader, other)
             growth[name] = _growth_of_lead(own, leader, other)
             signals[name] = signal_of(own, [leader, other], margin)
-    if not growth:
-        raise CannotJudge(f"The results have none of the mechanisms beside {leader}")
+    required(growth, CannotJudge(f"The results have none of the mechanisms beside {leader}"))
     both = zip(
         order(ahead, margin=margin, signal=signals),
         order(growth, margin=margin, signal=signals),

@@ -1,7 +1,5 @@
 """Lemma 1 of mgm2021, the exact entries of its Table 4, and where its matrix mechanism applies."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

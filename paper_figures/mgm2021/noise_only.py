@@ -4,8 +4,6 @@ Table 4 takes the growth from the shapes that the run has; the verdict takes it 
 larger shapes, where lower-order terms vanish.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import Bootstrap, bootstrapped
-from claims.judged_rows import calibrated, listed, tally
+from claims.judged_rows import calibrated, listed, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import ratios, statement
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
@@ -50,9 +48,10 @@ def table_4(results: Results) -> Drawn:
     Raises:
         DrawingError: The results lack the study, or shapes that differ in one axis only.
     """
-    rows = ok_rows(results.rows, "noise_only", "expected_loss", "growing-sensitivity")
-    if rows.empty:
-        raise DrawingError("the results hold no growing-sensitivity of noise_only; run it first")
+    rows = required(
+        ok_rows(results.rows, "noise_only", "expected_loss", "growing-sensitivity"),
+        DrawingError("the results hold no growing-sensitivity of noise_only; run it first"),
+    )
     axes = rows["shape"].str.split("x", expand=True).astype(int)
     rows = rows.assign(m=axes[0], n=axes[1])
     records = []
@@ -101,11 +100,12 @@ def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) ->
         DrawingError: No two shapes with m <= n differ in this axis alone.
     """
     wide = rows[rows["m"] <= rows["n"]].sort_values(["m", "n"])
-    lines = [line.tail(2) for _, line in wide.groupby(fixed) if len(line) > 1]
-    if not lines:
-        raise DrawingError(
+    lines = required(
+        [line.tail(2) for _, line in wide.groupby(fixed) if len(line) > 1],
+        DrawingError(
             f"no two growth_shapes m x n with m <= n differ in {axis} alone; add one to the config"
-        )
+        ),
+    )
     line = max(lines, key=lambda found: found[axis].max())
     return growth(line["value"].tolist(), line[axis].tolist(), squared_log)
 
@@ -192,8 +192,9 @@ def table_5(results: Results) -> Drawn:
     Raises:
         DrawingError: The results lack the timed draws, or those of the vector Gaussian.
     """
-    if results.timings.empty:
-        raise DrawingError("the results hold no timings of noise_only; run it first")
+    required(
+        results.timings, DrawingError("the results hold no timings of noise_only; run it first")
+    )
     draws = draws_as_published(results.timings)
     if "gaussian" not in set(draws["mechanism"]):
         raise DrawingError("Table 5 compares with the mechanism gaussian; add it to the config")
@@ -264,8 +265,7 @@ def run_times(
                 parts.append(Part(title, NOT_RUN))
                 continue
             effects[title], stated[title] = ratio, bounds
-    if not effects:
-        raise CannotJudge(f"The run does not time the draws at {listed(shapes)}")
+    required(effects, CannotJudge(f"The run does not time the draws at {listed(shapes)}"))
     parts = [*ratios(effects, stated=stated), *parts]
     named = ["gaussian", *little_more, *far_more]
     judged = given[given["shape"].isin(shapes) & given["mechanism"].isin(named)]

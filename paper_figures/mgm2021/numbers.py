@@ -1,7 +1,5 @@
 """mgm2021 (Yang, Xiang, Yu, Wang, Guo, Li, Li; IEEE TMC): queries, budgets and stated numbers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from mechanisms import Budget

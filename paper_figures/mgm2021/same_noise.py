@@ -5,8 +5,6 @@ for the sensitivity that it is given. So it is the Gaussian mechanism wherever b
 sensitivity, and the budget, of the same thing: of a whole answer, or of each of its elements.
 """
 
-from __future__ import annotations
-
 import math
 
 from claims.judged_rows import calibrated

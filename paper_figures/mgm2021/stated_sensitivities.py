@@ -1,7 +1,5 @@
 """Eq. (30) and (31) of mgm2021: how far one record moves an upload, and a batch of features."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

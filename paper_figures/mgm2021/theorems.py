@@ -3,8 +3,6 @@
 Its claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in paper_figures/suite.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

@@ -1,7 +1,5 @@
 """What mvg2018 says of all its experiments together, in its abstract and Section 1."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from claims.intervals import Mean

@@ -5,8 +5,6 @@ the numbers that are drawn. Drawings take the data set that a run has, official 
 take official data at the paper's shape and budget only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

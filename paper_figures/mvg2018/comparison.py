@@ -6,12 +6,10 @@ is used. The exact calibration bounds every other choice: its noise is the least
 claimed guarantee holds.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.mvg2018.compared_study import (
     MVG,
@@ -57,9 +55,9 @@ _METHOD_ORDER = (
 def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Drawn:
     """The paper's table of a study; `more` are rows that belong to no mechanism."""
     rows, source = study.drawn_rows(results.rows)
-    scores = study.scores(rows)
-    if scores.empty:
-        raise DrawingError(f"no mechanism has a result of {study.name}")
+    scores = required(
+        study.scores(rows), DrawingError(f"no mechanism has a result of {study.name}")
+    )
     records = [
         record
         for kernel in kernels_of(scores)

@@ -4,8 +4,6 @@ A study that scores releases with several kernels has one outcome per kernel, si
 none. Two mechanisms show no order where both are as good as an answer without any information.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The paper's 100 trials have a standard error above the differences that it claim
 elements, so that a hundred thousand draws take a second.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """mvg2018 Experiment III (Sections 7.3 and 8.3, Table 5): covariance estimation."""
 
-from __future__ import annotations
-
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import ComparedStudy

@@ -1,7 +1,5 @@
 """mvg2018 Experiment II (Sections 7.2 and 8.2, Table 4): the first principal component."""
 
-from __future__ import annotations
-
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import ComparedStudy

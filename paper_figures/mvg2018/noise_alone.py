@@ -4,8 +4,6 @@ Theorem 3 bounds the product of the norms of both inverse covariances; Algorithm
 the norm sqrt(n). What is left bounds how far any value of the query can move the noise.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """mvg2018 (Chanyaswad, Dytso, Poor, Mittal; CCS 2018): queries, budgets, allocation, numbers."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms import Budget, Query

@@ -5,14 +5,12 @@ Where its release is proven to be noise, its usefulness is a part of its own, an
 errors is judged as it is, although it is one of noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, Positive, judge
 from claims.rules import order
 from claims.verdicts import NOT_RUN, Finding, Part
@@ -71,9 +69,10 @@ def error_above(
     def judged(scores: pd.DataFrame) -> Judged:
         treatment = directions or judged_treatment(scores, compared)
         published = select(scores, calibration="published")
-        ours = at_best_share(select(published, mechanism=MVG, treatment=treatment))
-        if ours.empty:
-            raise CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}")
+        ours = required(
+            at_best_share(select(published, mechanism=MVG, treatment=treatment)),
+            CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
+        )
         frames = {
             mechanism_title(key): select(published, mechanism=key, treatment=of_others)
             for key in others

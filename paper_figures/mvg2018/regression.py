@@ -1,13 +1,11 @@
 """mvg2018 Experiment I (Sections 7.1 and 8.1, Table 3): regression on private records."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd
 
 from claims.intervals import words
-from claims.judged_rows import pick
+from claims.judged_rows import pick, required
 from claims.judges import CannotJudge, judge
 from claims.rules import equal, number, order
 from claims.verdicts import Finding, Outcome
@@ -148,8 +146,7 @@ def regression_sources(results: Results, *, margin: float) -> Finding:
         published = select(scores, calibration="published", mechanism=MVG)
         right = judged_treatment(scores, REGRESSION)
         known, learnt = (at_best_share(select(published, treatment=t)) for t in (right, PCA))
-        if learnt.empty:
-            raise CannotJudge(f"The results have no rows of {MVG} with private directions")
+        required(learnt, CannotJudge(f"The results have no rows of {MVG} with private directions"))
         effects = {"MVG-2 above MVG-1": difference(learnt, known)}
         means = f"MVG-1 {known['value'].mean():.4g}, MVG-2 {learnt['value'].mean():.4g}"
         return order(effects, margin=margin), means

@@ -1,7 +1,5 @@
 """mvg2018 Section 5.3, Theorems 4 and 5, Appendix B: directions, budgets and sensitivities."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What mvg2018 shows of all three studies: Figure 4 (the share tau) and Table 6 (seconds)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean, bootstrapped
-from claims.judged_rows import tally
+from claims.judged_rows import required, tally
 from claims.judges import CannotJudge, Count, judge
 from claims.rules import equal, order
 from claims.verdicts import NOT_RUN, Finding, Part, not_run
@@ -71,12 +69,13 @@ TIMING_RUN = (
 def figure_4(results: Results) -> Drawn:
     """Error over tau, one line per set of informative features, one panel per study."""
     drawn = [study.drawn_rows(results.rows) for study in STUDIES]
-    scores = pd.concat(
-        select(study.scores(rows), mechanism=MVG)
-        for study, (rows, _) in zip(STUDIES, drawn, strict=True)
+    scores = required(
+        pd.concat(
+            select(study.scores(rows), mechanism=MVG)
+            for study, (rows, _) in zip(STUDIES, drawn, strict=True)
+        ),
+        DrawingError("Figure 4 needs the mechanism mvg"),
     )
-    if scores.empty:
-        raise DrawingError("Figure 4 needs the mechanism mvg")
     lines = _over_shares(scores)
     zero = control_errors(drawn[0][0], "rmse_of_zero")["value"].mean()
     levels = {
@@ -339,9 +338,10 @@ def comparable_directions(
             for name in (right, *others[REGRESSION.name])
         }
         ours = means.pop(right)
-        apart = {name: difference(frame, ours) for name, frame in means.items() if len(frame)}
-        if not apart:
-            raise CannotJudge("The results of the regression have no other set of features")
+        apart = required(
+            {name: difference(frame, ours) for name, frame in means.items() if len(frame)},
+            CannotJudge("The results of the regression have no other set of features"),
+        )
         words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
         return _nearest(REGRESSION, apart, margins), words
 

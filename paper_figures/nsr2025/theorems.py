@@ -1,7 +1,5 @@
 """nsr2025: the least error of prefix sums, by the certified optimum and by singular values."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from claims.judged_rows import pick

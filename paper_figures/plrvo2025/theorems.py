@@ -6,8 +6,6 @@ in the one for language at commit c810b25, there times C; as the scale in the on
 commit bd849aa.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """privunit2022: the error of PrivUnitG against other noise of the same local privacy."""
 
-from __future__ import annotations
-
 from claims.judged_rows import calibrated
 from claims.judges import Epsilon, judge
 from claims.rules import statement

@@ -18,7 +18,7 @@ import scipy
 
 from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import bootstrapped
-from claims.judged_rows import calibrated, listed, official_study, pick
+from claims.judged_rows import calibrated, listed, official_study, pick, required
 from claims.judges import judge
 from claims.rules import number, order, statement
 from claims.verdicts import Finding, Sizes
@@ -176,9 +176,10 @@ def table_1(results: Results) -> Drawn:
     """The constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
     dataset, source = main_dataset(results.rows, "count_query")
     rows = ok_rows(results.rows, "count_query", "expected_loss", dataset)
-    rows = rows[rows["mechanism"].isin(COMPARED)]
-    if rows.empty:
-        raise DrawingError(f"Table 1 needs one of {', '.join(COMPARED)}")
+    rows = required(
+        rows[rows["mechanism"].isin(COMPARED)],
+        DrawingError(f"Table 1 needs one of {', '.join(COMPARED)}"),
+    )
     squared = count_query(PICKUPS).l2_sensitivity ** 2
     records = []
     for row in rows.itertuples():

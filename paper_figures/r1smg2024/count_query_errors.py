@@ -8,9 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
@@ -62,9 +63,10 @@ def counts_over_epsilon(results: Results) -> Drawn:
         .reset_index()
         .sort_values("epsilon", kind="stable")
     )
-    private = means[~means["mechanism"].isin(LEVELS)]
-    if private.empty:
-        raise DrawingError("the results hold no errors of a private mechanism in count_query")
+    private = required(
+        means[~means["mechanism"].isin(LEVELS)],
+        DrawingError("the results hold no errors of a private mechanism in count_query"),
+    )
     family = private["mechanism"].map(FAMILIES).fillna(OTHER)
     shown = [name for name in (GAUSSIAN, OTHER, COUNTING) if (family == name).any()]
     levels = means[means["mechanism"].isin(LEVELS)].groupby(["metric", "mechanism"])["value"].mean()
@@ -111,9 +113,8 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
         panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
         for mechanism in in_order(panel["mechanism"]):
-            line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
-            kind = {"color": style.colour, "marker": style.marker, "label": style.title}
-            axis.loglog(line["epsilon"], line["value"], **kind)
+            line = panel[panel["mechanism"] == mechanism]
+            axis.loglog(line["epsilon"], line["value"], **look(mechanism).line)
         for mechanism in LEVELS:
             level = levels.get((metric, mechanism), 0.0)
             if level > 0:
@@ -127,8 +128,5 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
             axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
     axes[0].set_ylabel("RMSE, pickups")
-    entries = {}
-    for axis in axes:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
+    entries = entries_of(axes)
     part.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5, fontsize=6)

@@ -3,8 +3,6 @@
 The maps themselves and their largest counts are in count_query_maps.py.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -10,6 +10,7 @@ import itertools
 
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
@@ -68,8 +69,7 @@ def figure_8(results: Results) -> Drawn:
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     rows = rows[rows["dataset"] == dataset]
     frames = {"test": accuracies(rows, TEST), "train": accuracies(rows, TRAIN)}
-    if frames["test"].empty:
-        raise DrawingError(f"the results hold no accuracies of dpsgd on {dataset}")
+    required(frames["test"], DrawingError(f"the results hold no accuracies of dpsgd on {dataset}"))
     keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
     means = pd.concat(
         frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)

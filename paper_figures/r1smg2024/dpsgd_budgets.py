@@ -1,7 +1,5 @@
 """The budgets of r1smg2024's DP-SGD, Section 7.3: verdicts in closed form, which read no study."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

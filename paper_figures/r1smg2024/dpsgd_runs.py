@@ -1,7 +1,5 @@
 """Runs of DP-SGD, r1smg2024 Section 7.3: the rows that Figures 7 and 8 and their verdicts read."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

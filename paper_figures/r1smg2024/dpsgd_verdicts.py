@@ -5,8 +5,6 @@ figures are in dpsgd.py, the rows of both in dpsgd_runs.py, the claims about bud
 study, in dpsgd_budgets.py.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pandas as pd

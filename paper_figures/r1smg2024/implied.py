@@ -1,7 +1,5 @@
 """The epsilons at which mechanisms have the numbers that r1smg2024 states for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -4,8 +4,6 @@ Lemma 2, Proposition 1, eq. (17), Corollary 2, and what Section 7.2 says of its 
 the stability of its accuracy.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,15 +3,14 @@
 The table reads noise_only. The claims are judged in closed form, at sizes that a run may not have.
 """
 
-from __future__ import annotations
-
 import math
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, required
 from claims.judges import Positive, judge
 from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
@@ -48,9 +47,10 @@ def stability_table(results: Results) -> Drawn:
         _at_factor(ok_rows(results.rows, "noise_only", metric, FAMILY), factor).assign(title=title)
         for (metric, factor), title in titles.items()
     )
-    rows = rows[rows["calibration"] == "published"]
-    if rows.empty:
-        raise DrawingError(f"the results hold no moments of noise_only/{FAMILY}")
+    rows = required(
+        rows[rows["calibration"] == "published"],
+        DrawingError(f"the results hold no moments of noise_only/{FAMILY}"),
+    )
     # The shape of the distribution of L does not depend on the scale: one epsilon is enough.
     rows = rows[rows["epsilon"] == rows["epsilon"].max()]
     table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
@@ -124,10 +124,13 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     # About the mean the values are exact at every M; about zero they would have to be limits.
     readings = {
         "moments about the mean, as the remark's normal variable has": (
-            _central,
+            attrgetter("central_kurtosis", "central_skewness"),
             range(len(sizes)),
         ),
-        "moments about zero, as Section 6 defines": (_raw, [-1]),
+        "moments about zero, as Section 6 defines": (
+            attrgetter("raw_kurtosis", "raw_skewness"),
+            [-1],
+        ),
     }
     outcomes = tuple(
         Outcome(
@@ -173,14 +176,6 @@ def _moment_parts(
     larger = all(theirs < own for both in ours for theirs, own in zip(both, rank_one, strict=True))
     found = listed(f"{value:.4g}" for value in rank_one)
     return (*parts, statement("R1SMG's larger,", larger, found))
-
-
-def _raw(loss: LossMoments) -> tuple[float, float]:
-    return loss.raw_kurtosis, loss.raw_skewness
-
-
-def _central(loss: LossMoments) -> tuple[float, float]:
-    return loss.central_kurtosis, loss.central_skewness
 
 
 @judge

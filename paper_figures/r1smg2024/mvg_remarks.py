@@ -1,7 +1,5 @@
 """What r1smg2024 says of MVG, Section 7.2, Appendices B and C: verdicts in closed form."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -100,12 +98,14 @@ def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Fi
     theorem allows.
     """
     budgets = [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
+    # Square answers of l2 sensitivity 1 with the smallest possible gamma.
+    queries = [Query(shape=(m, m), l2_sensitivity=1.0, frobenius_bound=0.5) for m in sides]
     parts = []
     for zeta, words in ZETAS.items():
         ratios = [
             calibrated("mvg", query, budget, zeta=zeta).expected_loss()
             / calibrated("gaussian-analytic", query, budget).expected_loss()
-            for query in map(_unit_query, sides)
+            for query in queries
             for budget in budgets
         ]
         parts.append(
@@ -127,11 +127,6 @@ def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Fi
         calibration="published",
         sizes=Sizes(epsilons=listed(f"{e:g}" for e in epsilons)),
     )
-
-
-def _unit_query(side: int) -> Query:
-    """A square answer of l2 sensitivity 1 with the smallest possible gamma."""
-    return Query(shape=(side, side), l2_sensitivity=1.0, frobenius_bound=0.5)
 
 
 def symmetric_norm(sigma: float, side: int) -> float:

@@ -10,18 +10,18 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS
 from paper_figures.selections import ok_rows, size_of
 from paper_figures.style import (
     CALIBRATION_LINES,
-    CALIBRATION_TITLES,
     PAGE,
     in_order,
     look,
@@ -46,9 +46,10 @@ def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
 def figure_9(results: Results) -> Drawn:
     """Expected loss over M, one panel per epsilon, both calibrations."""
-    rows = expected_losses(results.rows)
-    if rows.empty:
-        raise DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only")
+    rows = required(
+        expected_losses(results.rows),
+        DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only"),
+    )
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(2, len(epsilons), figsize=(PAGE, 4.2), sharex=True, squeeze=False)
     for column, epsilon in zip(axes.T, epsilons, strict=True):
@@ -70,9 +71,7 @@ def figure_9(results: Results) -> Drawn:
         column[1].set_ylim(bottom=0)
     for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
         axis.set_ylabel(words)
-    entries = {}
-    for axis in axes[:, 0]:
-        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    entries = entries_of(axes[:, 0])
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
     caption = (
         "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
@@ -91,19 +90,10 @@ def figure_9(results: Results) -> Drawn:
 
 
 def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: str) -> None:
-    style = look(mechanism)
-    label = f"{style.title}, {CALIBRATION_TITLES[calibration]}"
+    kind = look(mechanism).at(calibration)
     if mechanism == "gaussian-analytic":
-        label += ", and both Gaussians at equal true privacy"
-    axis.plot(
-        line["size"],
-        line["value"],
-        color=style.colour,
-        marker=style.marker,
-        linestyle=CALIBRATION_LINES[calibration],
-        markerfacecolor="white" if calibration == "exact" else style.colour,
-        label=label,
-    )
+        kind["label"] += ", and both Gaussians at equal true privacy"
+    axis.plot(line["size"], line["value"], **kind)
 
 
 @judge(studies=("noise_only",))

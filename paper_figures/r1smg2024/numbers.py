@@ -1,7 +1,5 @@
 """r1smg2024 (Ji, Li; USENIX Security 2024): its queries, budgets and stated constants."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

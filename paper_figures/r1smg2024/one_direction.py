@@ -1,7 +1,5 @@
 """Noise along one direction, r1smg2024 Section 4 (the "hidden clue") and Property 1: verdicts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

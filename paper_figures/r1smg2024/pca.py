@@ -18,6 +18,7 @@ from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
@@ -151,7 +152,8 @@ def _families(
         if not simulated:
             _mark_paper(axes[-1, 0])
         part.suptitle(family, fontsize=8)
-        _legend(part, axes)
+        entries = entries_of(axes.flat)
+        part.legend(entries.values(), entries, loc="outside lower center", ncols=3, fontsize=6)
     if simulated:
         words = f"simulated data, not the paper's {dataset_title(PAPER_DATASET)}"
         figure.suptitle(words, fontsize=9, color="#B22222")
@@ -165,16 +167,9 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
             level = levels[metric, control]
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
     for mechanism in in_order(panel["mechanism"]):
-        line, style = panel[panel["mechanism"] == mechanism], look(mechanism)
-        axis.errorbar(
-            line["drawn_at"],
-            line["mean"],
-            yerr=line["error"],
-            color=style.colour,
-            marker=style.marker,
-            elinewidth=0.7,
-            label=style.title,
-        )
+        line = panel[panel["mechanism"] == mechanism]
+        kind = {"yerr": line["error"], "elinewidth": 0.7}
+        axis.errorbar(line["drawn_at"], line["mean"], **kind, **look(mechanism).line)
 
 
 def _limits(
@@ -196,15 +191,6 @@ def _mark_paper(axis: plt.Axes) -> None:
         *(0.93, PCA_ACCURACY, f"paper, non-private: {PCA_ACCURACY:.4f}"),
         **{"ha": "right", "va": "center", "fontsize": 5.5, "transform": place},
     )
-
-
-def _legend(part: plt.Figure, axes: np.ndarray) -> None:
-    """One entry per mechanism, wherever it is drawn."""
-    entries = {}
-    for axis in axes.flat:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    part.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=3, fontsize=6)
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:

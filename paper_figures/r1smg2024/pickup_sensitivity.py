@@ -1,7 +1,5 @@
 """The sensitivity of the count query, r1smg2024 Section 7.1: a verdict by enumeration."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Apart from numbers.py, which cells read: these need the formulas of two mechanis
 there should rerun no cell of another mechanism.
 """
 
-from __future__ import annotations
-
 import math
 
 import scipy

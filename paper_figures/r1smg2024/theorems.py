@@ -4,8 +4,6 @@ Null space (Section 5.4), expected loss (Theorem 7), the lower bounds of Theorem
 What the paper says of MVG is in mvg_remarks.py, its clue and Property 1 in one_direction.py.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

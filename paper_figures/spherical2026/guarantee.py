@@ -21,15 +21,13 @@ Where the tangent meets the axis above 1, noise that is zero with some probabili
 otherwise reaches d's convex hull, below the Gaussian: there the statement is false.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import calibrated, pick
+from claims.judged_rows import calibrated, pick, required
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.rules import statement
 from claims.verdicts import Finding
@@ -107,9 +105,10 @@ def at_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
     Raises CannotJudge where the results lack the analytic Gaussian's.
     """
     chosen = pick(rows, dataset="grid", calibration="exact", metric="expected_loss")
-    gaussian = chosen[chosen["mechanism"] == BASELINE]
-    if gaussian.empty:
-        raise CannotJudge("The results have no analytic Gaussian on the grid")
+    gaussian = required(
+        chosen[chosen["mechanism"] == BASELINE],
+        CannotJudge("The results have no analytic Gaussian on the grid"),
+    )
     epsilon = min(gaussian["epsilon"], key=lambda value: abs(np.log(value)))
     return chosen[chosen["epsilon"] == epsilon]
 

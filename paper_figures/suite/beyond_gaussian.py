@@ -4,8 +4,6 @@
 its budget from them and computes the rest in closed form, at pure privacy as well.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import at_least, calibrated
+from claims.judged_rows import at_least, calibrated, required
 from claims.stated_noise import sensitivities
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.catalogue.counts.k_norm import LARGEST_COUNTS
@@ -40,9 +38,10 @@ def claimed(results: Results) -> Drawn:
     """Variance over the Gaussian's, as published and at equal true privacy, by mechanism."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = float(grid["delta"].iloc[0])
-    sizes = ok_rows(grid, "guarantee", "expected_loss")["size"].unique()
-    if not len(sizes):
-        raise DrawingError("the results hold no noise of a mechanism that is drawn")
+    sizes = required(
+        ok_rows(grid, "guarantee", "expected_loss")["size"].unique(),
+        DrawingError("the results hold no noise of a mechanism that is drawn"),
+    )
     size = int(min(sizes, key=lambda each: abs(math.log(each / SIZE))))
     table = _claims_at(grid[grid["size"] == size], size, epsilon, delta)
     figure, axis = plt.subplots(figsize=(PAGE, 0.24 * len(table) + 1.1))
@@ -103,8 +102,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
                 "equal": own.get("exact", math.nan) / gaussian,
             }
         )
-    if not records:
-        raise DrawingError("the results hold no true delta of a mechanism that adds noise")
+    required(records, DrawingError("the results hold no true delta of a mechanism that adds noise"))
     return pd.DataFrame(records).sort_values(
         "published", ascending=False, ignore_index=True, kind="stable"
     )
@@ -145,9 +143,11 @@ def _draw_factors(axis, table: pd.DataFrame) -> None:
         style = look(key)
         second = {"linestyle": "--"} if query in SECOND else {}
         axis.plot(
-            own["size"], own["factor"], color=style.colour, marker=style.marker,
-            label=f"{style.title}: {query}", **second,
-        )  # fmt: skip
+            own["size"],
+            own["factor"],
+            **style.line | {"label": f"{style.title}: {query}"},
+            **second,
+        )
     axis.set(xscale="log", yscale="log", xlabel="number of elements M")
     axis.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.2), fontsize=6.5)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.selections import main_dataset, ok_rows, size_of
-from paper_figures.style import CALIBRATION_LINES, CALIBRATION_TITLES, PAGE, in_order, look
+from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look
 from runs.results import Results
 
 FALSE, TRUE = "canary_false_positive_rate", "canary_true_positive_rate"
@@ -29,12 +31,10 @@ def canary(results: Results) -> Drawn:
     )
     positive = table.loc[table[FALSE] > 0, FALSE]
     low = 10 ** np.floor(np.log10(positive.min())) if len(positive) else 1e-3
-    handles = {}
     for axis, epsilon in zip(axes[0], epsilons, strict=True):
         _draw_panel(axis, table[table["epsilon"] == epsilon], low)
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
     axes[0, 0].set_ylabel("true positive rate")
+    handles = entries_of(axes[0])
     # The two lines that every panel has come last.
     for label in ("claimed bound", "guessing"):
         handles[label] = handles.pop(label)
@@ -57,9 +57,10 @@ def canary(results: Results) -> Drawn:
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per mechanism, calibration, budget and threshold: both rates, the claimed bound."""
     keys = ["mechanism", "calibration", "epsilon", "delta", "false_positive_rate"]
-    rates = pd.concat(ok_rows(rows, "dpsgd", metric) for metric in (FALSE, TRUE))
-    if rates.empty:
-        raise DrawingError("the results hold no canary rates of a mechanism with an exact profile")
+    rates = required(
+        pd.concat(ok_rows(rows, "dpsgd", metric) for metric in (FALSE, TRUE)),
+        DrawingError("the results hold no canary rates of a mechanism with an exact profile"),
+    )
     table = rates.pivot_table(index=keys, columns="metric", values="value").reset_index()
     for name in ("step_epsilon", "step_delta"):
         step = ok_rows(rows, "dpsgd", name).groupby("epsilon")["value"].first()
@@ -72,15 +73,12 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, low: float) -> None:
     """The rates at one budget; `low` is the left end of the axis."""
     for mechanism in in_order(panel["mechanism"]):
         style = look(mechanism)
-        for calibration, line in CALIBRATION_LINES.items():
+        for calibration in CALIBRATION_LINES:
             chosen = (panel["mechanism"] == mechanism) & (panel["calibration"] == calibration)
             seen = panel[chosen & (panel[FALSE] > 0) & (panel[TRUE] > 0)]
             if seen.empty:
                 continue
-            white = {"markerfacecolor": "white"} if calibration == "exact" else {}
-            label = f"{style.title}, {CALIBRATION_TITLES[calibration]}"
-            kind = {"color": style.colour, "marker": style.marker, "label": label}
-            axis.loglog(seen[FALSE], seen[TRUE], line, **kind, **white)
+            axis.loglog(seen[FALSE], seen[TRUE], **style.at(calibration))
     step_epsilon, step_delta = panel["step_epsilon"].iloc[0], panel["step_delta"].iloc[0]
     grid = np.geomspace(low, 1, 200)
     claim = np.minimum(np.exp(step_epsilon) * grid + step_delta, 1.0)

@@ -3,10 +3,9 @@
 The table `suite_common_queries` and the site read the rows of the study common_queries.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
+from claims.judged_rows import required
 from mechanisms.comparison.advisor import COLUMNS, leaders, ranked
 from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, UNSUPPORTED
 from mechanisms.verification.verification import REFUTED
@@ -63,9 +62,10 @@ def _only(column: pd.Series) -> str:
 @drawing("suite_common_queries", kind="tables", needs=[CommonQueries.name])
 def common_queries(results: Results) -> Drawn:
     """One row per query: the best, what ties with it, the next, and whose claim is false."""
-    found = answers(results.rows)
-    if not found:
-        raise DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first")
+    found = required(
+        answers(results.rows),
+        DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
+    )
     caption = (
         "Which mechanism for a common query? The least root mean square error, of an element or "
         "of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; the next "

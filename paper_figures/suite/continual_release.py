@@ -4,11 +4,10 @@
 continual_release.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
@@ -39,9 +38,10 @@ def streams_with_momentum(results: Results) -> Drawn:
 
 def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     errors = errors_of(results.rows)
-    errors = errors[errors["dataset"] == dataset]
-    if errors.empty:
-        raise DrawingError(f"the results hold no errors of {STUDY}/{dataset}; run it first")
+    errors = required(
+        errors[errors["dataset"] == dataset],
+        DrawingError(f"the results hold no errors of {STUDY}/{dataset}; run it first"),
+    )
     once = errors[errors["participations"] == 1]
     # The longest stream of those with the most mechanisms at the most participations.
     tried = errors.groupby("steps").size()
@@ -50,8 +50,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(PAGE, 2.9))
     for name in in_order(errors["mechanism"]):
         style = look(name)
-        title = DEFAULT_TITLE if name == DEFAULT else style.title
-        line = {"color": style.colour, "marker": style.marker, "label": title}
+        line = style.line | ({"label": DEFAULT_TITLE} if name == DEFAULT else {})
         own = once[once["mechanism"] == name].sort_values("steps", kind="stable")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
@@ -61,8 +60,8 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         right.plot(own["participations"], own["ratio"], **line | {"marker": ""})
         for known, face in ((True, style.colour), (False, "white")):
             part = own[own["known"] == known]
-            mark = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
-            right.plot(part["participations"], part["ratio"], **mark, markerfacecolor=face)
+            mark = style.line | {"label": None, "linestyle": "none", "markerfacecolor": face}
+            right.plot(part["participations"], part["ratio"], **mark)
     left.set(xscale="log", yscale="log", ylabel=f"root mean squared error of {answer}")
     middle.set(xscale="log", ylabel="mean squared error over the least")
     right.set(xscale="log", ylabel="mean squared error over the least")
@@ -153,9 +152,10 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no errors.
     """
-    own = ok_rows(rows, STUDY, "mean_error")
-    if own.empty:
-        raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
+    required(
+        ok_rows(rows, STUDY, "mean_error"),
+        DrawingError(f"the results hold no errors of {STUDY}; run it first"),
+    )
     every = rows[rows["study"] == STUDY]
     every = every.assign(steps=_steps(every))
     metrics = ["mean_error", "max_error", "sensitivity_slack", "optimality_gap"]

@@ -3,13 +3,13 @@
 `suite_dpmf` reads the rows of the study dpmf; it has one row of panels for each data set.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.legends import entries_of
 from paper_figures.selections import LEVELS, dataset_sources, failed_mechanisms, ok_rows
 from paper_figures.style import PAGE, in_order, look
 from runs.results import Results
@@ -60,10 +60,7 @@ def correlated_training(results: Results) -> Drawn:
         trials = int(best["trials"].max())
         facts.append(f"{source}: {records:,} records, {steps:,} steps, {trials} trials")
         edges.append(_at_the_edge(own, best, dataset))
-    handles = {}
-    for panels in axes:
-        found = panels[0].get_legend_handles_labels()
-        handles |= dict(zip(found[1], found[0], strict=True))
+    handles = entries_of(axes[:, 0])
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=3)
 
     delta = ok_rows(rows, STUDY, "steps")["delta"].iloc[0]
@@ -86,7 +83,7 @@ def _draw(panels, rows: pd.DataFrame, data: pd.DataFrame) -> None:
     for name in in_order(data["mechanism"]):
         style = look(name)
         label = TITLES.get(name, style.title)
-        line = {"color": style.colour, "marker": style.marker, "label": label}
+        line = style.line | {"label": label}
         own, curve = (frame[frame["mechanism"] == name] for frame in (data, epochs))
         if name in LEVELS:
             level = {"color": style.colour, "linestyle": ":"}
@@ -138,9 +135,10 @@ def best_finals(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         DrawingError: The results hold no final accuracies.
     """
-    found = ok_rows(rows, STUDY, "final_test_accuracy")
-    if found.empty:
-        raise DrawingError(f"the results hold no accuracies of {STUDY}; run it first")
+    found = required(
+        ok_rows(rows, STUDY, "final_test_accuracy"),
+        DrawingError(f"the results hold no accuracies of {STUDY}; run it first"),
+    )
     means = found.groupby([*KEYS, "learning_rate"])["value"].agg(
         accuracy="mean", least="min", largest="max", trials="size"
     )

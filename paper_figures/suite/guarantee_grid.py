@@ -3,10 +3,9 @@
 `suite_validity` reads the rows of the study guarantee on its data set "grid".
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from claims.judged_rows import required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows, size_of
@@ -20,9 +19,10 @@ def validity(results: Results) -> Drawn:
     from matplotlib.colors import TwoSlopeNorm
 
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
-    rows = rows[(rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")]
-    if rows.empty:
-        raise DrawingError("the results hold no true delta of r1smg as published")
+    rows = required(
+        rows[(rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")],
+        DrawingError("the results hold no true delta of r1smg as published"),
+    )
     rows = rows.assign(size=rows["shape"].map(size_of))
     # A true delta of zero has no logarithm; it is far inside the valid region.
     rows = rows.assign(ratio=np.log10(rows["value"].clip(lower=1e-300) / rows["delta"]))

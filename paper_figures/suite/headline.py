@@ -12,7 +12,7 @@ import textwrap
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
@@ -143,9 +143,10 @@ def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
         DrawingError: The results hold no profile of a mechanism that is drawn.
     """
     grid = rows[(rows["dataset"] == "grid") & ~rows["mechanism"].isin(NOT_DRAWN)]
-    epsilons = ok_rows(grid, "guarantee", "true_delta")["epsilon"].unique()
-    if not len(epsilons):
-        raise DrawingError("the results hold no privacy profile of a mechanism that is drawn")
+    epsilons = required(
+        ok_rows(grid, "guarantee", "true_delta")["epsilon"].unique(),
+        DrawingError("the results hold no privacy profile of a mechanism that is drawn"),
+    )
     epsilon = min(epsilons, key=lambda value: abs(math.log(value)))
     grid = grid[grid["epsilon"] == epsilon]
     return grid.assign(size=grid["shape"].map(size_of)), float(epsilon)
@@ -240,9 +241,9 @@ def _beyond(rows: pd.DataFrame) -> str:
 def cost(results: Results) -> Drawn:
     """Noise per element over M, as published and at equal true privacy; a panel per family."""
     grid, epsilon = at_one_epsilon(results.rows)
-    noise = _noise(grid)
-    if noise.empty:
-        raise DrawingError("the results hold no expected loss of a mechanism that is drawn")
+    noise = required(
+        _noise(grid), DrawingError("the results hold no expected loss of a mechanism that is drawn")
+    )
     noise = noise.assign(family=noise["mechanism"].map(_family))
     families = [
         name for name in (GAUSSIAN, *FAMILIES.values(), SPHERICAL) if name in set(noise["family"])

@@ -4,8 +4,6 @@
 guarantee what Laplace noise needs in truth on the data set "grid".
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -63,14 +61,7 @@ def kappas(results: Results) -> Drawn:
     left.set_title("Privacy loss at equal variance")
     left.legend(loc="lower right")
     if len(needed):
-        style = look(MEASURED)
-        right.semilogx(
-            needed["size"],
-            needed["kappa"],
-            marker=style.marker,
-            color=style.colour,
-            label=style.title,
-        )
+        right.semilogx(needed["size"], needed["kappa"], **look(MEASURED).line)
     right.axhline(fisher.LAPLACE, color="black", linewidth=0.8, linestyle=":", label="kappa = 2")
     right.axhline(1, color="black", linewidth=0.8)
     right.set(xlabel="number of elements M", ylabel="variance over the analytic Gaussian's")

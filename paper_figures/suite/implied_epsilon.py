@@ -5,11 +5,10 @@ mechanism and that this suite can compute at other budgets: by the closed form o
 a study that runs several. The home of a paper declares them, by `claims.implied_epsilon.implies`.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from claims.implied_epsilon import stated_numbers
+from claims.judged_rows import required
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.results import Results
@@ -20,8 +19,9 @@ NEEDS = ["private_data", "private_features", "private_parameters", "dpsgd"]
 @drawing("suite_implied_epsilon", kind="tables", needs=NEEDS)
 def implied_epsilons(results: Results) -> Drawn:
     """One row per stated number and mechanism: the stated epsilon and the implied ones."""
-    if results.rows.empty:
-        raise DrawingError("the results hold no rows of the studies with stated numbers")
+    required(
+        results.rows, DrawingError("the results hold no rows of the studies with stated numbers")
+    )
     records = [
         {
             "paper": paper,

@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
@@ -148,9 +149,10 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError: The results hold no errors.
     """
     grouped = ok_rows(rows, STUDY, "mse").groupby(KEYS, sort=False)["value"]
-    errors = pd.DataFrame({"measured": grouped.mean(), "standard_error": grouped.sem()})
-    if errors.empty:
-        raise DrawingError(f"the results hold no errors of {STUDY}; run it first")
+    errors = required(
+        pd.DataFrame({"measured": grouped.mean(), "standard_error": grouped.sem()}),
+        DrawingError(f"the results hold no errors of {STUDY}; run it first"),
+    )
     errors["expected"] = ok_rows(rows, STUDY, "expected_mse").set_index(KEYS)["value"]
     # Workload by workload, as they are drawn.
     errors = errors.reset_index()
@@ -167,12 +169,13 @@ def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError: The results lack the unit, the analytic Gaussian as published.
     """
     errors = errors_per_query(rows)
-    unit = errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")]
-    if unit.empty:
-        raise DrawingError(
+    unit = required(
+        errors[(errors["mechanism"] == UNIT) & (errors["calibration"] == "published")],
+        DrawingError(
             f"the errors are drawn relative to those of {UNIT} as published, and the results hold "
             "none; add it to the config"
-        )
+        ),
+    )
     unit = unit.set_index(["dataset", "workload", "epsilon"])["error"]
     at = pd.MultiIndex.from_frame(errors[["dataset", "workload", "epsilon"]])
     return errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())

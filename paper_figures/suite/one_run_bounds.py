@@ -9,6 +9,7 @@ import math
 
 import pandas as pd
 
+from claims.judged_rows import required
 from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
@@ -26,9 +27,10 @@ STUDY = "dpsgd"
 @drawing("suite_one_run", kind="figures", needs=[STUDY])
 def one_run(results: Results) -> Drawn:
     """Lower bounds on epsilon from single trainings beside the claimed and the accounted one."""
-    found = ok_rows(results.rows, STUDY, FOUND)
-    if found.empty:
-        raise DrawingError("the results hold no one-run audit; dpsgd needs canaries for it")
+    found = required(
+        ok_rows(results.rows, STUDY, FOUND),
+        DrawingError("the results hold no one-run audit; dpsgd needs canaries for it"),
+    )
     dataset = found["dataset"].iloc[0]
     found = found[found["dataset"] == dataset]
     accounted = ok_rows(results.rows, STUDY, ACCOUNTED)

@@ -4,8 +4,6 @@ The table `suite_panels` has a row for each; a panel without rows names the data
 or was not run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ One person takes part in at most k steps of a stream of numbers, any two at leas
 each by at most 1. All sets of such steps and all signs are tried on small streams.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import product

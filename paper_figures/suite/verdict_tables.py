@@ -4,13 +4,11 @@ The tables `suite_verdicts` and `suite_summary` read the rows of the study guara
 "papers".
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import calibrated
+from claims.judged_rows import calibrated, required
 from mechanisms import AdditiveMechanism, Unsupported, all_mechanisms, distance_to_no_data
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.words import rounded_up
@@ -68,9 +66,10 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError: The results hold no verdict.
     """
     rows = rows[(rows["dataset"] == "papers") & (rows["status"] == OK)]
-    rows = rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(LEVELS)]
-    if rows.empty:
-        raise DrawingError("the results hold no verdict at the papers' settings")
+    rows = required(
+        rows[(rows["calibration"] == "published") & ~rows["mechanism"].isin(LEVELS)],
+        DrawingError("the results hold no verdict at the papers' settings"),
+    )
     records = []
     # The study leaves an infinite epsilon out.
     table = by_setting(rows).fillna({"true_epsilon": np.inf})

@@ -4,8 +4,6 @@ Error at every shape of a tensor, structure of the data, and what weights do to 
 theorems themselves and Table 5 are in theorems.py.
 """
 
-from __future__ import annotations
-
 import math
 
 from claims.judged_rows import calibrated, listed

@@ -1,7 +1,5 @@
 """The epsilons at which mechanisms have the numbers that tldp2025 states for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """tldp2025 (Yuan et al., arXiv:2502.18227): its query, its budget and its stated numbers."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms import Budget, get_mechanism

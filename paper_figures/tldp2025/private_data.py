@@ -3,14 +3,12 @@
 Judges read official data only.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import equal, every, levels, order, statement
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes
@@ -118,9 +116,10 @@ def table_5(results: Results) -> Drawn:
     """Error of one released image: stated, in closed form, and as measured."""
     rows = results.rows
     rows = rows[(rows["study"] == STUDY) & (rows["status"] == OK)]
-    rows = rows[rows["calibration"] == "published"]
-    if rows.empty:
-        raise DrawingError(f"the results hold no published calibration of {STUDY}; run it first")
+    rows = required(
+        rows[rows["calibration"] == "published"],
+        DrawingError(f"the results hold no published calibration of {STUDY}; run it first"),
+    )
     keys = ["dataset", "shape", "mechanism", "epsilon"]
     means = rows.pivot_table(index=keys, columns="metric", values="value", aggfunc="mean")
     records = []
@@ -142,8 +141,9 @@ def table_5(results: Results) -> Drawn:
                 "stated / measured": stated / measured,
             }
         )
-    if not records:
-        raise DrawingError("Table 5 needs one of laplace, gaussian, mvg, idn, tldp-l, tldp-g")
+    required(
+        records, DrawingError("Table 5 needs one of laplace, gaussian, mvg, idn, tldp-l, tldp-g")
+    )
     table = pd.DataFrame(records)
     order = table["mechanism"].map(in_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["dataset", "order", "epsilon"])
@@ -195,9 +195,10 @@ def trained_score(
     """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it."""
     scores = official_scores(results.rows, STUDY, dataset)
     counted = scores.within(below=below)
-    epsilons = sorted(counted.rows[counted.rows["mechanism"].isin(TLDP)]["epsilon"].unique())
-    if not epsilons:
-        raise CannotJudge(f"The results have no TLDP below epsilon {below}")
+    epsilons = required(
+        sorted(counted.rows[counted.rows["mechanism"].isin(TLDP)]["epsilon"].unique()),
+        CannotJudge(f"The results have no TLDP below epsilon {below}"),
+    )
     peak = counted.peak(TLDP)
     clean, chance = scores.level("non-private"), scores.level("random-answer")
     parts = levels(
@@ -244,8 +245,7 @@ def others_low(
         found.append(_sizes(results.rows, scores, dataset, scores.range_of_epsilons))
         words.append(f"{dataset_title(dataset)}: {theorem_2_words(scores)}")
         parts += [scores.low(key, margin) for key in others]
-    if not found:
-        raise CannotJudge(f"The run has none of {listed(map(dataset_title, datasets))}")
+    required(found, CannotJudge(f"The run has none of {listed(map(dataset_title, datasets))}"))
     return Finding(
         parts=parts,
         detail=(

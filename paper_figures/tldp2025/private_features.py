@@ -3,15 +3,13 @@
 Judges read official data only.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd
 
 from claims.intervals import Mean
 from claims.intervals import words as interval_words
-from claims.judged_rows import listed
+from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
 from claims.rules import every, levels, most, order
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
@@ -109,9 +107,10 @@ def feature_score(
     score at any budget is the same for both: more noise is that of a smaller epsilon.
     """
     rows = results.rows
-    present = [name for name in stated if name in official_datasets(rows, STUDY)]
-    if not present:
-        raise CannotJudge(f"The run has no features of {listed(map(dataset_title, stated))}")
+    present = required(
+        [name for name in stated if name in official_datasets(rows, STUDY)],
+        CannotJudge(f"The run has no features of {listed(map(dataset_title, stated))}"),
+    )
     outcomes: dict[str, list[Part]] = {OWN: [], IMAGENET: []}
     words = []
     for dataset in present:
@@ -238,8 +237,9 @@ def features_ahead(
         parts += [scores.low(key, low) for key in others]
         found.append(_sizes(rows, [dataset], scores))
         words.append(f"{title}: {theorem_2_words(scores)}")
-    if not found:
-        raise CannotJudge(f"The run has no features of {listed(map(dataset_title, datasets))}")
+    required(
+        found, CannotJudge(f"The run has no features of {listed(map(dataset_title, datasets))}")
+    )
     return Finding(
         parts=parts,
         detail=(

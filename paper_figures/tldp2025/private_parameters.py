@@ -3,8 +3,6 @@
 The verdicts on the claims about it are in private_parameters_verdicts.py.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from datasets.titles import dataset_title

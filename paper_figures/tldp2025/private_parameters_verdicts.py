@@ -4,8 +4,6 @@ Judges read official data only. The paper gives two values of Delta for the same
 claim depends on it, the outcomes under both stand side by side.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -14,7 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed, pick
+from claims.judged_rows import calibrated, listed, pick, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, every, levels, of_reconstruction, order, some, statement
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
@@ -177,8 +175,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
         name: {key: own for key, own in by_dataset.items() if key == dataset}
         for name, by_dataset in _by_range(rows).items()
     }
-    if not found["clip"]:
-        raise CannotJudge(f"This run has no {dataset_title(dataset)}")
+    required(found["clip"], CannotJudge(f"This run has no {dataset_title(dataset)}"))
     scores = found["clip"][dataset]
     clean, chance = scores.level("non-private"), scores.level("random-answer")
 
@@ -346,9 +343,10 @@ def _deviation(key: str, epsilon: float) -> float:
 @judge(studies=(STUDY,))
 def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
     """TLDP-L above TLDP-G at some epsilon of some data set, and both without noise in the end."""
-    found = _by_range(results.rows)["clip"]
-    if not found:
-        raise CannotJudge(f"The run has no scores with noise for Delta = {2 * CLIP:g}")
+    found = required(
+        _by_range(results.rows)["clip"],
+        CannotJudge(f"The run has no scores with noise for Delta = {2 * CLIP:g}"),
+    )
     ahead = {
         f"{dataset_title(dataset)} at {epsilon:g}": scores.gap("tldp-l", "tldp-g", epsilon)
         for dataset, scores in found.items()

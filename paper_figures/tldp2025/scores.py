@@ -11,7 +11,7 @@ import pandas as pd
 
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
-from claims.judged_rows import listed, pick
+from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
 from claims.rules import at_most, equal, every
 from claims.verdicts import Part
@@ -67,9 +67,10 @@ def drawn_scores(rows: pd.DataFrame, study: str, *keys: str) -> pd.DataFrame:
     Raises:
         DrawingError: There are none.
     """
-    scores = f1_scores(rows, study)
-    if scores.empty:
-        raise DrawingError(f"the results hold no F1 scores of {study}; run it first")
+    scores = required(
+        f1_scores(rows, study),
+        DrawingError(f"the results hold no F1 scores of {study}; run it first"),
+    )
     return over_trials(scores, *keys)
 
 
@@ -207,9 +208,10 @@ class OfficialScores:
     def peak(self, mechanisms: Iterable[str]) -> tuple[str, float]:
         """The mechanism and the epsilon of the highest mean; CannotJudge where there is none."""
         mechanisms, means = list(mechanisms), self.means
-        own = means[means.index.get_level_values("mechanism").isin(mechanisms)]
-        if own.empty:
-            raise CannotJudge(f"The results have no F1 of {listed(mechanisms)}")
+        own = required(
+            means[means.index.get_level_values("mechanism").isin(mechanisms)],
+            CannotJudge(f"The results have no F1 of {listed(mechanisms)}"),
+        )
         return own.idxmax()
 
     def score(self, mechanism: str, epsilon: float) -> Mean:
@@ -315,15 +317,15 @@ def official_scores(
     """
     scores = f1_scores(rows, study)
     chosen = {"dataset": dataset, "data_source": "official", "calibration": calibration} | at
-    if scores.empty:
-        raise CannotJudge(f"The results have no F1 scores of {study}")
+    required(scores, CannotJudge(f"The results have no F1 scores of {study}"))
     return OfficialScores(pick(scores[scores["mechanism"].isin(OF_THE_PAPER)], **chosen))
 
 
 def official_datasets(rows: pd.DataFrame, study: str) -> list[str]:
     """The official data sets of a study in a run; CannotJudge where there is none."""
     found = pick(rows, study=study)
-    found = found[found["data_source"] == "official"]
-    if found.empty:
-        raise CannotJudge(f"The run has no official data for {study}")
+    found = required(
+        found[found["data_source"] == "official"],
+        CannotJudge(f"The run has no official data for {study}"),
+    )
     return sorted(found["dataset"].unique())

@@ -3,8 +3,6 @@
 The worst two tensors differ by Delta in each of the I components.
 """
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

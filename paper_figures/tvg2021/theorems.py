@@ -1,7 +1,5 @@
 """tvg2021: Gaussian noise with a covariance for each axis against i.i.d. Gaussian noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

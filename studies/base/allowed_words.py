@@ -1,7 +1,5 @@
 """What the type of a setting allows, in words."""
 
-from __future__ import annotations
-
 import math
 import types
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The columns a study adds to the tidy table: what it varies beside the budget and the trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 TYPES = {str: "text", int: "whole number", float: "number"}

@@ -1,7 +1,5 @@
 """The families of queries that leaderboards rank, in their order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Settings that several studies share: a grid over epsilon, and trials."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from studies.base.case import Point

@@ -3,8 +3,6 @@
 A new mechanism is in every set that starts from "all", so that no config has to list it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ digits only. Training amplifies such digits, so that studies that train declare 
 same result.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Principal components of a released matrix, and the exact variance that they capture."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

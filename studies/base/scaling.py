@@ -1,7 +1,5 @@
 """Records scaled into [-1, 1]. Both scalings use the data themselves and are not private."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Seeds from names: the same words give the same random numbers, in any order of execution."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

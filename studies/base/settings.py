@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
@@ -33,78 +33,51 @@ from studies.base.allowed_words import Words, unwrapped, words_of
 
 
 class Fault(ValueError):
-    """What a check finds wrong with a key below the section that it checks."""
+    """What a check finds wrong with a key below the section that it checks.
 
-    def __init__(self, key: str) -> None:
+    Args:
+        key: Path of the key from the section, such as "bounding_box.north".
+        message: The message, given the path of the key in the config.
+        name: What is unknown below the key, if that is wrong.
+    """
+
+    def __init__(self, key: str, message: Callable[[str], str], name: str = "") -> None:
         super().__init__(key)
-        self.key = key
+        self.key, self.message, self.name = key, message, name
 
     def below(self, key: str) -> Fault:
         """The same fault, with `key` before its own key."""
         self.key = joined(key, self.key)
         return self
 
-    def message(self, path: str) -> str:
-        """The message when the section is at `path`."""
-        raise NotImplementedError
-
     def error(self, path: str) -> ConfigError:
         """The error when the section is at `path`."""
-        return ConfigError(self.message(path), joined(path, self.key))
+        where = joined(path, self.key)
+        return ConfigError(self.message(where), joined(where, self.name))
 
 
 class Disallowed(Fault):
-    """The value of a key is not allowed.
-
-    Args:
-        key: Path of the key from the section, such as "bounding_box.north".
-        allowed: What is allowed there, in words that follow "must be".
-        value: What was given.
-    """
+    """A value is not allowed; `allowed` says what is, in words that follow "must be"."""
 
     def __init__(self, key: str, allowed: str, value: object) -> None:
-        super().__init__(key)
-        self.allowed, self.value = allowed, value
-
-    def message(self, path: str) -> str:
-        where = joined(path, self.key)
-        return f"config key {where} must be {self.allowed}, got {shown(self.value)}"
+        super().__init__(
+            key, lambda where: f"config key {where} must be {allowed}, got {shown(value)}"
+        )
 
 
 class MissingEntry(Fault):
-    """A mapping lacks an entry that the run needs.
-
-    Args:
-        key: Path of the mapping's key from the section.
-        entry: Key of the entry.
-    """
+    """The mapping at `key` lacks an entry that the run needs."""
 
     def __init__(self, key: str, entry: str) -> None:
-        super().__init__(key)
-        self.entry = entry
-
-    def message(self, path: str) -> str:
-        return f"config key {joined(path, self.key)} has no entry for {self.entry}; add one"
+        super().__init__(key, lambda where: f"config key {where} has no entry for {entry}; add one")
 
 
 class UnknownName(Fault):
-    """A key or an item names something that does not exist.
-
-    Args:
-        key: Path of the mapping's or the list's key from the section.
-        name: The unknown name.
-        known: The names that exist.
-    """
+    """A key or an item of what is at `key` names something that does not exist."""
 
     def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
-        super().__init__(key)
-        self.name, self.known = name, list(known)
-
-    def message(self, path: str) -> str:
-        return unknown_key(joined(path, self.key), self.name, self.known)
-
-    def error(self, path: str) -> ConfigError:
-        return ConfigError(self.message(path), joined(path, self.key, str(self.name)))
+        known = list(known)
+        super().__init__(key, lambda where: unknown_key(where, name, known), str(name))
 
 
 class Section(BaseModel):

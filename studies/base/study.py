@@ -1,7 +1,5 @@
 """What a study is: its names, data sets, metrics and settings, and what it measures at a point."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """What the studies that train networks share: settings, seeds, checkpoints and progress lines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal

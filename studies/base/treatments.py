@@ -7,8 +7,6 @@ mechanism has one treatment without a name. The columns `treatment` and `share` 
 apart. All treatments of a trial draw from the same seed.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping

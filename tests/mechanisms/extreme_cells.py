@@ -14,7 +14,7 @@ from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.composition import ConvolvedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 
 # Their time grows too fast with the number of elements for random cells of a million.
 SLOW = {

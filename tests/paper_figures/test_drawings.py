@@ -221,7 +221,7 @@ def test_both_files_have_one_layout_with_legends_at_their_distance(written):
     for number in range(9):
         axis.plot([0, 1], [number, 1], label=f"curve {number}")
     axis.set_xlabel("x")
-    legend_below(axis, points=29)
+    legend_below(axis)
     in_pdf, in_png = written(figure)
     assert in_pdf == in_png == axis.get_position().bounds
     assert axis.get_position().height < 0.5

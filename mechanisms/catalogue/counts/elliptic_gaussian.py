@@ -14,8 +14,6 @@ squared norm (M - 1) across + along has, by Cauchy and Schwarz,
 mu is that of the budget (Balle and Wang 2018, Theorem 8).
 """
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -69,6 +67,7 @@ class CorrelatedGaussian(AdditiveMechanism):
     paper = "Lebeda 2024"
     theorem = "arXiv:2408.06853, common and independent noise for counting queries"
     guarantee = "approximate"
+    look = ("#1F77B4", "P", 36)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -97,6 +96,7 @@ class EllipticGaussian(AdditiveMechanism):
     paper = "Joseph and Yu 2024"
     theorem = "arXiv:2309.15790, elliptic Gaussian noise for sum, count and vote"
     guarantee = "approximate"
+    look = ("#5DA5DA", "X", 37)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

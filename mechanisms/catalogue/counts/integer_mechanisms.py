@@ -4,8 +4,6 @@ Continuous noise is drawn in floating point; the last bits of the result depend 
 can reveal it. Integers have exact samplers: mechanisms/noise/exact_integers.py.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from fractions import Fraction
@@ -150,6 +148,7 @@ class DiscreteGaussian(IntegerMechanism):
     paper = "Canonne et al. 2020"
     theorem = "Theorem 4, as concentrated DP"
     guarantee = "approximate"
+    look = ("#17789A", "d", 42)
 
     @classmethod
     def law_for(cls, count, budget):
@@ -178,6 +177,7 @@ class Skellam(IntegerMechanism):
     paper = "Agarwal et al. 2021"
     theorem = "Theorem 3.5, as the code of distributed DP calibrates"
     guarantee = "approximate"
+    look = ("#6B8E23", "h", 43)
     # The exact sampler multiplies about as many whole numbers as the standard deviation says.
     largest_exact_std = 10_000.0
 

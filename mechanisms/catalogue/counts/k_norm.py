@@ -1,7 +1,5 @@
 """The K-norm mechanism for counts and for boxes: pure privacy in the shape of the changes."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.k_norm_noise import CountNorm, CubeNorm
 from mechanisms.query.query import Budget, Query, Unsupported
@@ -26,6 +24,7 @@ class KNormMechanism(AdditiveMechanism):
     paper = "Hardt and Talwar 2010"
     theorem = "K-norm mechanism; arXiv:2309.15790 for counts"
     guarantee = "pure"
+    look = ("#B8860B", "8", 44)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

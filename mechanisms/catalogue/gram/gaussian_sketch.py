@@ -1,7 +1,5 @@
 """The Gaussian mixing mechanism: random combinations of the records, calibrated by Renyi DP."""
 
-from __future__ import annotations
-
 import math
 
 import scipy
@@ -38,6 +36,7 @@ class GaussianSketch(JohnsonLindenstrauss):
     title = "Gaussian sketch"
     paper = "Lev et al. 2025"
     theorem = "arXiv:2505.24603, GaussMix as its published code calibrates"
+    look = ("#9467BD", "p", 41)
 
     @classmethod
     def stated_w(cls, query: Query, budget: Budget, rows: int) -> float:

@@ -1,10 +1,7 @@
 """The Johnson-Lindenstrauss transform: releases random combinations of the records."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
@@ -13,17 +10,11 @@ from mechanisms.base.guard import ROUNDING
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_count
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
 GRAM_ROWS = 100
-
-
-def _is_count_or_none(value) -> bool:
-    return value is None or (
-        isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,11 +53,12 @@ class JohnsonLindenstrauss(Mechanism):
     paper = "Blocki et al. 2012"
     theorem = "Algorithm 3 (covariance); for a general matrix Upadhyay 2014"
     guarantee = "approximate"
+    look = ("#6F4C9B", "2", 17)
     options = {
         "rows": Option(
             None,
             f"an integer >= 1, or null: {GRAM_ROWS} for a gram matrix, n for n records",
-            _is_count_or_none,
+            lambda rows: rows is None or is_count(rows),
             "r, the number of Gaussian combinations; for n records it must be n",
         )
     }

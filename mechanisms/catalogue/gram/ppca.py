@@ -1,7 +1,5 @@
 """PPCA: the exponential mechanism over subspaces, a draw of the matrix Bingham distribution."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -10,7 +8,7 @@ from mechanisms.base.exact_calibration import exact_factor
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.noise.bingham import CONVERGED, sample_bingham
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.query.option import positive_integer
 from mechanisms.query.requirements import require_gram
 
@@ -43,6 +41,7 @@ class Ppca(Mechanism):
     paper = "Chaudhuri et al. 2013"
     theorem = "Algorithm PPCA (exponential mechanism)"
     guarantee = "pure"
+    look = ("#222255", "*", 27)
     options = {
         "components": positive_integer(1, "k <= d, the components that are released together")
     }

@@ -1,7 +1,5 @@
 """Symmetric Gaussian noise on a Gram matrix: MOD-SULQ and Analyze Gauss."""
 
-from __future__ import annotations
-
 import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -23,6 +21,7 @@ class ModSulq(AdditiveMechanism):
     paper = "Chaudhuri et al. 2013"
     theorem = "Algorithm MOD-SULQ"
     guarantee = "approximate"
+    look = ("#33BBEE", ">", 24)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
@@ -50,6 +49,7 @@ class AnalyzeGauss(AdditiveMechanism):
     paper = "Dwork et al. 2014"
     theorem = "Gaussian mechanism on the upper triangle"
     guarantee = "approximate"
+    look = ("#AAAA00", "<", 25)
 
     @classmethod
     def limit(cls, query, budget):

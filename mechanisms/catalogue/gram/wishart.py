@@ -1,7 +1,5 @@
 """The Wishart mechanism: a positive semidefinite random matrix is added to a Gram matrix."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.query.query import Budget, Query
@@ -22,6 +20,7 @@ class WishartMechanism(AdditiveMechanism):
     paper = "Jiang et al. 2016"
     theorem = "Wishart mechanism"
     guarantee = "pure"
+    look = ("#99DDFF", "s", 26)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

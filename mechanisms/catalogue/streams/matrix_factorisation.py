@@ -1,14 +1,19 @@
 """Matrix factorisation: noise on a stream for its prefix sums, or for SGD with momentum."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.public_information import MOMENTUM, PARTICIPATIONS, SEPARATION
 from mechanisms.noise.stream_gaussian import StreamGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.query.option import Option, choice, positive_integer, probability
+from mechanisms.query.option import (
+    Option,
+    choice,
+    is_count,
+    is_number,
+    positive_integer,
+    probability,
+)
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 from mechanisms.strategies.streams.designs import FAMILIES, Design
@@ -17,15 +22,6 @@ from mechanisms.strategies.streams.factorisation import StreamError
 from mechanisms.strategies.streams.optimal_stream import OptimalFactorisation
 from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stream_workload import StreamWorkload
-
-
-def _is_bands(value) -> bool:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value is None or (whole and value >= 1)
-
-
-def _is_momentum(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
 
 
 class MatrixFactorisation(AdditiveMechanism):
@@ -50,6 +46,16 @@ class MatrixFactorisation(AdditiveMechanism):
     paper = "Choquette-Choo et al. 2023"
     theorem = "arXiv:2306.08153, Gaussian noise on C x under (k, b)-participation"
     guarantee = "approximate"
+    look = ("#3B5BA5", "s", 47)
+    variants = {
+        "factorisation-identity": ("identity", ("#000000", "^", 48)),
+        "factorisation-tree": ("binary tree", ("#999933", "p", 49)),
+        "factorisation-bisr": ("BISR", ("#CC79A7", "v", 50)),
+        "factorisation-blt": ("BLT", ("#E69F00", "D", 51)),
+        "factorisation-bandmf": ("BandMF", ("#009E73", "o", 52)),
+        "factorisation-dense": ("dense", ("#D55E00", "*", 53)),
+        "factorisation-banded": ("banded", ("#7B3294", "h", 54)),
+    }
     options = {
         "factorisation": choice(*FAMILIES, description="C; see mechanisms/factorisations"),
         "participations": positive_integer(1, "largest number of steps that one person changes"),
@@ -58,7 +64,7 @@ class MatrixFactorisation(AdditiveMechanism):
             None,
             "an integer >= 1, or null for the power of two with the least error (banded: twice "
             "the separation)",
-            _is_bands,
+            lambda bands: bands is None or is_count(bands),
             "bands of C (bandmf, banded) or of its inverse (bisr)",
         ),
         "buffers": positive_integer(4, "buffers of blt"),
@@ -66,7 +72,7 @@ class MatrixFactorisation(AdditiveMechanism):
         "momentum": Option(
             0.0,
             "a number in [0, 1), below decay",
-            _is_momentum,
+            lambda momentum: is_number(momentum) and 0 <= momentum < 1,
             "momentum of the workload; 0 with decay 1 are prefix sums",
         ),
     }

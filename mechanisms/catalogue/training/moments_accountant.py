@@ -1,7 +1,5 @@
 """Gaussian noise calibrated by the accountant of DP-SGD."""
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.query.option import positive_integer, probability
@@ -22,6 +20,7 @@ class MomentsAccountant(AdditiveMechanism):
     paper = "Abadi et al. 2016"
     theorem = "Theorem 2, by Renyi DP (Mironov et al. 2019)"
     guarantee = "approximate"
+    look = ("#AA4466", "v", 12)
     options = {
         "rate": probability(1.0, "q, the rate at which every release samples the records"),
         "steps": positive_integer(1, "T, the releases that share the budget"),

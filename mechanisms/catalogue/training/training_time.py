@@ -8,8 +8,6 @@ studies of type III have delta = 1e-5 and epsilons in the hundreds, for which th
 calibration is not proved.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -20,7 +18,7 @@ from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.query.option import Option, shares
+from mechanisms.query.option import Option, is_count, shares
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
@@ -43,7 +41,7 @@ def _are_sizes(value) -> bool:
         return True
     if not isinstance(value, (list, tuple)) or not value:
         return False
-    return all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in value)
+    return all(map(is_count, value))
 
 
 class LLAGP(AdditiveMechanism):
@@ -58,6 +56,7 @@ class LLAGP(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Section 5.3.3, basic composition over layers"
     guarantee = "approximate"
+    look = ("#BB5566", "v", 32)
     options = {
         "layers": Option(
             None,
@@ -106,6 +105,7 @@ class DPHSGD(AdditiveMechanism):
     paper = "tldp2025"
     theorem = "Section 5.3, clipping before Gaussian noise"
     guarantee = "approximate"
+    look = ("#004488", "8", 33)
     options = {
         "thresholds": shares(
             "t, the share of its range that every element is clipped to, of the answer's shape; "

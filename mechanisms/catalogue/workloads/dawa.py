@@ -5,19 +5,15 @@ the buckets, which are spread evenly over their cells. The cells of a matrix are
 of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Real
 
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
-from mechanisms.privacy.event_profile import EventProfile
-from mechanisms.privacy.pure_profile import PureProfile
-from mechanisms.query.option import Option
+from mechanisms.privacy.finite_profile import EventProfile, PureProfile
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Unsupported
 from mechanisms.query.requirements import require_histogram
 from mechanisms.strategies.greedy_h import noisy_totals
@@ -30,16 +26,15 @@ from mechanisms.strategies.partition import (
 )
 
 
-def _is_share(value) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < 1
-
-
 class TwoStage(Mechanism):
     """The two stages that all variants of DAWA share: partition, then measure."""
 
     options = {
         "ratio": Option(
-            0.25, "a number with 0 < ratio < 1", _is_share, "share of epsilon for the partition"
+            0.25,
+            "a number with 0 < ratio < 1",
+            lambda ratio: is_number(ratio) and 0 < ratio < 1,
+            "share of epsilon for the partition",
         )
     }
 
@@ -111,6 +106,7 @@ class Dawa(TwoStage):
     paper = "Li et al. 2014"
     theorem = "Laplace mechanism on all bucket costs, sequential composition"
     guarantee = "pure"
+    look = ("#4477AA", "8", 19)
 
     _partition = staticmethod(dyadic_partition)
 
@@ -136,6 +132,7 @@ class DawaPublished(TwoStage):
     paper = "Li et al. 2014"
     theorem = "Section 3 (partition) and sequential composition"
     guarantee = "pure"
+    look = ("#BBCC33", "H", 20)
 
     _partition = staticmethod(published_partition)
 

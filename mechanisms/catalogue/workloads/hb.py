@@ -5,8 +5,6 @@ and 2 if one is replaced. Each level of the tree partitions the cells, so by the
 its counts change by no more than that in l1 norm, and those of all h levels by at most h times it.
 """
 
-from __future__ import annotations
-
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.query.query import Budget, Query
@@ -78,6 +76,7 @@ class Hb(AdditiveMechanism):
     paper = "Qardaji et al. 2013"
     theorem = "Section 3 (Laplace mechanism on h levels)"
     guarantee = "pure"
+    look = ("#CC6677", "d", 18)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

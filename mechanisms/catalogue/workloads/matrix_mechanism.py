@@ -1,7 +1,5 @@
 """The matrix mechanism: Gaussian noise on a histogram, shaped for the linear queries it serves."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
@@ -48,6 +46,7 @@ class MatrixMechanism(AdditiveMechanism):
     paper = "Li et al. 2015"
     theorem = "the (epsilon, delta)-matrix mechanism, with the classic Gaussian's sigma"
     guarantee = "approximate"
+    look = ("#661100", "+", 21)
     options = WORKLOAD_OPTIONS
     public_information = {"workload": WORKLOAD}
 
@@ -85,6 +84,7 @@ class MatrixMechanismCVXPY(MatrixMechanism):
 
     key = "matrix-mechanism-cvxpy"
     title = "Matrix mechanism (CVXPY)"
+    look = ("#DDCC77", "4", 22)
 
     @staticmethod
     def strategy(workload: Workload) -> Strategy:

@@ -1,7 +1,5 @@
 """The matrix mechanism under pure differential privacy: Laplace noise on a strategy."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
@@ -35,6 +33,7 @@ class MatrixMechanismL1(AdditiveMechanism):
     paper = "McKenna et al. 2018"
     theorem = "OPT_0 strategies, Laplace mechanism"
     guarantee = "pure"
+    look = ("#994455", "1", 23)
     options = WORKLOAD_OPTIONS
     public_information = {"workload": WORKLOAD}
 

@@ -1,7 +1,5 @@
 """What profiles of Gaussian releases on random samples have in common."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 

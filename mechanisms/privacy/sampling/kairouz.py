@@ -5,8 +5,6 @@ composition really spends is computed in `mechanisms.privacy.composition` and in
 `poisson_sampling`. The formula holds for any adjacency that all uses share.
 """
 
-from __future__ import annotations
-
 import math
 
 import scipy

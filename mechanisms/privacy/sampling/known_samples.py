@@ -1,7 +1,5 @@
 """Gaussian releases on random samples whose membership is public."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

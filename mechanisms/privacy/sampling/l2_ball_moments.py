@@ -6,8 +6,6 @@ its change, so that their logarithms are convex in each |D_i| and rise with it. 
 elements is Schur-convex, and largest at a vector that majorises the ball.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

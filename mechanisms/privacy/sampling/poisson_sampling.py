@@ -5,8 +5,6 @@ record with probability q (the rate), independently. dp_accounting accounts for 
 `SampledRun` bounds the privacy of any noise with a profile. Losses are natural logarithms.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging

@@ -1,7 +1,5 @@
 """Bounds of the profile of many Gaussian releases on Poisson samples of the records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

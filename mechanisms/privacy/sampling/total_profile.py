@@ -25,11 +25,11 @@ from mechanisms.privacy.composition import (
     symmetric_cells,
     symmetric_chords,
 )
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
 from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
 from mechanisms.privacy.unequal_releases import UnequalReleasesProfile

@@ -21,8 +21,6 @@ where C is the volume of the unit ball in R^(M - 1) over that in R^M. The sphere
 z = 1, and at h = 2, z = -1. On a sphere of radius R, L > epsilon exactly at heights above z(d).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 It runs on Gauss-Legendre panels that are halved until two node counts agree.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

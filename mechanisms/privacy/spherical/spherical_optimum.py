@@ -1,7 +1,5 @@
 """The member of the spherical generalised gamma family with the least expected loss E R^2."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

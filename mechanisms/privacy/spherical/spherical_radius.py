@@ -5,8 +5,6 @@ to a constant near sqrt(k / 2 pi), which loses no digits at k = 5e6. The radius 
 the noise is uniform (see `spherical_balls`) has this density times (M - a + p v) / M.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

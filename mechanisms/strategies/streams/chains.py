@@ -13,8 +13,6 @@ A random chain with random signs bounds the squared sensitivity of every X, band
 below: it is at least <M, X> with M = E[u u^T], where u holds the signs at the steps of the chain.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Factorisations that need no optimiser: identity, square roots, and the binary tree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.strategies.streams.factorisation import DenseFactorisation, ToeplitzFactorisation

@@ -1,7 +1,5 @@
 """The factorisations by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

@@ -6,8 +6,6 @@ sigma^2 (C^T C)^-1 on the stream itself, made step by step. The variance of the 
 sigma^2 ||B_t||^2.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

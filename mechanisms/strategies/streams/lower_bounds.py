@@ -8,8 +8,6 @@ where ||.||_* is the sum of the singular values (see `optimal_banded`). With one
 uniform step, M = I / n: the bound of Henzinger, Upadhyay and Upadhyay 2023 (arXiv:2211.05006).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 

@@ -22,8 +22,6 @@ the square of the nuclear norm of A M^1/2. With at most b bands this is BandMF o
 here any lengths are allowed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import islice
 

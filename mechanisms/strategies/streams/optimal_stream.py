@@ -6,8 +6,6 @@ D^-1/2 A^-1 A^-T D^-1/2, is tridiagonal: an iteration takes O(n^2) in place of O
 gap allowed is wider above 2048 steps, where an iteration takes half a minute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

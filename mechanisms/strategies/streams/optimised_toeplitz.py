@@ -4,8 +4,6 @@ The objective is log sens(C)^2 + log mean ||B_t||^2, where the sensitivity is th
 steps of one person: exact for the C that are found, or else bounded by `toeplitz_sensitivity`.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -4,8 +4,6 @@ One person contributes at most `times` steps of the stream, any two at least `se
 moves each by a vector of norm at most 1. The sensitivity is the largest ||C D||_F over such D.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

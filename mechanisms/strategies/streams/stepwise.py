@@ -4,8 +4,6 @@ Each function takes the draws z_1, z_2, ... as an iterable of vectors of one siz
 vectors as it says, and yields the noise of every step when that step's draw is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a stream of n steps is asked for: prefix sums, or the iterates of SGD with momentum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

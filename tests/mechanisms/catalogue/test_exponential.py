@@ -15,7 +15,7 @@ from mechanisms import (
 )
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.verification.verification import HOLDS, verify
 from tests.peak_memory import peak_of
 

@@ -9,9 +9,9 @@ import scipy
 
 from mechanisms import Budget, Query, compose, get_mechanism
 from mechanisms.plans.plan import Odometer, Parallel, Release, Search, noise_factor
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.total_profile import TotalProfile
 from mechanisms.privacy.trade_off import type_two_error

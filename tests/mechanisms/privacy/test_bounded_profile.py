@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from mechanisms.privacy.bounded_profile import BoundedProfile, enclosed
-from mechanisms.privacy.event_profile import EventProfile
+from mechanisms.privacy.finite_profile import EventProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 
 def test_the_truth_lies_between_both_profiles_however_they_are_changed():

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from kept_components import keep_or_noise
 
-from mechanisms.privacy.cap_profile import CapProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
+from mechanisms.privacy.finite_profile import CapProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 PROFILES = [

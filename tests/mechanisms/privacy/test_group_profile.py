@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import GroupProfile, group_profile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 
 @pytest.mark.parametrize(("size", "width"), [(2, 3e-3), (5, 3e-2)])

@@ -8,10 +8,9 @@ import pytest
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
 from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.finite_profile import PureProfile, WishartProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.moving_support import WishartProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])
 # What dp-accounting's own arithmetic may add to a pessimistic bound, and take from an optimistic

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mechanisms.privacy.composition import ComposedProfile
-from mechanisms.privacy.moving_support import WishartProfile
+from mechanisms.privacy.finite_profile import WishartProfile
 
 
 def profile_of(kappa):

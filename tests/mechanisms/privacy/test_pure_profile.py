@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])

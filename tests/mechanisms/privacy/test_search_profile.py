@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.search_profile import SearchProfile
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.trade_off import (
     advantage,
     claimed_true_positive_rate,

@@ -10,8 +10,8 @@ import numpy as np
 from mechanisms import AdditiveMechanism, Budget, Query
 from mechanisms.catalogue.gaussian import AnalyticGaussian, classic_multiplier
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 BUDGET = Budget(epsilon=1.0, delta=1e-5)
 QUERY = Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=8.0)

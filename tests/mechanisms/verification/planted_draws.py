@@ -11,8 +11,8 @@ from mechanisms import Budget, Mechanism
 from mechanisms.catalogue.counts.integer_mechanisms import DiscreteGaussian
 from mechanisms.catalogue.privunit import PrivUnitG
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 
 class LessNoiseInTraining(Gaussian):

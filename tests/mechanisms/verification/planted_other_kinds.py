@@ -13,8 +13,8 @@ from mechanisms.catalogue.gram.ppca import Ppca
 from mechanisms.catalogue.workloads.dawa import Dawa
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.noise.laplace_noise import IndependentLaplace
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.pure_profile import PureProfile
 
 
 class Unscaled(Mechanism):

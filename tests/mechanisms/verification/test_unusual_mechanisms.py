@@ -14,9 +14,9 @@ from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
 pytestmark = [

@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 
 from mechanisms import Budget
-from mechanisms.privacy.pure_profile import PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.sampling import kairouz
 
 

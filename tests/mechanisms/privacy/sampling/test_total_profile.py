@@ -10,9 +10,9 @@ from dp_accounting.pld import PLDAccountant
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
 from mechanisms.privacy.composition import at_negative
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
-from mechanisms.privacy.pure_profile import PureProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.total_profile import TotalProfile, total
 

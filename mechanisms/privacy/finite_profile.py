@@ -1,0 +1,314 @@
+"""Profiles of a loss with few values: randomised response, caps, one event, moving supports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import scipy
+
+from mechanisms.privacy.numerics import ULP, log1mexp
+from mechanisms.privacy.profile import (
+    Bounds,
+    PrivacyProfile,
+    check_count,
+    check_positive,
+    check_target,
+)
+
+
+class FiniteProfile(PrivacyProfile):
+    """delta(e) = sum P(L = l) (1 - e^(e - l)) over the losses l > e, which are finitely many.
+
+    Subclasses state `atoms`: the losses, and the logarithms of their probabilities under P. The
+    largest loss comes first; of the last, which is at most 0, the probability is what is left of 1.
+    Bounds: rounding only, unless the pair is known from one side alone.
+    """
+
+    # Whether delta has a lower and an upper bound other than 0 and 1.
+    bounded: ClassVar[tuple[bool, bool]] = (True, True)
+
+    atoms: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def _rounding(self) -> tuple[float, float]:
+        """Of a loss, and of the logarithm of a probability."""
+        return 8 * ULP * (1 + self._reach), 8 * ULP * (1 + abs(self.atoms[1][0]))
+
+    @property
+    def _reach(self) -> float:
+        """The largest finite size of a loss."""
+        sizes = np.abs(self.atoms[0])
+        return float(sizes[np.isfinite(sizes)].max())
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        losses, log_masses = (part[:-1] for part in self.atoms)
+        shares = np.cumsum(np.exp(log_masses - (losses if reverse else 0.0)))
+        return self.atoms[0][np.searchsorted(shares, rng.random(check_count("n", n)), side="right")]
+
+    def _log_sum(self, epsilon: np.ndarray) -> np.ndarray:
+        losses, log_masses = self.atoms
+        gap = np.minimum(epsilon[..., None] - losses, 0.0)
+        return np.logaddexp.reduce(log_masses + log1mexp(gap), axis=-1)
+
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        of_loss, of_mass = self._rounding
+        of_loss += 4 * ULP * epsilon
+        lower, value, upper = (
+            self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
+        )
+        private = epsilon >= self.largest_loss
+        upper = np.where(private, -np.inf, np.minimum(upper + of_mass, 0.0))
+        bounds = Bounds(lower - of_mass, np.minimum(value, upper), upper)
+        return self._known(bounds, -np.inf, 0.0)
+
+    def _survival(self, epsilon: np.ndarray) -> np.ndarray:
+        if not all(self.bounded):
+            return super()._survival(epsilon)
+        losses, log_masses = self.atoms
+        return np.where(losses > epsilon[..., None], np.exp(log_masses), 0.0).sum(axis=-1)
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        losses, log_masses = self.atoms
+        if np.count_nonzero(losses > 0) > 1:
+            found = super()._epsilon(delta)
+        else:
+            of_loss, of_mass = self._rounding
+            ends = []
+            for sign in (-1, 0, 1):
+                with np.errstate(divide="ignore"):
+                    share = np.log(delta) - log_masses[0] - sign * of_mass
+                part = np.where(share < 0, log1mexp(np.minimum(share, 0.0)), 0.0)
+                epsilon = np.maximum(losses[0] + sign * of_loss + part, 0.0)
+                ends.append(np.where(share < 0, np.minimum(epsilon, self.largest_loss), 0.0))
+            found = Bounds(*ends)
+        return self._known(found, 0.0, np.inf)
+
+    def _known(self, found: Bounds, least: float, most: float) -> Bounds:
+        """`found` without the ends that are not known; the value is then the end that is."""
+        lower, value, upper = found
+        below, above = self.bounded
+        if not above:
+            return Bounds(lower, lower, np.full(lower.shape, most))
+        return found if below else Bounds(np.full(lower.shape, least), value, upper)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureProfile(FiniteProfile):
+    """An upper bound for any epsilon-DP release, epsilon = `largest`.
+
+    Any epsilon-DP pair is one post-processing of the two output distributions of randomised
+    response, whose loss is +epsilon with probability p = 1 / (1 + e^-epsilon) and -epsilon
+    otherwise (Kairouz, Oh and Viswanath 2015, Theorem 2.5). Hence
+
+        delta(e) <= (e^epsilon - e^e) / (e^epsilon + 1)   for e < epsilon, and 0 from there on,
+
+    and `times` independent releases are bounded by as many answers, whose composed loss is
+    (2 K - times) epsilon with K binomial (their Theorem 3.3). That bound is reported as value and
+    upper bound (with an allowance for rounding); the lower bound is 0, as the release may reveal
+    less. Sampled losses are those of randomised response.
+
+    Args:
+        largest: epsilon of one release, finite and > 0.
+        times: Independent releases, >= 1.
+    """
+
+    largest: float
+    times: int = 1
+
+    bounded = (False, True)
+    # Epsilon is only claimed.
+    attains_largest_loss = False
+
+    def __post_init__(self) -> None:
+        check_positive("largest", self.largest)
+        check_count("times", self.times)
+
+    @property
+    def largest_loss(self) -> float:
+        """`times` epsilon."""
+        return self.times * self.largest
+
+    @cached_property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        count, k = self.times, np.arange(self.times, -1, -1)
+        log_choices = -np.log(count + 1.0) - scipy.special.betaln(k + 1.0, count - k + 1.0)
+        log_truth = -np.log1p(np.exp(-self.largest))
+        return (
+            (2.0 * k - count) * self.largest,
+            log_choices + count * log_truth - (count - k) * self.largest,
+        )
+
+    @property
+    def _rounding(self) -> tuple[float, float]:
+        log_choices = scipy.special.gammaln(self.times + 1)
+        return 4 * ULP * self._reach, ULP * (16 + 4 * (log_choices + self._reach))
+
+    def compose(self, times: int) -> PureProfile:
+        return replace(self, times=self.times * check_count("times", times))
+
+    def _scaled(self, factor: float) -> PureProfile:
+        """For noise whose epsilon is inversely proportional to its scale."""
+        return replace(self, largest=self.largest / factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """One release: largest must become log((e^epsilon + delta) / (1 - delta))."""
+        check_target(epsilon, delta)
+        if delta == 0:
+            return self.largest_loss / epsilon
+        if self.times > 1:
+            return super().scale_factor(epsilon, delta)
+        wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
+        return float(self.largest / wanted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapProfile(FiniteProfile):
+    """Loss +epsilon with probability `mass` under P, -epsilon with mass e^-epsilon, 0 otherwise.
+
+    That of an output that falls into one of two disjoint regions or into neither. So
+    delta(e) = mass (1 - e^(e - epsilon)) below epsilon, and 0 from there on; the pair is symmetric.
+
+    Args:
+        largest: epsilon, finite and > 0.
+        mass: In (0, 1 / (1 + e^-epsilon)]; at the right end it is randomised response.
+    """
+
+    largest: float
+    mass: float
+
+    def __post_init__(self) -> None:
+        check_positive("largest", self.largest)
+        check_positive("mass", self.mass)
+        if self.mass * (1 + np.exp(-self.largest)) > 1 + 16 * ULP:
+            raise ValueError(f"mass must be at most 1 / (1 + e^-largest), got {self.mass}")
+
+    @property
+    def largest_loss(self) -> float:
+        return self.largest
+
+    @cached_property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        log_mass, neither = np.log(self.mass), 1 - self.mass * (1 + np.exp(-self.largest))
+        masses = [log_mass, log_mass - self.largest, np.log(max(neither, ULP))]
+        return np.array([self.largest, -self.largest, 0.0]), np.array(masses)
+
+    def _scaled(self, factor: float) -> PrivacyProfile:
+        """There is no noise to rescale: ValueError."""
+        raise ValueError("a randomiser of directions adds no noise that could be rescaled")
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """ValueError, as in `scaled`."""
+        return self.scaled(1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventProfile(FiniteProfile):
+    """A lower bound from an event of probability p for one input and q < p for its neighbour.
+
+    delta(epsilon) >= p - e^epsilon q, and epsilon(0) >= log(p / q). These bounds are reported as
+    values and lower bounds, with an allowance for rounding; the upper ones are 1 and inf. Sampled
+    losses are those of an observer who sees nothing but whether the event happened.
+
+    Args:
+        log_p, log_q: Logarithms of the two probabilities, log_q < log_p <= 0; both may underflow.
+    """
+
+    log_p: float
+    log_q: float
+
+    bounded = (True, False)
+    # The largest loss is not known.
+    attains_largest_loss = False
+
+    def __post_init__(self) -> None:
+        if not -np.inf < self.log_q < self.log_p <= 0:
+            raise ValueError(
+                f"log_q < log_p <= 0 must be finite logarithms of probabilities, got "
+                f"log_p {self.log_p} and log_q {self.log_q}"
+            )
+
+    @cached_property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        missed_p, missed_q = log1mexp(np.array([self.log_p, self.log_q]))
+        losses = np.array([self.log_p - self.log_q, missed_p - missed_q])
+        return losses, np.array([self.log_p, missed_p])
+
+    @property
+    def _rounding(self) -> tuple[float, float]:
+        """Of the logarithms, which are sums of many terms."""
+        return 128 * ULP * (1 - self.log_q), 64 * ULP * (1 - self.log_q)
+
+    def compose(self, times: int) -> EventProfile:
+        """The event in each of the releases."""
+        check_count("times", times)
+        return replace(self, log_p=times * self.log_p, log_q=times * self.log_q)
+
+    def _scaled(self, factor: float) -> EventProfile:
+        """Raises ValueError: the event says nothing about other noise."""
+        raise ValueError("a lower bound from one event does not say what more noise would do")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WishartProfile(FiniteProfile):
+    """A Gram matrix plus W ~ Wishart_d(d + 1, c I): delta(e) = 1 - e^-kappa at every e >= 0.
+
+    kappa = B^2 / (2 c), where a record has norm at most B. The density of W is constant times
+    e^(-tr W / (2 c)) on the positive semidefinite cone, and nothing else is needed: since
+    tr(W' + x x^T) = tr W' + |x|^2,
+
+        P(W >= x x^T) = e^(-|x|^2 / (2 c))   (>= in the order of the cone; shift W by x x^T).
+
+    Without and with a record of |x| = B the outputs are W and x x^T + W. Only the first can leave
+    the cone at x x^T, which it does with probability 1 - e^-kappa; where both are possible the
+    loss of the first against the second is -kappa. So its delta is 1 - e^-kappa for e >= 0, and
+    the other direction, whose loss is kappa always, has (1 - e^(e - kappa))_+, which is no more.
+
+    Replacing x by y is no worse, over all |x|, |y| <= B. Let a = |x|^2 / (2 c), b = |y|^2 / (2 c)
+    and s = P(W + x x^T >= y y^T), the mass of the first output that the second can have; the loss
+    there is a - b, hence delta(e) = 1 - s min(1, e^(e - a + b)). As W + x x^T >= W, s >= e^-b, and
+    s min(1, e^(e - a + b)) >= min(e^-b, e^(e - a)) >= e^-kappa. A record of zero attains it.
+
+    T releases: s becomes s^T and the loss T (a - b), so kappa becomes T kappa, by the same lines.
+
+    The pair is not symmetric: P is the law without the record, the direction with the infinite
+    loss and the larger delta. Bounds: rounding only.
+
+    kappa: finite, > 0.
+    """
+
+    kappa: float
+
+    symmetric = False
+
+    def __post_init__(self) -> None:
+        check_positive("kappa", self.kappa)
+
+    @property
+    def exposed_mass(self) -> float:
+        """1 - e^-kappa: the probability of an output that proves the record absent."""
+        return float(-np.expm1(-self.kappa))
+
+    @cached_property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        masses = [log1mexp(np.array(-self.kappa)), -self.kappa]
+        return np.array([np.inf, -self.kappa]), np.array(masses)
+
+    def compose(self, times: int) -> WishartProfile:
+        return replace(self, kappa=self.kappa * check_count("times", times))
+
+    def _scaled(self, factor: float) -> WishartProfile:
+        return replace(self, kappa=self.kappa / factor)
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """kappa must become -log(1 - delta), whatever epsilon is; ValueError for delta = 0."""
+        check_target(epsilon, delta)
+        if delta == 0:
+            raise ValueError(
+                "the support of this noise moves with the data at any scale; choose delta > 0"
+            )
+        return float(self.kappa / -np.log1p(-delta))
