@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -89,6 +90,7 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     return Limit(lower=lower, how=how, test=test, elements=query.size)
 
 
+@functools.lru_cache(maxsize=8)
 def _lower(test, delta: float, fast: bool) -> float:
     coarse = fast and isinstance(test, ThresholdTest)
     return test.lower(delta, _FAST_TOLERANCE) if coarse else test.lower(delta)
@@ -156,7 +158,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
             PureLimit(dimension, epsilon).lower(0.0),
             dimension * gaussian_scale(epsilon, given) ** 2,
         )
-        if test.lower(given) >= _GOOD * possible:
+        if _lower(test, given, fast) >= _GOOD * possible:
             return
     # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
     factor = inner**2 * query.size / dimension
