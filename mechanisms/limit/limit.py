@@ -1,15 +1,18 @@
 """The certified lower bound of the error of every mechanism for a query and a budget."""
 
+import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
-from mechanisms.limit.ball_test import ball_test
+from mechanisms.limit.ball_test import ball_test, gaussian_scale
 from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.pure import PureLimit
 from mechanisms.limit.refined_test import refined_test
+from mechanisms.limit.soft_search import soft_test
+from mechanisms.limit.soft_test import SoftTest
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
@@ -19,6 +22,12 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
+# Soft tests serve up to this epsilon and so many elements; from this share of what is known to be
+# possible on, no other test is searched for.
+_SOFT_EPSILON, _GOOD = 12.0, 0.95
+
+# Of the certificate of a fast bound.
+_FAST_TOLERANCE = 3e-4
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
 
@@ -38,7 +47,7 @@ class Limit:
 
     lower: float | None
     how: str
-    test: ThresholdTest | LatticeTest | PureLimit | None
+    test: ThresholdTest | SoftTest | LatticeTest | PureLimit | None
     elements: int
 
     @property
@@ -69,7 +78,7 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     if reason:
         return _none(query, reason)
     found = [
-        (factor * test.lower(delta), how, test)
+        (factor * _lower(test, delta, fast), how, test)
         for factor, how, test, delta in _arguments(query, budget, fast)
     ]
     value, how, test = max(found, key=lambda each: each[0])
@@ -77,6 +86,12 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     if not lower > 0:
         return _none(query, "the search for a test finds none at this budget")
     return Limit(lower=lower, how=how, test=test, elements=query.size)
+
+
+@functools.lru_cache(maxsize=8)
+def _lower(test, delta: float, fast: bool) -> float:
+    coarse = fast and isinstance(test, ThresholdTest)
+    return test.lower(delta, _FAST_TOLERANCE) if coarse else test.lower(delta)
 
 
 def _none(query: Query, reason: str) -> Limit:
@@ -131,10 +146,21 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     dimension = min(query.size, _SEARCHED)
     if fast or query.size > dimension:
         yield inner**2, "the l2 ball of changes", ball_test(query.size, epsilon, given), given
-    if not fast:
-        # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
-        factor = inner**2 * query.size / dimension
-        yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
+    if fast:
+        return
+    if dimension <= _softest(epsilon):
+        test = soft_test(dimension, epsilon, given)
+        yield inner**2, "the l2 ball of changes, soft tests", test, given
+        # The error of the best pure mechanism or of Gaussian noise is possible.
+        possible = min(
+            PureLimit(dimension, epsilon).lower(0.0),
+            dimension * gaussian_scale(epsilon, given) ** 2,
+        )
+        if _lower(test, given, fast) >= _GOOD * possible:
+            return
+    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
+    factor = inner**2 * query.size / dimension
+    yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
@@ -204,3 +230,8 @@ def _signed_counts(size: int, most: int) -> float:
         moves = np.minimum(np.maximum(plus, count - plus), most)
         best = max(best, size / count * float(probability @ moves.astype(float) ** 2))
     return best
+
+
+def _softest(epsilon: float) -> float:
+    """The largest M for which soft tests are better than thresholds."""
+    return min(5, 2 + epsilon / 1.5) if epsilon <= _SOFT_EPSILON else 0

@@ -7,9 +7,9 @@ import numpy as np
 
 from mechanisms.limit.caps import cap, cap_error
 
-# Cells are split until each is within this share of the least value at a point, or there are
-# so many of them.
-_TOLERANCE, _MOST_CELLS = 2e-5, 200_000
+# Cells are split until each is within this share of the least value at a point, or there are as
+# many as this number over that share.
+_TOLERANCE, _WORK = 2e-5, 4.0
 _PIECES = 4
 # Added to probabilities that must not be too small: those below it leave the range of floats.
 _TINY = 1e-300
@@ -99,7 +99,7 @@ class ThresholdTest:
         # Beyond the last point the event is empty and r^2 remains.
         least = edges[-1] ** 2 * (1 - 4 * _ULP)
         bounds = self._on_cells(a, b)
-        while np.any(low := bounds < target) and len(a) < _MOST_CELLS:
+        while np.any(low := bounds < target) and len(a) * tolerance < _WORK:
             least = min(least, bounds[~low].min(initial=math.inf))
             cuts = np.linspace(a[low], b[low], _PIECES + 1)
             a, b = cuts[:-1].ravel(), cuts[1:].ravel()

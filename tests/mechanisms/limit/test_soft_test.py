@@ -1,0 +1,84 @@
+"""Soft tests: an independent integration over the sphere, known limits, and what is refused."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mechanisms.limit.pure import PureLimit
+from mechanisms.limit.soft_search import soft_test
+from mechanisms.limit.soft_test import SoftTest
+
+
+def value(test: SoftTest, r: float, angles: int = 10_000) -> float:
+    """r^2 + sum_j g_j(r) by the midpoint rule over the angle between y and e."""
+    angle = (np.arange(angles) + 0.5) * math.pi / angles
+    share = np.sin(angle) ** (test.dimension - 2)
+    share /= share.sum()
+    total = r * r
+    for s, weights in zip(test.distances, test.weights, strict=True):
+        along, across = r * np.cos(angle), r * np.sin(angle)
+        for at, factor in ((along, 1.0), (along + s, -math.exp(test.epsilon))):
+            norm = np.hypot(at, across)
+            gap = 1 + (norm - np.hypot(at - s, across)) / s
+            cell = np.searchsorted(test.gaps, gap, "right") - 1
+            for k, at_nodes in enumerate(weights):
+                w = np.where(cell == k, np.interp(norm, test.radii, at_nodes), 0.0)
+                total += factor * float(share @ w)
+    return total
+
+
+def random_test(dimension: int, epsilon: float, seed: int) -> SoftTest:
+    """Weights at random at two distances."""
+    radii, rng = np.linspace(0.0, 3.0, 7), np.random.default_rng(seed)
+    weights = rng.uniform(0, 2, (2, 3, 7)) * (radii < 3)
+    return SoftTest(
+        dimension=dimension,
+        epsilon=epsilon,
+        distances=np.array([1.0, 0.5]),
+        radii=radii,
+        gaps=np.array([0.0, 0.1, 0.4, 1.0]),
+        weights=weights,
+        level=0.0,
+    )
+
+
+@pytest.mark.parametrize(("dimension", "epsilon"), [(2, 1.0), (3, 0.3), (5, 1.5)])
+def test_the_bound_of_any_weights_is_just_below_the_integrals(dimension, epsilon):
+    for seed in range(2):
+        test = random_test(dimension, epsilon, seed)
+        least = min(value(test, r) for r in np.linspace(0.001, 4.1, 300))
+        bound = replace(test, level=least).lower(0.0)
+        assert least - 0.05 <= bound <= least + 3e-3
+
+
+@pytest.mark.parametrize(
+    ("dimension", "epsilon", "delta", "share"),
+    [(2, 1.0, 1e-10, 0.985), (3, 2.0, 1e-10, 0.988), (2, 5.0, 1e-10, 0.95)],
+)
+def test_at_a_tiny_delta_the_limit_of_pure_privacy_is_nearly_reached(
+    dimension, epsilon, delta, share
+):
+    test = soft_test(dimension, epsilon, delta)
+    bound, pure = test.lower(delta), PureLimit(dimension, epsilon).lower(0.0)
+    assert share * pure <= bound <= pure
+    rng, whole = np.random.default_rng(1), test.lower(0.0)
+    for r in rng.uniform(0.01, 2.5, 6):
+        assert value(test, r) >= whole - 5e-3 * pure
+
+
+def test_what_is_no_soft_test_is_refused():
+    good = random_test(3, 1.0, 0)
+    given = {name: getattr(good, name) for name in good.__dataclass_fields__}
+    for changes, words in (
+        ({"radii": good.radii + 1}, "increase from 0"),
+        ({"gaps": good.gaps * 2}, "gaps at most 1"),
+        ({"distances": np.array([1.0, 0.7])}, "distances"),
+        ({"weights": -good.weights}, "at least 0"),
+        ({"weights": good.weights + 1}, "0 at the last node"),
+        ({"weights": good.weights[:1]}, "weights"),
+        ({"dimension": 1}, "M >= 2"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SoftTest(**given | changes)
