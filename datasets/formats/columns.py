@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,4 +102,5 @@ def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path |
 def _is_number(cell: object) -> bool:
     if isinstance(cell, str):
         return _NUMBER.fullmatch(cell) is not None
-    return type(cell) in (int, float)
+    # A table gives whole numbers of hundreds of digits as they are.
+    return type(cell) is float or (type(cell) is int and abs(cell) <= sys.float_info.max)
