@@ -239,10 +239,13 @@ class Contradictions:
 
         Such noise may repeat its numbers, as whole numbers do when records are counted.
         """
-        units = {"histogram": self.query.record_bound, "counts": self.query.linf_sensitivity}
-        if self.query.structure not in units:
-            return self.query.structure == "votes"
-        steps = draws[draws != 0] / units[self.query.structure]
+        query = self.query
+        if query.structure not in ("histogram", "counts", "votes"):
+            return False
+        unit = query.record_bound or query.linf_sensitivity
+        if query.structure == "votes":
+            unit /= query.size - 1
+        steps = draws[draws != 0] / unit
         # Small whole noise may be 0 in all draws.
         if not steps.size:
             return True
