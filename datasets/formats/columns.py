@@ -1,6 +1,7 @@
 """What the cells of a column may be: every cell is checked before any is cast."""
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,4 +100,5 @@ def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path |
 def _is_number(cell: object) -> bool:
     if isinstance(cell, str):
         return _NUMBER.fullmatch(cell) is not None
-    return type(cell) in (int, float)
+    # A table gives whole numbers of hundreds of digits as they are.
+    return type(cell) is float or (type(cell) is int and abs(cell) <= sys.float_info.max)

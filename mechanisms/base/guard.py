@@ -150,7 +150,10 @@ def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.
             f"a release must be finite, got {answer[bad]} at index {bad}; does the noise fit into "
             f"{answer.dtype}?"
         )
-    return np.array(answer, order="C")
+    # A copy would keep the metadata of the dtype; its code has none.
+    plain = np.empty(shape, dtype.str)
+    plain[...] = answer
+    return plain
 
 
 def check_draws(draws: object, trials: int, shape: tuple[int, ...], dtype: np.dtype) -> None:

@@ -1,6 +1,7 @@
 """Arguments of a command line: negative values, numbers with limits, errors of one line."""
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -75,12 +76,18 @@ def number(text: str) -> float:
 
 
 def run(main: Callable[[], int]) -> int:
-    """The exit status of `main()`; without a traceback where the reader of a pipe has gone."""
+    """The exit status of `main()`, also where what it prints cannot be written."""
     try:
         status = main()
-        sys.stdout.flush()
-    except BrokenPipeError:
+        # Does nothing where there is no standard output.
+        print(end="", flush=True)
+    except OSError as error:
         # Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+        if isinstance(error, BrokenPipeError):
+            return CLOSED_PIPE
+        # Status 1 is that of a mechanism which contradicts itself.
+        with contextlib.suppress(OSError):
+            print(f"error: {error}", file=sys.stderr)
+        return 2
     return status

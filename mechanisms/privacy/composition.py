@@ -54,6 +54,8 @@ _LOG_TURN = math.log(1e2)
 # Of the FFT in the tilted mean of a payoff of at most 1: about ten times the largest seen against
 # closed forms.
 FFT_ERROR = 1e-12
+# e^-_CERTAIN is nothing beside 1.
+_CERTAIN = 40.0
 # Mass, tilted, of the sums that wrap around.
 _WRAPPED = 1e-15
 # Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
@@ -91,13 +93,17 @@ class _Tail:
             self.log_mass += times * float(logs.max() + np.log(total))
             tilted.append((each.places, weights / total, times))
         self.low, high = _likely_sums(tilted)
+        first = sum(int(places[0]) * times for places, _, times in tilted)
+        if first > 0:
+            # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
+            # the first sum delta is the whole mass.
+            self.low = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
         longest = max(int(places[-1] - places[0]) + 1 for places, _, _ in tilted)
         length = scipy.fft.next_fast_len(max(high - self.low + 1, longest), real=True)
         spectrum = np.ones(length // 2 + 1, complex)
         for places, weights, times in tilted:
             dense = np.bincount(places - places[0], weights, length)
             spectrum *= complex_power(scipy.fft.rfft(dense), times)
-        first = sum(int(places[0]) * times for places, _, times in tilted)
         sums = np.roll(scipy.fft.irfft(spectrum, length), first - self.low)[: high - self.low + 1]
         self.deltas = _deltas(np.maximum(sums, 0.0), spacing, tilt)
 

@@ -19,11 +19,12 @@ from numpy.typing import ArrayLike
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, unwrapped
 
-# Of a finite e^epsilon, and of any budget: where alpha is 0, every epsilon counts.
-_LARGEST_EXPONENT, _LARGEST_EPSILON = 700.0, 1e15
+# Beyond -log of the least alpha above 0, and of any budget: where alpha is 0, every epsilon counts.
+_LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
 _GOLDEN = (math.sqrt(5) - 1) / 2
-# The bracket, at most 1400 wide, shrinks below 1e-9.
-_STEPS = 60
+# Where the loss is large 1 - delta is 0 but for rounding at most places: so many are looked at
+# before the bracket about the best one, at most 50 wide, shrinks below 1e-9.
+_PLACES, _STEPS = 64, 52
 
 
 def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
@@ -87,6 +88,12 @@ def _largest_line(
     profile: PrivacyProfile, alpha: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
     """Where the line of each alpha is highest: it is concave in e^epsilon."""
+    places = np.linspace(low, high, _PLACES)
+    best = _line(profile, places, alpha)[1].argmax(axis=0)
+    low, high = (
+        np.take_along_axis(places, np.clip(best + step, 0, _PLACES - 1)[None], axis=0)[0]
+        for step in (-1, 1)
+    )
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = (_line(profile, place, alpha)[1] for place in (left, right))
     for _ in range(_STEPS):
@@ -112,7 +119,7 @@ def _line(
         falling = np.exp(np.minimum(epsilon, 0.0))
         rising = np.exp(epsilon + np.log(alpha))
     above, between, below = (
-        np.where(epsilon < 0, falling * (1.0 - curve - alpha), 1.0 - curve - rising)
+        np.where(epsilon < 0, falling * (1.0 - alpha - curve), 1.0 - curve - rising)
         for curve in (delta.upper, delta.value, delta.lower)
     )
     return above, between, below

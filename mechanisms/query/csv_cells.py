@@ -1,7 +1,8 @@
 """Texts of CSV files, which spreadsheets must not compute.
 
-A spreadsheet takes a cell that starts with =, +, -, @, a tab or a carriage return for a formula.
-An apostrophe before it makes it a text. Numbers stay as they are, with their signs.
+A spreadsheet takes a cell that starts with =, +, -, @ (full-width ones too), a tab or the end of a
+line for a formula. An apostrophe before it makes it a text. Numbers stay as they are, with
+their signs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Apostrophes that are part of the text count too, so that the mark can be taken off again.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def marked(frame: pd.DataFrame) -> pd.DataFrame:

@@ -58,8 +58,9 @@ NUMBERS_PER_LOSS = 64
 # of its noise: the profile of less noise is known, and such changes are seen in few releases.
 SHIFTS = (1.0, 3.0)
 # Where i.i.d. elements show most how large the change is that a profile covers: a relative error of
-# it moves delta(0) of a Gaussian by 0.48 times as much. Scores by which an event is chosen.
-TWO, MOST_TRAINED = 2.0, 1 << 15
+# it moves delta(0) of a Gaussian by 1.14 standard deviations of one draw. Scores by which an event
+# is chosen.
+THREE, MOST_TRAINED = 3.0, 1 << 15
 # In units of a change: noise along it that is smaller is rounding.
 CANCELLED = 1e-6
 # The median of the absolute value of a standard normal number.
@@ -236,10 +237,13 @@ class Contradictions:
 
         Such noise may repeat its numbers, as whole numbers do when records are counted.
         """
-        units = {"histogram": self.query.record_bound, "counts": self.query.linf_sensitivity}
-        if self.query.structure not in units:
-            return self.query.structure == "votes"
-        steps = draws[draws != 0] / units[self.query.structure]
+        query = self.query
+        if query.structure not in ("histogram", "counts", "votes"):
+            return False
+        unit = query.record_bound or query.linf_sensitivity
+        if query.structure == "votes":
+            unit /= query.size - 1
+        steps = draws[draws != 0] / unit
         # Small whole noise may be 0 in all draws.
         if not steps.size:
             return True
@@ -304,7 +308,7 @@ class Contradictions:
             claims = self._claims(profile, multiple)
             moved = multiple * length
             self.compared += 1
-            event = chosen_event((trained, trained + moved), claims)
+            event = chosen_event((trained, trained + moved), claims, paired=True)
             found = event.judged((tested, tested + moved))
             if found is not None:
                 times = "" if multiple == 1 else f", multiplied by {multiple:g}"
@@ -326,9 +330,7 @@ class Contradictions:
         if min(by_size, default=self.query.size) > self.query.size // 2:
             return
         in_time = int(self.effort.seconds / self.source.seconds_of_draw)
-        draws = self.source.sample(
-            max(1, min(self.effort.numbers // (2 * self.query.size), in_time))
-        )
+        draws = self.source.sample(max(1, min(self.effort.numbers // self.query.size, in_time)))
         for size, change in by_size.items():
             if size > self.query.size // 2:
                 continue
@@ -336,12 +338,12 @@ class Contradictions:
             trained, tested = pooled(drawn, change)[:MOST_TRAINED], pooled(draws, change)
             multiples = {1.0}
             if not self._whole or not self._keeps_to_a_grid(drawn):
-                multiples.add(2.0 ** round(math.log2(TWO * _deviation(trained) / length)))
+                multiples.add(2.0 ** round(math.log2(THREE * _deviation(trained) / length)))
             for multiple in sorted(multiples):
                 moved = multiple * length
                 claims = self._claims(profile, multiple)
                 self.compared += 1
-                event = chosen_event((trained, trained + moved), claims)
+                event = chosen_event((trained, trained + moved), claims, paired=True)
                 found = event.judged((tested, tested + moved))
                 if found is not None:
                     yield (

@@ -45,6 +45,7 @@ class Event:
     """Scores beyond a threshold; delta >= A(event) - e^epsilon B(event) of sides (A, B) `order`.
 
     gain: By how much that exceeded `claim` where the event was chosen.
+    paired: See `event_bounds`.
     """
 
     gain: float
@@ -53,11 +54,14 @@ class Event:
     above: bool
     epsilon: float
     claim: float
+    paired: bool
 
     def judged(self, tested: Sequence[np.ndarray]) -> Contradiction | None:
         """What other scores (n,) of either side prove; two bounds err by `TAIL` at most each."""
         thresholds = np.array([self.threshold])
-        lower, upper = event_bounds(tested, self.order, thresholds, above=self.above)
+        lower, upper = event_bounds(
+            tested, self.order, thresholds, above=self.above, paired=self.paired
+        )
         proved = float(hockey_stick(lower, upper, self.epsilon)[0])
         if proved <= self.claim * (1 + ROUNDING):
             return None
@@ -65,13 +69,18 @@ class Event:
 
 
 def chosen_event(
-    trained: Sequence[np.ndarray], claims: np.ndarray, epsilons: np.ndarray = EPSILONS
+    trained: Sequence[np.ndarray],
+    claims: np.ndarray,
+    epsilons: np.ndarray = EPSILONS,
+    *,
+    paired: bool = False,
 ) -> Event:
     """Of all thresholds, directions and epsilons the event that stands out in `trained`.
 
     Args:
         trained: The scores (n,) of either side.
         claims: The largest delta that is claimed at each of `epsilons`.
+        paired: See `event_bounds`.
     """
     ends = np.unique(np.quantile(np.concatenate(trained), QUANTILES))
     # Between scores, which rounding may move: where noise cancels all of them are alike.
@@ -79,12 +88,14 @@ def chosen_event(
     found = []
     for order in ((0, 1), (1, 0)):
         for above in (True, False):
-            lower, upper = event_bounds(trained, order, thresholds, above=above, tail=CHOICE)
+            lower, upper = event_bounds(
+                trained, order, thresholds, above=above, paired=paired, tail=CHOICE
+            )
             for epsilon, claim in zip(epsilons, claims, strict=True):
                 gains = hockey_stick(lower, upper, epsilon) - claim
                 best = int(np.argmax(gains))
                 event = (float(gains[best]), order, float(thresholds[best]), above)
-                found.append(Event(*event, float(epsilon), float(claim)))
+                found.append(Event(*event, float(epsilon), float(claim), paired))
     return max(found, key=lambda event: event.gain)
 
 
@@ -94,17 +105,24 @@ def event_bounds(
     thresholds: np.ndarray,
     *,
     above: bool,
+    paired: bool = False,
     tail: float = TAIL,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold."""
+    """A lower bound of A(event) and an upper one of B(event) for scores beyond each threshold.
+
+    paired: The two sides are one sample, and the same moved. Then the event of one side contains
+    that of the other, and A(event) is B(event) and the probability of what lies between: one bound,
+    for which chance allows less than for two.
+    """
     beyond = np.greater if above else np.less
     hits = [
         np.array([np.count_nonzero(beyond(scores[side], each)) for each in thresholds])
         for side in order
     ]
-    lower, _ = clopper_pearson(hits[0], len(scores[order[0]]), tail)
     _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
-    return lower, upper
+    more = np.maximum(hits[0] - hits[1], 0) if paired else hits[0]
+    lower, _ = clopper_pearson(more, len(scores[order[0]]), tail)
+    return lower + upper if paired else lower, upper
 
 
 def best_event(

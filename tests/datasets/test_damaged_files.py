@@ -208,6 +208,13 @@ def test_every_column_of_a_table(name, small):
         write(path, parts)
 
 
+@pytest.mark.parametrize("name", ["adult"])
+def test_a_whole_number_that_no_float_holds(name, small):
+    path = small / "adult.data"
+    path.write_text(re.sub(r"^\d+", "9" * 400, path.read_text()))
+    refused(name, small, r"adult\.data: age: record 1 has 999")
+
+
 def value_of(cell):
     """A cell as the loader may give it: a number, None where it is empty, else the text."""
     try:

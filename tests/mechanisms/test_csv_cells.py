@@ -8,6 +8,7 @@ import pytest
 from mechanisms.query.csv_cells import marked, unmarked
 
 FORMULAS = ["=1+1", "+a", "-b", "@SUM(A1)", "\t=1", "\r=1", "- 1", "-", "'=1", "''@a"]
+FORMULAS += ["\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
 PLAIN = ["", "text", " =1", "a-b", "'text'", "-1", "+1.5", "-1e-300", "-inf", "-nan"]
 
 

@@ -183,7 +183,9 @@ class SampledRun:
 
     the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. Chords through the
     profile (connect the dots) make a worse pair and merged outputs a better one; both are composed
-    by FFT, see `mechanisms.privacy.composition`, and bound the run.
+    by FFT, see `mechanisms.privacy.composition`, and bound the run. Above epsilon 60 the bounds of
+    heavy-tailed noise are wide, as a coarse grid reaches its losses: for 1,000 steps of R1SMG on 16
+    elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at 80, 5 times at 300.
 
     With "replace", where `step` is the profile for a record that changes its value or is absent
     (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with

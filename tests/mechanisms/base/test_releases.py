@@ -225,13 +225,15 @@ def test_an_answer_of_the_wrong_kind_is_an_error_of_the_mechanism(answer, words)
         lambda self, value, rng: value[::-1],
         lambda self, value, rng: value.copy(order="F"),
         lambda self, value, rng: value.view(),
+        lambda self, value, rng: value.astype(np.dtype(float, metadata={"value": value.tolist()})),
     ],
 )
 def test_an_answer_carries_its_numbers_and_nothing_else(answer):
-    """Neither the value as its base, nor a sign in the order of its memory."""
+    """Neither the value as its base or in its dtype, nor a sign in the order of its memory."""
     mechanism = type("Carrier", (Custom,), {"answer": answer}).calibrate(SERVED["plain"], BUDGET)
     released = mechanism.release(VALUE, 1)
     assert released.base is None and released.flags.owndata and released.flags.c_contiguous
+    assert released.dtype.metadata is None
     assert released.flags.writeable and not np.shares_memory(released, VALUE)
 
 

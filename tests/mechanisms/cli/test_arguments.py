@@ -76,3 +76,16 @@ def test_a_closed_pipe_is_no_traceback(end):
     assert program.wait(30) == CLOSED_PIPE
     assert program.stderr.read() == b""
     program.stderr.close()
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_full_disk_is_not_status_one(both):
+    """That one says that a mechanism contradicts itself."""
+    code = (
+        "import sys; from mechanisms.cli.arguments import run; sys.exit(run(lambda: print(1) or 0))"
+    )
+    with open("/dev/full", "w") as full:
+        errors = full if both else subprocess.PIPE
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=errors, text=True)
+    assert done.returncode == 2
+    assert both or done.stderr == "error: [Errno 28] No space left on device\n"

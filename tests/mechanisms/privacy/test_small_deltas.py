@@ -33,6 +33,17 @@ def test_compositions_enclose_the_gaussian_closed_form_at_every_delta(mu, times)
     assert (upper - lower < 0.02 * true)[near].all() and (upper < 2 * true)[targets > 1e-290].all()
 
 
+@pytest.mark.parametrize("mu", [1e3, 1e5, 1e8, 1e150])
+def test_compositions_of_releases_with_hardly_any_noise(mu):
+    """No loss below 0 has a mass in floating point: all sums are far above epsilon."""
+    exact = GaussianProfile(mu=mu * math.sqrt(10))
+    epsilon = exact.mu**2 * np.array([0.0, 0.25, 0.4, 0.5, 0.5 + 3 / exact.mu])
+    lower, _, upper = ComposedProfile(base=GaussianProfile(mu=mu), times=10).delta(epsilon)
+    true = exact.delta(epsilon).value
+    assert (lower <= true).all() and (true <= upper).all()
+    assert lower[:2] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("epsilon", [2.0, 4.9, 4.999999])
 def test_compositions_of_laplace_noise_near_the_largest_loss(epsilon):
     """delta falls like the fifth power of the distance; the other engine has a lattice per tilt."""

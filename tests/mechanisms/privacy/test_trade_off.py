@@ -30,6 +30,15 @@ def test_gaussian_noise_has_the_curve_of_gaussian_dp(mu):
     )
 
 
+@pytest.mark.parametrize("mu", [20.0, 37.0, 40.0])
+def test_the_curve_of_little_noise(mu):
+    alpha = np.array([1e-320, 1e-250, 1e-100, 1e-17, 0.5, 1 - 1e-10])
+    found = type_two_error(GaussianProfile(mu=mu), alpha)
+    exact = norm.cdf(norm.isf(alpha) - mu)
+    assert found.value == pytest.approx(exact, rel=1e-9, abs=1e-13)
+    assert (found.lower <= exact * (1 + 1e-9)).all() and (exact <= found.upper + 1e-300).all()
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
 def test_pure_privacy_has_two_lines(epsilon):
     """max(0, 1 - e^eps alpha, e^-eps (1 - alpha)), that of randomised response."""

@@ -1,5 +1,6 @@
 """Noise of whole numbers: its laws, its exact draws and its privacy."""
 
+import collections
 import itertools
 import math
 from fractions import Fraction
@@ -123,14 +124,51 @@ def test_rejection_for_a_large_mean_never_exceeds_its_envelope():
             assert likely * 2**block <= Fraction(5, 4)
 
 
-def test_exact_coins():
+class Open(Exception):
+    """The numbers that were given are used up."""
+
+
+class Given(ExactIntegers):
+    """Draws the numbers that it is given."""
+
+    def __init__(self, numbers):
+        self._numbers = iter(numbers)
+
+    def below(self, limit):
+        for number in self._numbers:
+            return number
+        raise Open(limit)
+
+
+@pytest.mark.parametrize(
+    "name, argument, draws, law",
+    [
+        ("poisson", Fraction(1), 8, stats.poisson(1)),
+        ("bernoulli_exp", Fraction(1, 3), 5, stats.bernoulli(math.exp(-1 / 3))),
+        ("bernoulli_exp", Fraction(3, 2), 9, stats.bernoulli(math.exp(-3 / 2))),
+    ],
+)
+def test_every_sequence_of_uniform_numbers_counted(name, argument, draws, law):
+    """What ends within some draws has at most its probability, and lacks what does not end."""
+    found, started, unended = collections.Counter(), [((), Fraction(1))], Fraction(0)
+    while started:
+        numbers, share = started.pop()
+        try:
+            found[int(getattr(Given(numbers), name)(argument))] += share
+        except Open as error:
+            (limit,) = error.args
+            if len(numbers) == draws:
+                unended += share
+            else:
+                started += [((*numbers, each), share / limit) for each in range(limit)]
+    missing = {value: law.pmf(value) - float(share) for value, share in found.items()}
+    assert unended < 0.01
+    assert all(-1e-15 <= each <= float(unended) + 1e-15 for each in missing.values()), missing
+
+
+def test_exact_uniform_numbers():
     source = ExactIntegers(np.random.default_rng(0))
-    trials = 20_000
-    for rate in (Fraction(0), Fraction(1, 3), Fraction(5, 2)):
-        hits = sum(source.bernoulli_exp(rate) for _ in range(trials))
-        share = math.exp(-rate)
-        assert abs(hits - trials * share) < 5 * math.sqrt(trials * share * (1 - share)) + 1e-9
-    seen = np.bincount([source.below(5) for _ in range(trials)], minlength=5)
+    seen = np.bincount([source.below(5) for _ in range(20_000)], minlength=5)
     assert stats.chisquare(seen).pvalue > 1e-3
     assert source.below(1) == 0
 
