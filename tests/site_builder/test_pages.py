@@ -1,6 +1,7 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
 import copy
+import functools
 import html
 from pathlib import Path
 
@@ -39,8 +40,12 @@ ROOT = Path(__file__).resolve().parents[2]
 EVIL = "<script>alert(1)</script>"
 
 
+# Its templates are compiled once.
+environment_of = functools.cache(building.environment_of)
+
+
 def html_of(site, page):
-    return building.rendered(building.environment_of(site), page)
+    return building.rendered(environment_of(site), page)
 
 
 def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
