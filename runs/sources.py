@@ -29,11 +29,12 @@ def source_files(module: str) -> frozenset[str]:
         if name not in seen and name.split(".")[0] in packages and (file := _file_of(name)):
             seen[name] = file
             waiting += _imports(file)
-    return frozenset(
-        str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
-        for path in seen.values()
-        if path.name != "__init__.py"
-    )
+    return frozenset(_named(path) for path in seen.values() if path.name != "__init__.py")
+
+
+@functools.cache
+def _named(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def digest_of(files: Iterable[str]) -> str:

@@ -70,12 +70,12 @@ def _beside(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
 
 
 def _names(drawing: DrawnFile) -> set[str]:
-    data = drawing.data()
+    data = drawing.data
     return set(data["mechanism"]) if "mechanism" in data else set()
 
 
 def _drawn(drawing: DrawnFile) -> dict:
-    data = drawing.data()
+    data = drawing.data
     # What is empty in every row says nothing.
     data = data.loc[:, data.notna().any()]
     return {

@@ -68,8 +68,9 @@ class DrawnFile:
         with Image.open(self.files["png"]) as picture:
             return picture.size
 
+    @cached_property
     def data(self) -> pd.DataFrame:
-        """The numbers that are drawn."""
+        """The numbers that are drawn; not to be changed."""
         return unmarked(pd.read_csv(self.files["csv"]))
 
 

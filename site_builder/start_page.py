@@ -210,7 +210,7 @@ def headline_charts(run: RunFolder) -> list[dict]:
     if "suite_headline" not in run.drawings:
         return []
     drawn = run.drawings["suite_headline"]
-    rows = drawn.data().rename(columns={"curve": "label"})
+    rows = drawn.data.rename(columns={"curve": "label"})
     rows["mechanism"] = rows["label"].map(_first_mechanism(run))
     panels = {"true delta": _privacy_chart, "noise at equal true privacy": _cost_chart}
     return [
@@ -266,7 +266,7 @@ def _first_mechanism(run: RunFolder) -> dict[str, str]:
     keys = {
         look(name).title: name for rows in run.rows.values() for name in rows["mechanism"].unique()
     }
-    drawn = run.drawings["suite_headline"].data()["curve"].unique()
+    drawn = run.drawings["suite_headline"].data["curve"].unique()
     titles = {curve: curve.split(" = ")[0] for curve in drawn}
     return {curve: keys.get(title, title) for curve, title in titles.items()}
 

@@ -56,6 +56,7 @@ class Limit:
         return None if self.lower is None else math.sqrt(self.lower / self.elements)
 
 
+@functools.lru_cache(maxsize=256)
 def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     """A lower bound of the worst-case expected squared error of every private mechanism.
 

@@ -28,9 +28,11 @@ def unmarked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_texts(frame: pd.DataFrame, change) -> pd.DataFrame:
-    """Columns without a text to change keep their type."""
+    """Columns without a text to change keep their type; those of numbers have none."""
     frame = frame.copy()
     for place, column in enumerate(frame.columns):
+        if frame.dtypes.iloc[place].kind in "biuf":
+            continue
         cells = frame.iloc[:, place].tolist()
         changed = [change(cell) for cell in cells]
         if any(new is not old for new, old in zip(changed, cells, strict=True)):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import textwrap
 
@@ -113,7 +112,6 @@ QUERY = (
 _MANY = 1000
 
 
-@functools.lru_cache(maxsize=256)
 def _limit(size: int, epsilon: float, delta: float) -> float:
     """The least root mean square error of an element; nan if none is known."""
     query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta)

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from paper_figures.paper_settings import PAPER_SETTINGS
+from paper_figures.suite import headline
 from runs.results import Results
 
 COLUMNS = {
@@ -23,6 +24,12 @@ COLUMNS = {
     "message": "",
     "seed": None,
 }
+
+
+@pytest.fixture
+def fast_limits(monkeypatch):
+    """The tight ones of few elements take seconds."""
+    monkeypatch.setattr(headline, "_MANY", 0)
 
 
 @pytest.fixture

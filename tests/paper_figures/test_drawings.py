@@ -37,6 +37,8 @@ STORED = REFERENCE / "studies"
 OTHER = "somebody-elses"
 ADDITIVE = {key for key, cls in all_mechanisms().items() if issubclass(cls, AdditiveMechanism)}
 
+pytestmark = pytest.mark.usefixtures("fast_limits")
+
 
 @functools.cache
 def sample(name):

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from site_builder.run_folder import RunFolder
+from site_builder.site_data import SiteData
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -33,6 +36,12 @@ def built(tmp_path_factory):
             subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
             begun.rename(out)
     return out
+
+
+@pytest.fixture(scope="session")
+def site():
+    """What the pages of the committed run are made of, computed in this process."""
+    return SiteData(RunFolder(ROOT / "results/reference"))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
+import copy
+import functools
 import html
 from pathlib import Path
 
@@ -29,7 +31,6 @@ from site_builder.paper_pages import paper_pages
 from site_builder.profile_grid import profile_grid
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
-from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, answers, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
 from studies.base import Coordinate, Metric, Study, ranked
@@ -39,13 +40,12 @@ ROOT = Path(__file__).resolve().parents[2]
 EVIL = "<script>alert(1)</script>"
 
 
-@pytest.fixture(scope="module")
-def site():
-    return SiteData(RunFolder(ROOT / "results/reference"))
+# Its templates are compiled once.
+environment_of = functools.cache(building.environment_of)
 
 
 def html_of(site, page):
-    return building.rendered(building.environment_of(site), page)
+    return building.rendered(environment_of(site), page)
 
 
 def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
@@ -70,7 +70,8 @@ def test_every_status_without_a_value_is_explained(site, monkeypatch):
 
 
 def test_the_page_of_independent_noise_says_what_its_law_costs(site, monkeypatch):
-    site = SiteData(site.run)
+    # What the site has computed serves the copy.
+    site = copy.copy(site)
     few = {key: site.mechanisms[key] for key in ("laplace", "gaussian", "r1smg")}
     monkeypatch.setitem(vars(site), "mechanisms", few)
     pages = {page.path: page for page in mechanism_pages(site)}

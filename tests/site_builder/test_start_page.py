@@ -17,10 +17,7 @@ def curve(title, panel):
 
 class Drawn:
     def __init__(self, *curves):
-        self.curves = pd.concat(curves)
-
-    def data(self):
-        return self.curves
+        self.data = pd.concat(curves)
 
 
 class Run:

@@ -117,13 +117,14 @@ def test_the_claim_holds_and_an_audit_of_its_losses_agrees():
 def test_releases_of_opposite_corners_show_what_the_profile_says():
     mechanism = calibrated(box_query((4,), 0.0, 1.0), 3.0)
     audit = audit_release(
-        lambda value, rng: mechanism.release(value, rng),
+        lambda value, rng, count: mechanism.release_all(np.broadcast_to(value, (count, 4)), rng),
         np.ones(4),
         np.zeros(4),
         1.0,
         score=lambda outputs: outputs.sum(axis=1),
         samples=20_000,
         whole_budget=True,
+        batch=True,
     )
     exact = mechanism.profile().delta(1.0).value
     assert 0.9 * exact < audit.delta_lower <= exact

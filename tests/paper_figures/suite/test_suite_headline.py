@@ -5,17 +5,9 @@ import pytest
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from paper_figures.drawings import DrawingError
-from paper_figures.suite import headline as figures
 from paper_figures.suite.headline import cost, headline
 
-
-@pytest.fixture(autouse=True)
-def fast_limits(monkeypatch):
-    """The tight ones of few elements take seconds."""
-    monkeypatch.setattr(figures, "_MANY", 0)
-    figures._limit.cache_clear()
-    yield
-    figures._limit.cache_clear()
+pytestmark = pytest.mark.usefixtures("fast_limits")
 
 
 def test_the_limit_stands_beside_the_noise(make_results, make_grid_rows):

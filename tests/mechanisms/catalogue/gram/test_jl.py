@@ -50,8 +50,7 @@ def records(m, n, seed=0, bound=1.0):
 
 
 def releases(mechanism, value, trials, seed=1):
-    rng = np.random.default_rng(seed)
-    return np.array([mechanism.release(value, rng) for _ in range(trials)])
+    return mechanism.releases(value, np.random.default_rng(seed), trials)
 
 
 def projected(data, w, rows, trials, seed=2):
@@ -147,7 +146,7 @@ def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
     covariances = data @ data.transpose(0, 2, 1) + mechanism.w**2 * np.eye(m)
 
     def real_losses(rng, n, reverse=False):
-        released = np.array([mechanism.release(values[int(reverse)], rng) for _ in range(n)])
+        released = mechanism.releases(values[int(reverse)], rng, n)
         if structure == "gram":
             moments = rows * (released + mechanism.w**2 * np.eye(m))
         else:
