@@ -272,26 +272,9 @@ def _sizes_on(rows: pd.DataFrame, study: str, dataset: str, finals: pd.DataFrame
         records=int(size.records),
         rounds=size.rounds,
         trials=int(private["trial"].nunique()),
-        network=NETWORKS[study].get(dataset, dataset),
+        network=size.network,
         epsilons=", ".join(f"{e:g}" for e in sorted(set(private["epsilon"]))),
     )
-
-
-# The studies have one network for each data set, named as in the paper.
-NETWORKS = {
-    "federated_horizontal": {
-        "mnist": "LeNet",
-        "cifar10": "ResNet-18",
-        "imdb": "LSTM",
-        "adult": "MLP",
-    },
-    "federated_vertical": {
-        "adult": "split MLP",
-        "purchase100": "split FCN",
-        "location30": "split NN",
-        "texas100": "split NN",
-    },
-}
 
 
 def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
