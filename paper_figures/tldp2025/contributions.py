@@ -72,7 +72,7 @@ def _loss(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta:
 
 @judge
 def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta) -> Finding:
-    """Whether IDN's noise along its best direction is below the classic Gaussian's on an element."""
+    """Whether IDN's noise along its best direction is below the classic Gaussian's anywhere."""
     parts = []
     for shape in shapes:
         ratios = []
@@ -98,7 +98,7 @@ def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta)
 def least_deviation(noise: MatrixGaussian) -> float:
     """The least standard deviation that IDN's noise can have along a direction of the rows.
 
-    Theorem 3 of mgm2021 bounds the sum of the precisions of the rows. A subspace that is known moves
+    Theorem 3 of mgm2021 bounds the sum of the precisions of the rows. A known subspace moves
     precision to its directions; a single one can have all of it.
     """
     return float((noise.row_std**-2.0).sum() ** -0.5 * noise.column_std.min())
