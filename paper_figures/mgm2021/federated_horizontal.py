@@ -225,8 +225,8 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple
     return parts, (
         f"Standard deviation of an element of {mechanism_title(mechanism)}'s noise over the clip C "
         f"at epsilon 1, delta 1e-5, one upload of the paper's network: {shown}. It falls as "
-        "1/epsilon while epsilon is far below the number of elements, so that there these ratios are "
-        "those of the epsilons of equal noise."
+        "1/epsilon while epsilon is far below the number of elements, so that there these ratios "
+        "are those of the epsilons of equal noise."
     )
 
 
