@@ -16,6 +16,7 @@ from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
     LEVELS,
+    MAJORITY,
     SOURCE_WORDS,
     failed_mechanisms,
     ok_rows,
@@ -23,15 +24,6 @@ from paper_figures.selections import (
 )
 from paper_figures.style import mechanism_title
 from studies.federated_horizontal import SMALL
-
-# Accuracy of always predicting the commonest class: of the official test records, an income of at
-# most 50,000 dollars, and the digit 1; of all records of Location-30, which has no official split.
-MAJORITY = {
-    "adult": 12_435 / 16_281,
-    "mnist": 1_135 / 10_000,
-    "location30": 308 / 5_010,
-}
-
 
 # The network of a data set, as the paper names it.
 NETWORKS = {
@@ -109,8 +101,7 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """The size of a study on one data set; all its mechanisms have the same."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     network = NETWORKS[study].get(dataset, "network")
-    parameters = ok_rows(own, study, "parameters")["value"].iloc[0]
-    if dataset in SMALL and SMALL[dataset].size == parameters:
+    if dataset in SMALL and SMALL[dataset].size in set(ok_rows(own, study, "parameters")["value"]):
         network = f"small network in place of {network}"
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],

@@ -194,6 +194,8 @@ def harder_tasks_need_more(
                 *shares
             )
     parts = [*noise, *order(effects, margin=margin)]
+    absent = [name for name in (*hard, *easy) if name not in finals]
+    parts += [Part(f"accuracy on {dataset_title(name)}", NOT_RUN) for name in absent]
     return Finding(
         parts=parts,
         because=tally(parts, shared_trials(finals)),

@@ -31,9 +31,7 @@ def runs(
         "data_source": source,
         "delta": 1e-5,
     }
-    rows = [
-        cell | {"metric": metric, "value": 100.0} for metric in ("records", "uses", "parameters")
-    ]
+    rows = [cell | {"metric": metric, "value": 100.0} for metric in ("records", "uses")]
     rng = np.random.default_rng(0)
     controls = {"random-answer": (floor,) * 3, "non-private": (0.95,) * 3}
     for mechanism, values in (controls | accuracies).items():
