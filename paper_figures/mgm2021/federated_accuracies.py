@@ -102,7 +102,7 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     network = NETWORKS[study].get(dataset, "network")
     if dataset in SMALL and SMALL[dataset].size in set(ok_rows(own, study, "parameters")["value"]):
-        network = f"small network in place of {network}"
+        network = "small network"
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],
         network=network,
