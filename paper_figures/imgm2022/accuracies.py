@@ -1,5 +1,7 @@
 """Accuracies of imgm2022's two studies, for their figures and their verdicts."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from claims.judged_rows import pick
@@ -52,6 +54,7 @@ def draw_accuracies(
     more: str,
     note: str,
     true: str,
+    floors: Mapping[str, float] | None = None,
 ) -> Drawn:
     """Mean and range of a study's accuracies over epsilon, on every data set.
 
@@ -59,6 +62,7 @@ def draw_accuracies(
         title: The caption's first words; `more` are its last.
         facts: As in `study_numbers`; `note` follows them.
         true: Of what IMGM's true epsilon is that the note ends with.
+        floors: As in `draw_spread`.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
@@ -75,7 +79,7 @@ def draw_accuracies(
         + coinciding(spread)
         + failed_mechanisms(rows, study, *sorted(set(spread["dataset"])))
     )
-    return Drawn(caption, spread, draw_spread(spread, "test accuracy,"), note)
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,", floors), note)
 
 
 def data_and_sources(rows: pd.DataFrame, study: str) -> str:

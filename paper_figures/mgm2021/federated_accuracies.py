@@ -16,19 +16,29 @@ from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
     LEVELS,
+    MAJORITY,
     SOURCE_WORDS,
     failed_mechanisms,
     ok_rows,
     published_only,
 )
 from paper_figures.style import mechanism_title
+from studies.federated_horizontal import SMALL
 
-# Accuracy of always predicting the commonest class: of the official test records, an income of at
-# most 50,000 dollars, and the digit 1; of all records of Location-30, which has no official split.
-MAJORITY = {
-    "adult": 12_435 / 16_281,
-    "mnist": 1_135 / 10_000,
-    "location30": 308 / 5_010,
+# The network of a data set, as the paper names it.
+NETWORKS = {
+    "federated_horizontal": {
+        "mnist": "LeNet",
+        "cifar10": "ResNet-18",
+        "imdb": "LSTM",
+        "adult": "MLP",
+    },
+    "federated_vertical": {
+        "adult": "split MLP",
+        "purchase100": "split FCN",
+        "location30": "split NN",
+        "texas100": "split NN",
+    },
 }
 
 
@@ -77,9 +87,10 @@ def published_finals(
 
 
 class StudySize(NamedTuple):
-    """What was trained on one data set: its source, training records, rounds, releases, shape."""
+    """What was trained on one data set, with how many rounds and releases, and their shape."""
 
     source: str
+    network: str
     records: float
     rounds: int
     releases: float
@@ -89,8 +100,12 @@ class StudySize(NamedTuple):
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """The size of a study on one data set; all its mechanisms have the same."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
+    network = NETWORKS[study].get(dataset, "network")
+    if dataset in SMALL and SMALL[dataset].size in set(ok_rows(own, study, "parameters")["value"]):
+        network = "small network"
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],
+        network=network,
         records=ok_rows(own, study, "records")["value"].iloc[0],
         rounds=int(ok_rows(own, study, "test_accuracy")["round"].max()),
         releases=ok_rows(own, study, "uses")["value"].iloc[0],
@@ -138,8 +153,8 @@ def draw_accuracies(
         f"these. {equal}".rstrip()
     )
     numbers = "; ".join(
-        f"{dataset_title(dataset)}: {size.records:,.0f} training records, {size.rounds} rounds, "
-        f"{size.releases:,.0f} releases of up to {size.shape}"
+        f"{dataset_title(dataset)}: {size.network}, {size.records:,.0f} training records, "
+        f"{size.rounds} rounds, {size.releases:,.0f} releases of up to {size.shape}"
         for dataset, size in sizes.items()
     )
     note = (

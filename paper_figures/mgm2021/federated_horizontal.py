@@ -171,11 +171,13 @@ def matrix_mechanism_on_adult(
 def harder_tasks_need_more(
     results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
 ) -> Finding:
-    """Accuracy on hard and on easy data at one epsilon, as a share of the gain without noise."""
+    """Whose uploads get more noise, and who learns more at one epsilon, of the gain without it."""
+    noise, words = _noise_of_uploads(hard, easy, mechanism)
     try:
         slow, fast = (official_datasets(results.rows, STUDY, names) for names in (hard, easy))
     except CannotJudge:
-        return _noise_of_uploads(hard, easy, mechanism)
+        parts = [*noise, Part("accuracy of a valid model", NOT_RUN)]
+        return Finding(parts=parts, detail=words, calibration="published")
     finals = {name: published_finals(results.rows, STUDY, name) for name in (*slow, *fast)}
     effects = {}
     for one in fast:
@@ -190,19 +192,21 @@ def harder_tasks_need_more(
             effects[f"{dataset_title(one)} learns more than {dataset_title(other)}"] = paired(
                 *shares
             )
-    parts = order(effects, margin=margin)
+    parts = [*noise, *order(effects, margin=margin)]
+    absent = [name for name in (*hard, *easy) if name not in finals]
+    parts += [Part(f"accuracy on {dataset_title(name)}", NOT_RUN) for name in absent]
     return Finding(
-        parts=tuple(parts),
+        parts=parts,
         because=tally(parts, shared_trials(finals)),
-        detail="Shares of the gain over what needs no information (random answers, or on Adult the "
-        "majority class) that training without noise has.",
+        detail=f"{words} Accuracies: shares of the gain over what needs no information (random "
+        "answers, or on Adult the majority class) that training without noise has.",
         calibration="published",
         **sizes_by_dataset(results.rows, STUDY, [*slow, *fast], finals),
     )
 
 
-def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> Finding:
-    """The same without accuracies: whose uploads get more noise, in units of their clip C."""
+def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
+    """Whose uploads get more noise, in units of their clip C, with the paper's networks."""
     deviations = {}
     for name in (*hard, *easy):
         [setting] = [each for each in SETTINGS if each.name == f"mgm2021-{name}"]
@@ -219,14 +223,11 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> Findi
         for other in easy
     ]
     shown = ", ".join(f"{dataset_title(name)} {value:.2g}" for name, value in deviations.items())
-    return Finding(
-        parts=[*parts, Part("accuracy of a valid model", NOT_RUN)],
-        detail=(
-            f"Standard deviation of an element of {mechanism_title(mechanism)}'s noise over the "
-            f"clip C at epsilon 1, delta 1e-5, one upload: {shown}. It falls as 1/epsilon, so that "
-            "these ratios are those of the epsilons of equal noise."
-        ),
-        calibration="published",
+    return parts, (
+        f"Standard deviation of an element of {mechanism_title(mechanism)}'s noise over the clip C "
+        f"at epsilon 1, delta 1e-5, one upload of the paper's network: {shown}. It falls as "
+        "1/epsilon while epsilon is far below the number of elements, so that there these ratios "
+        "are those of the epsilons of equal noise."
     )
 
 

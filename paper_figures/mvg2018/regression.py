@@ -119,7 +119,7 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
 
 @judge(studies=("regression",))
 def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
-    """Table 3: how far MVG's error is above the non-private one."""
+    """Table 3: how far MVG's error is above the non-private one; whether it is that of noise."""
 
     def judged(scores: pd.DataFrame) -> Judged:
         right = judged_treatment(scores, REGRESSION)
@@ -133,9 +133,8 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
         shown = ", ".join(f"{name} {frame['value'].mean():.4g}" for name, frame in means)
         return [replace(part, found=f"{words(above)} (stated {stated:g})")], shown
 
-    return finding_per_kernel(
-        results, REGRESSION, judged, f"{SETTING}. MVG has its best share tau."
-    )
+    detail = f"{SETTING}. MVG has its best share tau."
+    return finding_per_kernel(results, REGRESSION, judged, detail, [useful(REGRESSION.setting)])
 
 
 @judge(studies=("regression",))

@@ -11,11 +11,13 @@ import textwrap
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
-from claims.judged_rows import pick
-from claims.judges import judge
-from claims.rules import number, statement
+from claims.judged_rows import calibrated, pick
+from claims.judges import Probability, judge
+from claims.rules import number, statement, universal
 from claims.verdicts import Finding
+from mechanisms import Budget
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.count_query import (
@@ -25,11 +27,14 @@ from paper_figures.r1smg2024.count_query import (
     official_counts,
 )
 from paper_figures.r1smg2024.numbers import (
+    COUNT_DELTA,
     DENSEST_WINDOW,
     LARGEST_COUNT,
     LARGEST_RELEASED,
+    PICKUPS,
     PLACES,
     count_epsilon,
+    count_query,
 )
 from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
@@ -234,6 +239,34 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
         ),
         calibration="published",
         sizes=budget_sizes(pick(rows, metric="largest_count", mechanism="non-private")),
+    )
+
+
+@judge(studies=("count_query",))
+def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -> Finding:
+    """Figure 4: how often an area shows no counts, whatever its exact count is.
+
+    That is the chance of noise below minus the count, least at the largest count: the paper's, or
+    for noise that hides ours too, ours.
+    """
+    rows = official_counts(results.rows)
+    ours = float(pick(rows, metric="nonprivate_largest_count")["value"].iloc[0])
+    parts = []
+    for key in mechanisms:
+        query, budget = count_query(PICKUPS), Budget(epsilon=count_epsilon(key), delta=COUNT_DELTA)
+        deviation = math.sqrt(calibrated(key, query, budget).expected_loss() / query.size)
+        shares = {count: float(ndtr(-count / deviation)) for count in (LARGEST_COUNT, 10, ours)}
+        found = ", ".join(f"{share:.3g} at a count of {c:g}" for c, share in shares.items())
+        enough = [share >= many or None for share in (shares[LARGEST_COUNT], shares[ours])]
+        parts.append(universal(f"{mechanism_title(key)}, areas without counts:", enough, found))
+    return Finding(
+        parts=parts,
+        detail=(
+            "The normal probability that the noise on an area outweighs its count. The largest "
+            f"count is {LARGEST_COUNT} in the paper, {ours:g} here. Noise as published at "
+            f"{budget_words()}."
+        ),
+        calibration="published",
     )
 
 

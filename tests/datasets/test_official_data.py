@@ -9,9 +9,9 @@ import pytest
 import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
-from paper_figures.mgm2021.federated_accuracies import MAJORITY
 from paper_figures.mvg2018.first_component import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
+from paper_figures.selections import MAJORITY
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):

@@ -105,6 +105,14 @@ def test_points_and_bad_settings(study):
         problem_of(setup(study, tests={"breast_cancer": 114}))
 
 
+def test_small_networks():
+    settings = read_config(ROOT / "config/reference.yaml")["studies"]["federated_horizontal"]
+    shapes = {d: HORIZONTAL.points(settings, "idn", d)[0].shape for d in settings.networks}
+    assert shapes == {"imdb": (20002, 16)}
+    with pytest.raises(ConfigError, match="breast_cancer must be paper, got 'small'"):
+        setup(HORIZONTAL, networks={"breast_cancer": "small"})
+
+
 def test_a_batch_is_no_larger_than_the_data():
     with pytest.raises(ValueError, match="at most the 456 training records"):
         problem_of(setup(VERTICAL, batch={"breast_cancer": 457}))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_figures.mgm2021.federated_accuracies import MAJORITY
+from paper_figures.selections import MAJORITY
 
 
 @pytest.fixture(autouse=True)
