@@ -10,6 +10,7 @@ import scipy
 
 from claims.judged_rows import listed, pick
 from claims.judges import CannotJudge
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
@@ -22,14 +23,6 @@ from paper_figures.selections import (
     published_only,
 )
 from paper_figures.style import mechanism_title
-
-# Accuracy of always predicting the commonest class: of the official test records, an income of at
-# most 50,000 dollars, and the digit 1; of all records of Location-30, which has no official split.
-MAJORITY = {
-    "adult": 12_435 / 16_281,
-    "mnist": 1_135 / 10_000,
-    "location30": 308 / 5_010,
-}
 
 
 def final_accuracies(rows: pd.DataFrame, study: str) -> pd.DataFrame:

@@ -15,9 +15,9 @@ from claims.judged_rows import listed, pick, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_accuracies import (
-    MAJORITY,
     official_datasets,
     published_finals,
     study_size,

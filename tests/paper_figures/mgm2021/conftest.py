@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_figures.mgm2021.federated_accuracies import MAJORITY
+from datasets.majority import MAJORITY
 
 
 @pytest.fixture(autouse=True)

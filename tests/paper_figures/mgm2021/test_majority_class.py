@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from paper_figures.mgm2021.federated_accuracies import MAJORITY
+from datasets.majority import MAJORITY
 from paper_figures.mgm2021.federated_horizontal import (
     figure_2,
 )
