@@ -90,7 +90,9 @@
         each.rank = place + 1;
       } else each.rank = first.rank;
     });
-    return found;
+    // Of ties, noise with a false claim comes last.
+    const refuted = (each) => each.published?.verdict === "refuted";
+    return found.sort((one, other) => one.rank - other.rank || refuted(one) - refuted(other));
   };
   const twins = (keys) =>
     keys.length > 1 ? [make("span", { class: "soft small" }, " the same noise: ", ...keys.slice(1).flatMap((key, i) => [i ? ", " : "", name(key)]))] : [];
@@ -108,7 +110,7 @@
           [name(each.keys[0]), ...twins(each.keys), each.rescaled ? null : make("span", { class: "soft small" }, " not rescaled")],
           about(each.exact, each.off),
           about(each.exact / least.exact, each.off + least.off, 4),
-          limit.rmse > 0 ? about(each.exact / limit.rmse, limit.off + each.off, 4) : "—",
+          about(each.exact / limit.rmse, limit.off + each.off, 4),
           claim ? about(claim.rmse, claim.off, 4) : "",
           claim ? about(claim.epsilon, claim.off, 4) : "",
           claim ? about(claim.delta, claim.off, 3) : "",
@@ -124,10 +126,11 @@
         ? [name(least.keys[0]), " has the least error", least.rescaled && least.published?.rmse !== least.exact ? ", rescaled: " : ": ", about(least.exact, least.off), " an element."]
         : ["No mechanism of this page serves the query."])
     );
+    const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", about(limit.rmse, limit.off), " (within ", number(100 * limit.off, 2), "%); ", make("code", {}, `${command(asked).replace("compare", "limit")}`), " proves a bound."]
-        : ["No bound known here."])
+        ? ["No mechanism has less than ", about(limit.rmse, limit.off, 4), "; ", bound, " proves it."]
+        : ["At delta above 0 the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);
   };
@@ -166,7 +169,7 @@
     for (const power of marks) {
       const at = y(10 ** power);
       picture.append(svg("line", { x1: left, x2: left + width, y1: at, y2: at, ...grid }));
-      picture.append(svg("text", { x: left - 6, y: at + 4, "text-anchor": "end", ...words }, (10 ** power).toPrecision(2).replace(/\.0+$|e\+/, (m) => (m === "e+" ? "e" : ""))));
+      picture.append(svg("text", { x: left - 6, y: at + 4, "text-anchor": "end", ...words }, String(Number((10 ** power).toPrecision(2)))));
     }
     for (const epsilon of [0.1, 0.3, 1, 3, 10])
       picture.append(svg("text", { x: x(epsilon), y: top + height + 18, "text-anchor": "middle", ...words }, String(epsilon)));
@@ -178,7 +181,7 @@
     find("[data-curves-of-two]").replaceChildren(all.length ? picture : make("p", { class: "soft" }, "Neither is known for this query; the table has the common queries."));
     find("[data-legend-of-two]").replaceChildren(
       ...keys.map((key) => make("li", {}, name(key), drawn.some((each) => each.noise[keys.indexOf(key)]) ? "" : " (not drawn: this page does not know its error for the query)")),
-      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit")
+      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit, at delta 0")
     );
   };
   const side = (asked) => {
