@@ -19,15 +19,6 @@ SOURCE_WORDS = {
 # The controls: they ignore epsilon, so they are lines across a panel, at any calibration.
 LEVELS = ("non-private", "random-answer")
 _PREFERENCE = ["official", "bundled", "simulated", "none"]
-# Accuracy of always predicting the commonest class: of the official test records, an income of at
-# most 50,000 dollars, the digit 1, and either sentiment; of all records of Location-30, which has
-# no official split.
-MAJORITY = {
-    "adult": 12_435 / 16_281,
-    "mnist": 1_135 / 10_000,
-    "location30": 308 / 5_010,
-    "imdb": 12_500 / 25_000,
-}
 
 
 def ok_rows(

@@ -13,7 +13,7 @@ from PIL import Image
 
 from mechanisms.query.csv_cells import marked
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
-from site_builder.advisor_page import advisor_page
+from site_builder.advisor_page import advisor_page, side_by_side_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
@@ -81,6 +81,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     yield start_page(site)
     if site.answers:
         yield advisor_page(site)
+        yield side_by_side_page(site)
     yield from leaderboard_pages(site)
     yield from claim_pages(site)
     yield from paper_pages(site)

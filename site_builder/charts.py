@@ -190,10 +190,9 @@ def dots(name: str, frame: pd.DataFrame, *, logarithmic: bool, description: str)
         "label",
         title=None,
         sort={"field": "rank", "order": "ascending"},
-        axis={"labelLimit": 190, "grid": True},
+        axis={"labelLimit": 280, "minExtent": _widest(rows["label"]), "grid": True},
     )
-    axis = {"labelExpr": PLAIN, "tickCount": 5, "labelOverlap": True, "grid": not logarithmic}
-    scaled = {"title": None, "scale": _scale(logarithmic), "axis": axis}
+    scaled = {"title": None, **_scaled(logarithmic, rows)}
     spans = {"x": _number("low", **scaled), "x2": {"field": "high"}, "y": y, "color": COLOUR}
     marks = {"x": _number("value", **scaled), "y": y, "color": COLOUR}
     hover = [_name("label", title="mechanism"), *SCORE_HOVER]
@@ -215,8 +214,7 @@ def over_epsilon(name: str, frame: pd.DataFrame, *, logarithmic: bool, descripti
         scale={"type": "log", "nice": False},
         axis={"labelExpr": PLAIN, "values": ticks, "labelOverlap": True, "grid": False},
     )
-    axis = {"labelExpr": PLAIN, "tickCount": 5, "grid": not logarithmic}
-    scaled = {"title": None, "scale": _scale(logarithmic), "axis": axis}
+    scaled = {"title": None, **_scaled(logarithmic, rows)}
     spans = {"x": x, "y": _number("low", **scaled), "y2": {"field": "high"}, "color": COLOUR}
     marks = {"x": x, "y": _number("value", **scaled), "color": COLOUR}
     epsilon = _number("epsilon", title="epsilon", format=".4g")
@@ -265,14 +263,19 @@ def _points(encoding: dict, hover: Sequence[dict], **look) -> dict:
 
 def _powers_of_ten(low: float, high: float) -> dict:
     """An axis with at most seven ticks, all of them powers of ten."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    step = max(1, math.ceil((last - first) / 6))
-    powers = range(-step * (-first // step), last + 1, step)
+    powers = _powers(low, high)
     names = ",".join(f"'{n}':'{_power(n)}'" for n in powers)
     return {
         "values": [10.0**n for n in powers],
         "labelExpr": f"({{{names}}})[toString(round(log(datum.value)/LN10))]",
     }
+
+
+def _powers(low: float, high: float) -> range:
+    """At most seven whole numbers, evenly spaced, that cover two numbers' decimal logarithms."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = max(1, math.ceil((last - first) / 6))
+    return range(-step * (-first // step), last + 1, step)
 
 
 def _power(n: int) -> str:
@@ -281,8 +284,18 @@ def _power(n: int) -> str:
     return "10" + str(n).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _scale(logarithmic: bool) -> dict:
-    return {"type": "log"} if logarithmic else {"type": "linear", "zero": False}
+def _scaled(logarithmic: bool, rows: pd.DataFrame) -> dict:
+    """Scale and axis of scores; site.js has the same for the tables that a reader chooses."""
+    axis = {"labelExpr": PLAIN, "tickCount": 5, "labelOverlap": True, "grid": not logarithmic}
+    if not logarithmic:
+        return {"scale": {"type": "linear", "zero": False}, "axis": axis}
+    powers = _powers(rows["low"].min(), rows["high"].max())
+    return {"scale": {"type": "log"}, "axis": axis | {"values": [10.0**n for n in powers]}}
+
+
+def _widest(labels: pd.Series) -> int:
+    """Pixels for the longest label in a wide font: that of the reader is not known."""
+    return min(280, 7 * int(labels.str.len().max()))
 
 
 def _records(frame: pd.DataFrame) -> list[dict]:

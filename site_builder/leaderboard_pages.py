@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from datasets.titles import dataset_title
+from mechanisms import Budget
+from mechanisms.limit.limit import limit
+from paper_figures.r1smg2024.numbers import count_query
 from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import CALIBRATION_TITLES, look
 from site_builder.charts import SHAPES, dots, over_epsilon
@@ -12,11 +15,15 @@ from site_builder.leaderboards import Score, View
 from site_builder.palette import colour_variable
 from site_builder.site_data import Page, SiteData
 from studies.base.families import Family
+from studies.count_query import CountQuery
+from studies.linear_queries import LinearQueries
 
 # A chart of more rows than this is cut: the table has all of them.
 CHARTED = 24
 # The ratio of the largest to the smallest value from which an axis is logarithmic.
 WIDE = 20
+# That of the study count_query: the limit does not depend on the number of pickups.
+COUNTS = count_query(pickups=1e5)
 
 
 def leaderboard_pages(site: SiteData) -> Iterator[Page]:
@@ -45,7 +52,7 @@ def _family_page(family: Family, views: list[View]) -> Page:
     chart = dots(
         "ranking",
         frame,
-        logarithmic=is_wide(frame),
+        logarithmic=is_wide(frame, first),
         description=f"{view_title(first)} at epsilon {first.main:g}, with 95% intervals.",
     )
     curves = None
@@ -54,7 +61,7 @@ def _family_page(family: Family, views: list[View]) -> Page:
         curves = over_epsilon(
             "curves",
             rows,
-            logarithmic=is_wide(rows),
+            logarithmic=is_wide(rows, first),
             description=f"{view_title(first)} over epsilon, with 95% intervals.",
         )
     return Page(
@@ -82,8 +89,25 @@ def view_title(view: View) -> str:
     return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
 
+def _limits(view: View) -> tuple[dict[float, float], str]:
+    """The limit of the squared norm of the noise by epsilon, and why there is none."""
+    if view.study.name == LinearQueries.name:
+        return {}, "no bound known: the bound is for the elements, and this is a workload of them"
+    if (view.study.name, view.measure.name) != (CountQuery.name, "loss"):
+        return {}, "no bound known: the bound is for the squared error of a released answer itself"
+    found = {
+        epsilon: limit(COUNTS, Budget(epsilon=epsilon, delta=view.delta), fast=True)
+        for epsilon in view.epsilons
+    }
+    known = {epsilon: each.lower for epsilon, each in found.items() if each.lower is not None}
+    return known, "" if known else found[view.main].how
+
+
 def _shown(view: View) -> dict:
+    limits, no_limit = _limits(view)
     return {
+        "limits": limits,
+        "no_limit": no_limit,
         "view": view,
         "title": view_title(view),
         "data": f"{dataset_title(view.dataset)} ({SOURCE_WORDS[view.data_source]})",
@@ -105,7 +129,7 @@ def frame_at(view: View, epsilon: float) -> pd.DataFrame:
     lines = [line for line in view.shown if epsilon in line.scores]
     competing = [line for line in lines if not line.is_control][:CHARTED]
     controls = [line for line in lines if line.is_control]
-    return on_axis(
+    rows = (
         {
             "mechanism": line.mechanism,
             "label": line.title,
@@ -114,13 +138,14 @@ def frame_at(view: View, epsilon: float) -> pd.DataFrame:
         }
         for rank, line in enumerate([*competing, *controls])
     )
+    return on_axis(rows, view)
 
 
 def curves_of(view: View) -> pd.DataFrame:
     """The rows of the curves over epsilon, for a chart."""
     lines = [line for line in view.shown if not line.is_control][:CHARTED]
     lines += [line for line in view.shown if line.is_control]
-    return on_axis(
+    rows = (
         {
             "mechanism": line.mechanism,
             "label": line.title,
@@ -131,18 +156,20 @@ def curves_of(view: View) -> pd.DataFrame:
         for epsilon in view.epsilons
         if epsilon in line.scores
     )
+    return on_axis(rows, view)
 
 
-def is_wide(rows: pd.DataFrame) -> bool:
-    """Whether the values need a logarithmic axis."""
+def is_wide(rows: pd.DataFrame, view: View) -> bool:
+    """Whether the values need a logarithmic axis: errors do, shares of records never."""
     positive = rows.loc[rows["value"] > 0, "value"]
-    return bool((rows["value"] >= 0).all() and positive.max() > WIDE * positive.min())
+    errors = view.measure.better == "smaller" and (rows["value"] >= 0).all()
+    return bool(errors and positive.max() > WIDE * positive.min())
 
 
-def on_axis(rows: Iterable[dict]) -> pd.DataFrame:
+def on_axis(rows: Iterable[dict], view: View) -> pd.DataFrame:
     """The rows that their axis can show: a logarithmic one has no place for zero."""
     frame = pd.DataFrame(rows)
-    if not is_wide(frame):
+    if not is_wide(frame, view):
         return frame
     frame = frame[frame["value"] > 0]
     return frame.assign(low=frame["low"].where(frame["low"] > 0, frame["value"]))

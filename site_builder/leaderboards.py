@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
+from datasets.majority import MAJORITY
 from mechanisms.base.mechanism import CALIBRATIONS
 from paper_figures.selections import LEVELS
 from paper_figures.style import title_in
@@ -140,19 +141,27 @@ class View:
                 yield line
 
     def tells_apart(self, epsilon: float) -> bool:
-        """Whether the best is better than a random answer: otherwise nothing can be ranked.
+        """Whether the best is better than an answer without data: else nothing can be ranked.
 
-        True where the study has no random answer.
+        Such an answer is random or, where accuracies are ranked, the commonest class. True where
+        neither is known.
         """
-        floor = [x for x in self.lines if x.mechanism == "random-answer" and epsilon in x.scores]
-        best = [x for x in self.lines if self.is_best(x, epsilon)]
-        if not floor or not best:
+        floor = [
+            line.scores[epsilon]
+            for line in self.lines
+            if line.mechanism == "random-answer" and epsilon in line.scores
+        ]
+        best = [x.scores[epsilon] for x in self.lines if self.is_best(x, epsilon)]
+        if not best:
             return True
-        sign = 1 if self.measure.better == "smaller" else -1
-        random = min((x.scores[epsilon] for x in floor), key=lambda score: sign * score.value)
         if self.measure.better == "smaller":
-            return min(line.scores[epsilon].high for line in best) < random.low
-        return max(line.scores[epsilon].low for line in best) > random.high
+            without = min((score.low for score in floor), default=math.inf)
+            return min(score.high for score in best) < without
+        without = max((score.high for score in floor), default=-math.inf)
+        if "accuracy" in self.measure.name:
+            # A share within the tie of that of the commonest class is no better.
+            without = max(without, MAJORITY.get(self.dataset, 0.0) * (1 + TIE))
+        return max(score.low for score in best) > without
 
     @property
     def elsewhere(self) -> list[str]:

@@ -64,7 +64,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "cost": _cost_chart(key, losses),
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
-                "claims": _claims(site, key),
+                "claims": claims_on(site, key),
                 "errors": errors,
                 "false_positive_rate": FALSE_POSITIVE_RATE,
                 "call": call,
@@ -149,7 +149,7 @@ def _wins(site: SiteData, key: str) -> list[dict]:
     return found
 
 
-def _claims(site: SiteData, key: str) -> list[dict]:
+def claims_on(site: SiteData, key: str) -> list[dict]:
     """The guarantees that the ledger judges of the mechanism's paper."""
     ledger = site.run.claims
     own = ledger[(ledger["paper"] == site.paper_of(key)) & (ledger["kind"] == "guarantee")]

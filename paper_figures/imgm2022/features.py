@@ -7,6 +7,7 @@ from claims.judged_rows import calibrated, listed, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
@@ -18,7 +19,6 @@ from paper_figures.imgm2022.accuracies import (
     official_accuracies,
     sizes_of,
 )
-from paper_figures.selections import MAJORITY
 from runs.results import Results
 
 STUDY = "features"
@@ -34,8 +34,8 @@ def figure_1(results: Results) -> Drawn:
         "features that are released once",
         {"records": "released records", "public_records": "public records", "sampling_rate": "q"},
         more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
-        "mechanisms do. Dotted: without noise, and random answers; dashed: the majority class, where it is above "
-        "these.",
+        "mechanisms do. Dotted: without noise, and random answers; dashed: "
+        "the majority class, where it is above these.",
         note="The network's body is trained on the public "
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "

@@ -10,13 +10,13 @@ import scipy
 
 from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
 from paper_figures.selections import (
     LEVELS,
-    MAJORITY,
     SOURCE_WORDS,
     failed_mechanisms,
     ok_rows,

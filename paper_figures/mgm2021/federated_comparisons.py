@@ -13,6 +13,7 @@ from claims.judged_rows import listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_accuracies import (
     official_datasets,
@@ -20,7 +21,7 @@ from paper_figures.mgm2021.federated_accuracies import (
     study_size,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
-from paper_figures.selections import LEVELS, MAJORITY, ok_rows
+from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import mechanism_title
 from runs.results import Results
 

@@ -336,19 +336,28 @@
   const ROW_HEIGHT = 19;
   const WIDE = 20;
   // A logarithmic axis for values that differ much; it has no place for zero.
-  const setRows = (spec, rows) => {
+  const setRows = (spec, rows, smaller) => {
     const positive = rows.map((row) => row.value).filter((value) => value > 0);
     const logarithmic =
-      rows.every((row) => row.value >= 0) && Math.max(...positive) > WIDE * Math.min(...positive);
-    spec.data.values = rows
+      smaller && rows.every((row) => row.value >= 0) && Math.max(...positive) > WIDE * Math.min(...positive);
+    const values = rows
       .filter((row) => !logarithmic || row.value > 0)
       .map((row) => ({ ...row, low: logarithmic && row.low <= 0 ? row.value : row.low }));
+    spec.data.values = values;
+    const first = Math.floor(Math.log10(Math.min(...values.map((row) => row.low))));
+    const last = Math.ceil(Math.log10(Math.max(...values.map((row) => row.high))));
+    const step = Math.max(1, Math.ceil((last - first) / 6));
     for (const layer of spec.layer) {
       for (const axis of ["x", "y"]) {
         const channel = layer.encoding[axis];
         if (["value", "low"].includes(channel.field)) {
           channel.scale = logarithmic ? { type: "log" } : { type: "linear", zero: false };
           channel.axis.grid = !logarithmic;
+          delete channel.axis.values;
+          if (logarithmic) {
+            channel.axis.values = [];
+            for (let n = step * Math.ceil(first / step); n <= last; n += step) channel.axis.values.push(10 ** n);
+          }
         }
       }
     }
@@ -384,16 +393,19 @@
       const ranking = charts.get("ranking");
       setRows(
         ranking.spec,
-        kept.map(({ label, colour, symbol, scores }, rank) => ({ label, colour, symbol, rank, ...scores[column] }))
+        kept.map(({ label, colour, symbol, scores }, rank) => ({ label, colour, symbol, rank, ...scores[column] })),
+        smaller
       );
       ranking.spec.height = ROW_HEIGHT * ranking.spec.data.values.length;
-      for (const layer of ranking.spec.layer) layer.encoding.y.axis.labelLimit = innerWidth < 640 ? 150 : 280;
+      // The browser measures labels itself.
+      for (const layer of ranking.spec.layer) Object.assign(layer.encoding.y.axis, { labelLimit: innerWidth < 640 ? 150 : 280, minExtent: 0 });
       const words = `${section.querySelector("h2").textContent}, epsilon ${Number(epsilons[column])}`;
       title.textContent = words;
       const cut = placed.length > kept.length ? ` The best ${CHARTED} are drawn; the table has all.` : "";
+      const blind = section.dataset.blind.split(" ").includes(epsilons[column]) ? " Nothing can be ranked here: the best is no better than an answer without data." : "";
       note.textContent =
         `${section.dataset.dataset}. ${smaller ? "Smaller" : "Larger"} is better. ` +
-        `Lines are 95% intervals.${cut}`;
+        `Lines are 95% intervals.${cut}${blind}`;
       ranking.plot.setAttribute("aria-label", words);
       const curvesTitle = document.querySelector("[data-curves-title]");
       if (curvesTitle) curvesTitle.textContent = `${section.querySelector("h2").textContent}, over epsilon`;
@@ -408,7 +420,8 @@
           scores
             .map((score, index) => ({ label, colour, symbol, epsilon: Number(epsilons[index]), ...score }))
             .filter((score) => !Number.isNaN(score.value))
-        )
+        ),
+        smaller
       );
       for (const layer of curves.spec.layer) layer.encoding.x.axis && (layer.encoding.x.axis.values = epsilons.map(Number));
       curves.legend.replaceChildren(

@@ -9,9 +9,9 @@ import pytest
 import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
+from datasets.majority import MAJORITY
 from paper_figures.mvg2018.first_component import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
-from paper_figures.selections import MAJORITY
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
@@ -58,6 +58,7 @@ def test_cifar10(mirror, tmp_path, monkeypatch):
     counts = [1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981]
     assert np.bincount(data.train_labels[:10_000]).tolist() == counts
     assert np.bincount(data.test_labels).tolist() == [1000] * 10
+    assert MAJORITY["cifar10"] == 0.1
     means = data.train_images.mean(axis=(0, 2, 3)) / 255
     assert means == pytest.approx([0.4914, 0.4822, 0.4465], abs=4e-3)
     # A frog, class 6.

@@ -2,15 +2,22 @@
 
 import csv
 import io
+import math
+import warnings
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms.limit.limit import limit
+from mechanisms.verification.verification import verify
+
 # One page of every kind; a filter keeps small what has to be looked at.
 KINDS = (
     "index.html",
     "advisor.html",
+    "compare.html?one=laplace&other=mvg&shape=20x14&l1=2",
     "leaderboard/index.html",
     "leaderboard/ranges.html",
     "claims.html?verdict=depends&paper=mvg2018",
@@ -339,3 +346,94 @@ def test_downloads_hold_what_is_shown(visit):
         page.click("a[data-svg=ranking]")
     picture = Path(loading.value.path()).read_text(encoding="utf-8")
     assert picture.startswith("<svg") and "var(" not in picture and "currentColor" not in picture
+
+
+@pytest.mark.parametrize(
+    ("size", "stated", "epsilon", "delta"),
+    [
+        (37, {"l2": 2.5}, 0.63, 3e-7),
+        (5, {"l1": 3.0}, 4.2, 0.0),
+        (6, {"l1": 0.2}, 2.2, 2e-5),
+        (12, {"linf": 50.0}, 1.3, 4e-4),
+        (1, {"l2": 1.0}, 1.7, 1e-8),
+        (3000, {"l2": 1.0}, 0.07, 0.007),
+    ],
+)
+def test_the_advisor_agrees_with_python(visit, size, stated, epsilon, delta):
+    page = visit.open("advisor.html")
+    asked = {"size": size, **stated, "epsilon": epsilon, "delta": delta}
+    noises, least = page.evaluate("asked => [ADVISOR.noises(asked), ADVISOR.limit(asked)]", asked)
+    # The three norms of one number agree.
+    norms = stated if size > 1 else dict.fromkeys(("l1", "l2", "linf"), 1.0)
+    query = Query(shape=(size,), **{f"{norm}_sensitivity": each for norm, each in norms.items()})
+    budget = Budget(epsilon=epsilon, delta=delta)
+    assert len(noises) > 2
+    for each in noises:
+        for key in each["keys"]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _agrees(get_mechanism(key), query, budget, each)
+    if delta == 0:
+        known = limit(query, budget).rmse
+        assert least["rmse"] == pytest.approx(known, rel=least["off"])
+
+
+def _agrees(cls, query, budget, noise):
+    """Errors, true privacy and verdicts, within the error that the page states."""
+    if noise["rescaled"]:
+        rmse = math.sqrt(cls.calibrate(query, budget, "exact").expected_loss() / query.size)
+        assert noise["exact"] == pytest.approx(rmse, rel=noise["off"] + 1e-9), cls.key
+    else:
+        with pytest.raises(Unsupported):
+            cls.calibrate(query, budget, "exact")
+    claim = noise["published"]
+    if claim is None:
+        return
+    published = cls.calibrate(query, budget)
+    rmse = math.sqrt(published.expected_loss() / query.size)
+    near = {"rel": claim["off"] + 1e-6, "abs": 1e-200}
+    assert claim["rmse"] == pytest.approx(rmse, rel=claim["off"] + 1e-9), cls.key
+    truth = verify(published, effort=None)
+    assert claim["verdict"] == truth.verdict, cls.key
+    assert claim["delta"] == pytest.approx(truth.true_delta.value, **near), cls.key
+    if cls.key != "r1smg":
+        assert claim["epsilon"] == pytest.approx(truth.true_epsilon.value, **near), cls.key
+
+
+def test_the_advisor_answers_and_a_link_restores_the_question(visit):
+    page = visit.open("advisor.html?shape=5&l2=&l1=3&epsilon=4.2&delta=0")
+    assert page.locator("[data-best]").inner_text().startswith("Staircase has the least error")
+    assert page.locator("[data-ranking] tbody tr").first.get_attribute("data-key") == "staircase"
+    assert (
+        "--shape 5 --l1-sensitivity 3 --epsilon 4.2" in page.locator("[data-command]").inner_text()
+    )
+    page.fill("[name=epsilon]", "1000")
+    assert "epsilon from 0.05 to 12.8" in page.locator("[data-problem]").inner_text()
+    assert page.locator("[data-answer]").is_hidden()
+    page.fill("[name=epsilon]", "1")
+    page.fill("[name=delta]", "1e-6")
+    page.fill("[name=shape]", "120x400")
+    best = page.locator("[data-best]").inner_text()
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    assert page.locator("[data-best]").inner_text() == best
+    assert query(page) | {"theme": ""} == {
+        **{"shape": "120x400", "l1": "3", "epsilon": "1", "delta": "1e-6"},
+        "theme": "",
+    }
+
+
+def test_two_mechanisms_stand_side_by_side(visit):
+    page = visit.open("compare.html?one=laplace&other=r1smg")
+    private = page.locator("[data-pair] tr", has_text="Private?").locator("td")
+    assert [each.split()[0] for each in private.all_inner_texts()] == ["yes", "no"]
+    assert page.locator("[data-pair] tr", has_text="r1-thm5").is_visible()
+    # Without an l1 sensitivity only one of them has an error; the limit is drawn at delta 0.
+    assert page.locator("[data-curves-of-two] path").count() == 2
+    page.fill("[name=l1]", "2")
+    assert page.locator("[data-curves-of-two] path").count() == 4
+    page.fill("[name=delta]", "0")
+    assert page.locator("[data-curves-of-two] path").count() == 3
+    page.select_option("[name=one]", "l2")
+    assert query(page)["one"] == "l2"

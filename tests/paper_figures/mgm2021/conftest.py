@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_figures.selections import MAJORITY
+from datasets.majority import MAJORITY
 
 
 @pytest.fixture(autouse=True)

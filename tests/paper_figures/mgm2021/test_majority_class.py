@@ -2,10 +2,10 @@
 
 import matplotlib.pyplot as plt
 
+from datasets.majority import MAJORITY
 from paper_figures.mgm2021.federated_horizontal import (
     figure_2,
 )
-from paper_figures.selections import MAJORITY
 from tests.paper_figures.mgm2021.made_up_accuracies import (
     IDN,
     MM,

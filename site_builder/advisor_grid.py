@@ -1,0 +1,224 @@
+"""The numbers between which the advisor's page interpolates, at sensitivity 1.
+
+`python -m site_builder.advisor_grid` computes them again, or the tables that it is given by name,
+and writes assets/advisor-grid.js; all take about ten minutes. A table holds logarithms of ratios to
+what is near and has a closed form or a table of its own, so that little is left to interpolate. It
+states the largest error that was found at random sizes and budgets. assets/advisor.js puts the
+parts together.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms import Budget, Mechanism, Query, Unsupported, get_mechanism
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+
+FILE = Path(__file__).parent / "assets" / "advisor-grid.js"
+_HEAD = "const ADVISOR_GRID = "
+SIZES = (1, 2, 3, 4, 8, 20, 80, 500, 10_000, 1_000_000)
+EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
+DELTAS = (1e-12, 1e-9, 1e-6, 1e-4, 1e-2)
+FINE_EPSILONS = tuple(float(f"{each:.6g}") for each in np.geomspace(0.05, 12.8, 25))
+# For more elements staircase noise has the error of l2, Laplace or K-norm noise.
+STEPPED, FINE_STEPPED = SIZES[:7], (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48, 63, 80)
+# Spherical gamma noise takes a second and is near l2 noise.
+GAMMA_SIZES, GAMMA_EPSILONS, SLOW_DELTAS = (
+    (2, 6, 50, 1_000_000),
+    (0.05, 0.8, 3.2, 12.8),
+    (1e-12, 1e-7, 1e-2),
+)
+# Logarithms are stored as whole numbers of this.
+UNIT = 1e-6
+CLAIM_SIZES = (4, 5, 6, 7, 9, 12, 16, 24, 40, 80, 200, 1000, 1_000_000)
+# Random points at which the interpolation is compared, their largest size, and how far a stated
+# error is above what is found.
+TRIED, LARGEST, MARGIN = 24, 2000, 1.5
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is interpolated.
+
+    Args:
+        value: Of (M, epsilon, delta); None where there is none.
+        sizes, epsilons, deltas: The nodes.
+        near: The coordinate of a size is log(1 + near / M): errors approach a limit like 1 / M.
+    """
+
+    value: Callable[[int, float, float], float | None]
+    sizes: Sequence[int] = SIZES
+    epsilons: Sequence[float] = EPSILONS
+    deltas: Sequence[float] = DELTAS
+    near: float = 30.0
+
+
+@functools.cache
+def sigma(epsilon: float, delta: float) -> float:
+    """Of the Gaussian mechanism at l2 sensitivity 1."""
+    return GaussianProfile(mu=1.0).scale_factor(epsilon, delta)
+
+
+def _closed(norm: str, size: int, epsilon: float, delta: float) -> float:
+    """log of an error near that of noise for the norm: l2 (between its ends), Laplace, K-norm."""
+    if norm == "l1":
+        return math.log(math.sqrt(2) / (epsilon - 2 * math.log1p(-delta)))
+    if norm == "linf":
+        return math.log(math.sqrt((size + 1) * (size + 2) / 3) / epsilon)
+    pure = epsilon**2 / (size + 1)
+    return -0.5 * math.log(pure + sigma(epsilon, delta) ** -2 if delta else pure)
+
+
+def calibrated(
+    key: str, norm: str, size: int, epsilon: float, delta: float, calibration: str
+) -> Mechanism | None:
+    """A mechanism for changes in the unit ball of a norm; None where it does not support them."""
+    norms = ("l1", "l2", "linf") if size == 1 else (norm,)
+    query = Query(shape=(size,), **{f"{each}_sensitivity": 1.0 for each in norms})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            budget = Budget(epsilon=epsilon, delta=delta)
+            return get_mechanism(key).calibrate(query, budget, calibration)
+        except Unsupported:
+            return None
+
+
+def _error(key: str, norm: str, point: tuple, calibration: str = "exact") -> float:
+    """log of the root mean square error of an element; NaN where the noise is unsupported."""
+    mechanism = calibrated(key, norm, *point, calibration)
+    return math.nan if mechanism is None else 0.5 * math.log(mechanism.expected_loss() / point[0])
+
+
+def _near_closed(key: str, norm: str):
+    return lambda *point: _error(key, norm, point) - _closed(norm, *point)
+
+
+def _near_pure(norm: str):
+    """Staircase noise over l2, Laplace or K-norm noise, and that over the same at delta 0."""
+
+    def value(size: int, epsilon: float, delta: float) -> float:
+        pure = (size, epsilon, 0.0)
+        point = (size, epsilon, delta)
+        near = _error("l2", norm, point) if norm == "l2" else _closed(norm, *point)
+        ratio = _error("staircase", norm, pure) - _closed(norm, *pure)
+        return _error("staircase", norm, point) - near - ratio
+
+    return value
+
+
+def _times_delta(*point) -> float:
+    """log of delta times the error of R1SMG noise, which hardly depends on delta."""
+    return _error("r1smg", "l2", point) + math.log(point[2])
+
+
+def _true_delta(*point) -> float:
+    """log of the true delta of R1SMG at the claimed epsilon."""
+    profile = calibrated("r1smg", "l2", *point, "published").profile()
+    return math.log(profile.delta(point[1]).value)
+
+
+_FINE_PURE = (FINE_EPSILONS, (0.0,))
+TABLES = {
+    "l2": Table(_near_closed("l2", "l2"), SIZES[1:]),
+    "spherical-gamma": Table(
+        lambda *point: _error("spherical-gamma", "l2", point) - _error("l2", "l2", point),
+        GAMMA_SIZES,
+        GAMMA_EPSILONS,
+        SLOW_DELTAS,
+    ),
+    "pure-l2": Table(_near_closed("staircase", "l2"), FINE_STEPPED[1:], *_FINE_PURE),
+    "pure-l1": Table(_near_closed("staircase", "l1"), FINE_STEPPED, *_FINE_PURE),
+    "pure-linf": Table(_near_closed("staircase", "linf"), FINE_STEPPED[1:], *_FINE_PURE),
+    "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
+    "staircase-l1": Table(_near_pure("l1"), STEPPED),
+    "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
+    "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
+}
+
+
+def interpolated(grid: dict, size: int, epsilon: float, delta: float) -> float:
+    """As the page does: by cubics through the four nodes around, on all axes; NaN outside."""
+    near = grid["near"]
+    axes = (
+        _weights([-math.log1p(near / each) for each in grid["sizes"]], -math.log1p(near / size)),
+        _weights(np.log(grid["epsilons"]), math.log(epsilon)),
+        _weights(np.log(grid["deltas"]), math.log(delta)) if delta else {0: 1.0},
+    )
+    shape = [len(grid[name]) for name in ("sizes", "epsilons", "deltas")]
+    values = np.array(grid["values"], dtype=float).reshape(shape)
+    nodes = itertools.product(*(each.items() for each in axes))
+    found = [u * v * w * values[i, j, k] for (i, u), (j, v), (k, w) in nodes]
+    return float(np.sum(found)) * UNIT if found else math.nan
+
+
+def _weights(x: Sequence[float], t: float) -> dict[int, float]:
+    """Lagrange's of the (up to) four nodes around t; none outside."""
+    if len(x) == 1:
+        return {0: 1.0}
+    if not x[0] - 1e-12 <= t <= x[-1] + 1e-12:
+        return {}
+    first = min(max(int(np.searchsorted(x, t, "right")) - 2, 0), max(len(x) - 4, 0))
+    near = range(first, min(first + 4, len(x)))
+    weights = {i: math.prod((t - x[j]) / (x[i] - x[j]) for j in near if j != i) for i in near}
+    return {i: weight for i, weight in weights.items() if weight}
+
+
+def read() -> dict[str, dict]:
+    """The tables as they are committed."""
+    return json.loads(FILE.read_text(encoding="utf-8").removeprefix(_HEAD).rstrip(";\n"))
+
+
+def computed(table: Table) -> dict:
+    """The nodes of a table and its values there, the last axis the fastest."""
+    nodes = itertools.product(table.sizes, table.epsilons, table.deltas)
+    values = (table.value(*node) for node in nodes)
+    return {
+        "sizes": table.sizes,
+        "epsilons": table.epsilons,
+        "deltas": table.deltas,
+        "near": table.near,
+        "values": [None if math.isnan(value) else round(value / UNIT) for value in values],
+    }
+
+
+def points(name: str) -> list[tuple[int, float, float]]:
+    """Random sizes, epsilons and deltas within the nodes of a table, log-uniform."""
+    rng = np.random.default_rng(list(name.encode()))
+    table = TABLES[name]
+    sizes = (table.sizes[0], min(table.sizes[-1], LARGEST))
+    ends = (sizes, *((each[0], each[-1]) for each in (table.epsilons, table.deltas)))
+    found = []
+    for _ in range(TRIED):
+        size, *budget = (low * (high / low) ** rng.random() if low else 0.0 for low, high in ends)
+        found.append((round(size), *budget))
+    return found
+
+
+def largest_error(name: str, grid: dict) -> float:
+    """Of the interpolation at random points, relatively."""
+    found = [abs(TABLES[name].value(*each) - interpolated(grid, *each)) for each in points(name)]
+    return float(f"{MARGIN * np.nanmax(found):.1e}")
+
+
+def main(names: Sequence[str]) -> None:
+    """Compute tables, by default all, and write a script: pages opened as files cannot fetch."""
+    grids: dict = read() if names else {"unit": UNIT}
+    for name in names or TABLES:
+        grid = computed(TABLES[name])
+        grids[name] = grid | {"error": largest_error(name, grid)}
+    FILE.write_text(f"{_HEAD}{json.dumps(grids, separators=(',', ':'))};\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
