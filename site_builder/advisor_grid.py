@@ -7,8 +7,6 @@ states the largest error that was found at random sizes and budgets. assets/advi
 parts together.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Certificates of the limit, at the budgets of the table in docs/the_limit.md."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A limit as a file that anybody can check: `check_limit.py` at the top of the repository does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from mechanisms.limit.lattice import LatticeTest

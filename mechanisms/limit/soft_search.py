@@ -4,8 +4,6 @@ The programme maximises nu - delta sum_j lambda_j such that r^2 + sum_j g_j(r) >
 Its solution only chooses the test: `SoftTest.lower` bounds what happens between them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

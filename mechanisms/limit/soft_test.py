@@ -1,7 +1,5 @@
 """Tests between 0 and lambda at several distances, and a rigorous bound from them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
