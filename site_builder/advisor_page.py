@@ -9,10 +9,11 @@ from markupsafe import Markup
 from mechanisms.comparison.advisor import conclusion, leaders, unranked
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.limit.limit import Limit, limit
+from paper_figures.style import mechanism_title
 from runs.frames import read_frame
 from site_builder.advisor_grid import read
 from site_builder.mechanism_pages import GUARANTEES, claims_on
-from site_builder.site_data import Page, SiteData, mechanism_name
+from site_builder.site_data import Page, SiteData
 from site_builder.words import TIMES
 from studies.common_queries import QUERIES, CommonQueries, CommonQuery
 
@@ -97,7 +98,7 @@ def _seconds(site: SiteData) -> dict[str, float]:
 
 
 def _titles(site: SiteData) -> dict[str, str]:
-    return {key: mechanism_name(key) for key in site.mechanisms}
+    return {key: mechanism_title(key) for key in site.mechanisms}
 
 
 def as_json(facts: dict) -> Markup:

@@ -167,8 +167,8 @@ def test_a_part_of_a_larger_answer_and_its_sensitivity():
 def test_what_has_no_certificate_says_why():
     one = Query(shape=(1,), l2_sensitivity=1.0)
     for query, budget, words in (
-        (one, Budget(epsilon=1.0), "no single test"),
-        (one, Budget(epsilon=0.01, delta=1e-5), "no single test"),
+        (one, Budget(epsilon=1.0), "delta > 0"),
+        (one, Budget(epsilon=0.01, delta=1e-5), "delta > 0"),
         (
             Query(shape=(5,), l1_sensitivity=1.0),
             Budget(epsilon=1.0, delta=1e-5),
