@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
-ctx.prec = 64  # bits
+ctx.prec = 128  # bits
 DEEPEST = 40  # a cell of radii is split so many times
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3})?", re.ASCII)
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +91,8 @@ def test_submissions_of_a_request_are_reported_on_with_the_code_of_main(tmp_path
         options = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
         subprocess.run(["git", *options, *words], cwd=tmp_path / folder, check=True)
 
-    shutil.copytree(ROOT / "submissions", tmp_path / "fork" / "submissions")
+    (tmp_path / "fork/submissions").mkdir(parents=True)
+    (tmp_path / "fork/submissions/README.md").write_text("how to submit")
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "main")
