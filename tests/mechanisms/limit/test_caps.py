@@ -23,6 +23,17 @@ def test_a_cap_is_as_exact_as_the_bound_assumes(dimension):
             assert wrong < cap_error(dimension) / 10, deviations
 
 
+@pytest.mark.parametrize("dimension", [2, 3, 10])
+def test_a_few_ulp_of_the_height_move_a_cap_near_the_pole_by_less_than_its_error(dimension):
+    for distance in (4e-16, 1e-15, 3e-15, 1e-12, 1e-6):
+        height, moved = 2 - distance, min(2 - distance + 8e-16, 2.0)
+        with mpmath.workdps(40):
+            reference = 1 - exact(2 - mpmath.mpf(height), dimension)
+            assert (
+                abs(float(cap(moved, dimension)) - reference) < cap_error(dimension, poles=True) / 2
+            )
+
+
 @pytest.mark.parametrize("dimension", [2, 3, 50, 10**5])
 def test_density_and_height_belong_to_the_cap(dimension):
     heights = 1 - np.minimum(np.array([0.01, 0.5, 2.0]) / dimension**0.5, 0.9)
