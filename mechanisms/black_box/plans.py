@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.black_box.learned_scores import Learner, Score
-from mechanisms.verification.audit_statistics import clopper_pearson
+from mechanisms.verification.audit_statistics import largest_probability, least_probability
 from mechanisms.verification.betting import EventBet, growth
 from mechanisms.verification.events import best_event
 from mechanisms.verification.sampled_audit import checked_values
@@ -133,8 +133,8 @@ class Planner:
             thresholds = np.unique(pooled[-1 - ranks])
             hits = [len(s) - np.searchsorted(s, thresholds, side="right") for s in sides]
             for a, b in ((0, 1), (1, 0)):
-                lower, _ = clopper_pearson(hits[a], len(sides[a]), CAUTION)
-                _, upper = clopper_pearson(hits[b], len(sides[b]), CAUTION)
+                lower = least_probability(hits[a], len(sides[a]), CAUTION)
+                upper = largest_probability(hits[b], len(sides[b]), CAUTION)
                 rates = growth(lower, upper, self._epsilon, self._delta)
                 choice = int(np.argmax(rates))
                 if rates[choice] > found[0]:

@@ -197,15 +197,21 @@ def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndar
     Clopper and Pearson (Biometrika 26, 1934). Exact at the ends: the lower bound of no hit is 0,
     the upper bound of only hits is 1. hits: integers in [0, trials], any shape.
     """
+    return least_probability(hits, trials, tail), largest_probability(hits, trials, tail)
+
+
+def least_probability(hits, trials: int, tail: float) -> np.ndarray:
+    """The lower bound of `clopper_pearson` alone."""
     hits = np.asarray(hits)
-    misses = trials - hits
-    lower = np.where(
-        hits == 0, 0.0, scipy.special.betaincinv(np.maximum(hits, 1), misses + 1, tail)
-    )
-    upper = np.where(
-        misses == 0, 1.0, scipy.special.betainccinv(hits + 1, np.maximum(misses, 1), tail)
-    )
-    return lower, upper
+    found = scipy.special.betaincinv(np.maximum(hits, 1), trials - hits + 1, tail)
+    return np.where(hits == 0, 0.0, found)
+
+
+def largest_probability(hits, trials: int, tail: float) -> np.ndarray:
+    """The upper bound of `clopper_pearson` alone."""
+    misses = trials - np.asarray(hits)
+    found = scipy.special.betainccinv(trials - misses + 1, np.maximum(misses, 1), tail)
+    return np.where(misses == 0, 1.0, found)
 
 
 def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verification.audit_statistics import clopper_pearson, hockey_stick
+from mechanisms.verification.audit_statistics import (
+    hockey_stick,
+    largest_probability,
+    least_probability,
+)
 
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
@@ -119,9 +123,9 @@ def event_bounds(
         np.array([np.count_nonzero(beyond(scores[side], each)) for each in thresholds])
         for side in order
     ]
-    _, upper = clopper_pearson(hits[1], len(scores[order[1]]), tail)
+    upper = largest_probability(hits[1], len(scores[order[1]]), tail)
     more = np.maximum(hits[0] - hits[1], 0) if paired else hits[0]
-    lower, _ = clopper_pearson(more, len(scores[order[0]]), tail)
+    lower = least_probability(more, len(scores[order[0]]), tail)
     return lower + upper if paired else lower, upper
 
 
@@ -137,8 +141,8 @@ def best_event(
         ranks = np.unique(np.geomspace(1, len(pooled) - 1, 500).astype(int))
         thresholds = np.unique(pooled[-1 - ranks])
         hits_a, hits_b = (len(s) - np.searchsorted(s, thresholds, side="right") for s in (a, b))
-        lower, _ = clopper_pearson(hits_a, len(a), tail)
-        _, upper = clopper_pearson(hits_b, len(b), tail)
+        lower = least_probability(hits_a, len(a), tail)
+        upper = largest_probability(hits_b, len(b), tail)
         deltas = hockey_stick(lower, upper, epsilon)
         choice = int(np.argmax(deltas))
         best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))

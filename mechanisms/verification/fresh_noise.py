@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.verification.audit_statistics import clopper_pearson
+from mechanisms.verification.audit_statistics import largest_probability, least_probability
 from mechanisms.verification.events import TAIL, projected
 from mechanisms.verification.timed_releases import other_releases, released_by
 
@@ -43,7 +43,7 @@ def find_recurring_numbers(
     above = np.searchsorted(atoms, draws).clip(max=len(atoms) - 1)
     gaps = np.minimum(np.abs(atoms[above] - draws), np.abs(draws - atoms[above - 1]))
     hits = int(np.count_nonzero((gaps <= rounding).any(axis=1)))
-    if clopper_pearson(hits, len(draws), TAIL)[0] > delta * len(atoms) * draws.shape[1]:
+    if least_probability(hits, len(draws), TAIL) > delta * len(atoms) * draws.shape[1]:
         yield (
             f"the noise of {hits} of {len(draws)} releases of a random value contains numbers that "
             "occurred more than once in the noise of a constant; the profile allows each of them a "
@@ -66,7 +66,7 @@ def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
         ("hold an element of the value itself", exact.any(axis=1), size * delta + COINCIDENCE),
     ):
         hits = int(np.count_nonzero(found))
-        if clopper_pearson(hits, len(draws), TAIL)[0] > claim:
+        if least_probability(hits, len(draws), TAIL) > claim:
             yield (
                 f"{hits} of {len(draws)} releases {where}; by the profile the probability of that "
                 f"is at most {claim:.4g}"
@@ -106,7 +106,7 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     """
     sizes, far_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
     far = _equal(sizes, far_sizes)
-    upper = clopper_pearson(far, len(sizes), TAIL)[1]
+    upper = largest_probability(far, len(sizes), TAIL)
     half = len(sizes) // 2
     for which, first, second in (
         ("the release before", sizes[::2], sizes[1::2]),
@@ -116,7 +116,7 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     ):
         pairs = min(len(first), len(second))
         near = _equal(first[:pairs], second[:pairs])
-        if clopper_pearson(near, pairs, TAIL)[0] > upper:
+        if least_probability(near, pairs, TAIL) > upper:
             yield (
                 f"in {near} of {pairs} releases the noise of some element is, up to its sign, that "
                 f"of {which}, and in {far} of {len(sizes)} that of one of another call: it is not "

@@ -10,7 +10,7 @@ import numpy as np
 
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Query
-from mechanisms.verification.audit_statistics import clopper_pearson
+from mechanisms.verification.audit_statistics import largest_probability, least_probability
 from mechanisms.verification.events import EPSILONS, TAIL, chosen_event, scores_of
 from mechanisms.verification.neighbours import pair_that_differs
 from mechanisms.verification.timed_releases import LEAST, TimedReleases, other_releases
@@ -91,12 +91,12 @@ def find_moving_grid(
         hits = _repeats(earlier, later, places)
         if not hits:
             continue
-        lower = clopper_pearson(hits, count, TAIL)[0]
+        lower = least_probability(hits, count, TAIL)
         pair = pair_that_differs(query, change, rest) if lower > claim else None
         if pair is None or not np.array_equal(pair[0], rest):
             continue
         moved = _repeats(earlier, answers(pair[1], count), places)
-        upper = clopper_pearson(moved, count, TAIL)[1]
+        upper = largest_probability(moved, count, TAIL)
         if lower - upper > claim:
             yield (
                 "the answers lie on a grid that moves with the value: where a change of "
