@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from limit_table import TABLE, markdown, row
+from scipy import sparse
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.base.registry import all_mechanisms
@@ -212,3 +214,50 @@ def test_the_table_can_be_redone():
             assert again[name] == pytest.approx(float(stored[name]), rel=1e-4)
     page = Path(__file__).parents[3] / "docs/the_limit.md"
     assert "\n".join(markdown()) in page.read_text()
+
+
+def test_at_small_epsilon_the_bound_of_one_number_is_nearly_attained():
+    """Lattice noise of the same value, spread evenly over its cells, is private for all changes."""
+    epsilon, delta = 0.1, 1e-5
+    test = lattice_test(epsilon, delta, False)
+    steps, growth = test.steps, math.exp(epsilon)
+    assert list(test.shifts) == list(range(1, steps + 1))
+    noise, density = _best_lattice_noise(epsilon, delta, steps, reach=400)
+    error = noise + 1 / (12 * steps**2)
+    assert 0.9997 * error < test.lower(delta) < error
+    for change in np.linspace(0, 1, 21) * steps:
+        # A change of j + t cells is two changes of whole cells, with weights 1 - t and t.
+        whole, rest = int(change), change % 1
+        seen = [
+            np.maximum(density - growth * np.append(density, np.zeros(j))[j:], 0.0).sum()
+            for j in (whole, whole + 1)
+        ]
+        assert (1 - rest) * seen[0] + rest * seen[1] <= delta * (1 + 1e-4)
+
+
+def _best_lattice_noise(epsilon, delta, steps, reach):
+    """The least second moment of symmetric noise on the multiples of 1 / steps, and its law."""
+    places = np.arange(-reach, reach + 1)
+    # From the probabilities of 0, 1, ... to those of all places.
+    half = reach + 1
+    mirror = sparse.csr_array(
+        (np.ones(len(places)), (np.arange(len(places)), np.abs(places))), shape=(len(places), half)
+    )
+    excess = [
+        mirror - math.exp(epsilon) * sparse.eye(len(places), k=j) @ mirror
+        for j in range(1, steps + 1)
+    ]
+    count = steps * len(places)
+    # In units of delta, far below which the solver's tolerance then is.
+    rows = sparse.hstack([sparse.vstack(excess) / delta, -sparse.eye(count)])
+    sums = sparse.kron(sparse.eye(steps), np.ones((1, len(places))))
+    found = scipy.optimize.linprog(
+        np.concatenate([(places / steps) ** 2 @ mirror, np.zeros(count)]),
+        A_ub=sparse.vstack([rows, sparse.hstack([sparse.csr_array((steps, half)), sums])]).tocsr(),
+        b_ub=np.concatenate([np.zeros(count), np.ones(steps)]),
+        A_eq=np.concatenate([mirror.sum(axis=0), np.zeros(count)])[None, :],
+        b_eq=[1.0],
+        method="highs",
+    )
+    density = mirror @ np.maximum(found.x[:half], 0.0)
+    return found.fun, density / density.sum()
