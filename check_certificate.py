@@ -37,7 +37,6 @@ def half_spaces(z, mu):  # Gaussian noise; E: <y - x, x' - x> <= z sigma |x' - x
 
 def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     """Noise R v, R = sigma |z|, v uniform on a sphere; E: |y - x| <= sqrt(1 - tau^2) |y - x'|.
-
     The cosine t of v and x' - x has density c (1 - t^2)^((m - 3) / 2), and R <= r has probability
     erf(r / (sigma sqrt 2)). In units of |x - x'|, x + R v is in E iff R <= 1 / s, with
     s = t + sqrt(t^2 + a); t and -t go together, as -1 / s becomes -s / a. And x' - R v is in E iff
@@ -144,6 +143,7 @@ def check(c):
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda kind, e, _: print(f"{path}: {kind.__name__}: {e}", file=sys.stderr)
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
             for certificate in json.load(file)["certificates"]:

@@ -133,6 +133,7 @@ def check(c):
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda kind, e, _: print(f"{path}: {kind.__name__}: {e}", file=sys.stderr)
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
             for certificate in json.load(file)["limits"]:

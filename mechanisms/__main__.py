@@ -161,7 +161,7 @@ def _in_words(error: Exception, options) -> str:
     given = (getattr(options, name, None) for name in ("key", "score", "log_density"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
-    if not raising and isinstance(error, TypeError | ValueError):
+    if not raising and isinstance(error, TypeError | ValueError | OSError):
         return str(error)
     return error_line(error, raising)
 

@@ -216,6 +216,10 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
     raise AssertionError(f"{cell.stem} is a cell")
 
 
+def _cores(text: str) -> str:
+    return text if text == "all" else str(reading.whole_number(1, 10**6)(text))
+
+
 def _parser() -> reading.Parser:
     parser = reading.Parser(
         prog="python -m runs",
@@ -246,7 +250,7 @@ def _parser() -> reading.Parser:
     estimate.set_defaults(run=_estimate)
     starting = commands.add_parser("start", help="run a config with Snakemake")
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
-    starting.add_argument("--cores", default="all", help="default: all")
+    starting.add_argument("--cores", type=_cores, default="all", help="default: all")
     starting.set_defaults(run=lambda options: start(options.config, options.cores))
     doctor = commands.add_parser("doctor", help="what is missing on this machine")
     doctor.add_argument("--folder", default="data", help="data folder (default: data)")

@@ -12,6 +12,7 @@ from claims.certificates import FOLDER
 from claims.certificates.limits import LIMITS, write_limits
 from claims.certificates.overview import overview
 from claims.certificates.writer import write
+from mechanisms.cli.arguments import Parser
 
 ROOT = Path(__file__).resolve().parents[2]
 # A longer check would be no check in a minute.
@@ -34,6 +35,7 @@ def seconds_to_check(checker: str, path: Path) -> float:
 
 
 if __name__ == "__main__":
+    Parser(prog="python -m claims.certificates", description=__doc__).parse_args()
     guarantees, limits = write(FOLDER), write_limits(LIMITS)
     for stale in {*FOLDER.rglob("*.json")} - {*guarantees, *limits}:
         stale.unlink()

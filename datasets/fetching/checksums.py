@@ -7,6 +7,7 @@ only, which pooch does not match.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from datasets.entry import Dataset, RemoteFile
 from datasets.fetching.data_error import DataError
 
 RECORD = "SHA256SUMS"
+_LINE = re.compile("([0-9a-fA-F]{64}) [ *](.+)")
 
 
 def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
@@ -32,10 +34,26 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
 
 
 def recorded(folder: Path, name: str) -> str | None:
-    """The sha256 recorded for a file of `folder`, None if there is no record."""
+    """The sha256 recorded for a file of `folder`, None if there is no record.
+
+    Raises:
+        DataError: a line of the record is no checksum.
+    """
+    found = dict[str, str]()
+    for line in _lines(folder):
+        if not (match := _LINE.fullmatch(line)):
+            raise DataError(
+                f"{folder / RECORD} has the line {line!r:.99}, which is no checksum as sha256sum "
+                f"writes it; repair or delete the line"
+            )
+        found[match[2]] = match[1].lower()
+    return found.get(name)
+
+
+def _lines(folder: Path) -> list[str]:
     path = folder / RECORD
-    lines = path.read_text().splitlines() if path.exists() else []
-    return dict(line.split("  ", 1)[::-1] for line in lines if "  " in line).get(name)
+    content = path.read_text(errors="replace") if path.is_file() else ""
+    return [line for line in content.splitlines() if line]
 
 
 def record(folder: Path, file: RemoteFile) -> None:
@@ -44,9 +62,8 @@ def record(folder: Path, file: RemoteFile) -> None:
         return
     sha256 = file_hash(str(folder / file.name))
     path = folder / RECORD
-    lines = path.read_text() if path.exists() else ""
     part = path.with_name(f".{RECORD}.part")
-    part.write_text(f"{lines}{sha256}  {file.name}\n")
+    part.write_text("\n".join([*_lines(folder), f"{sha256}  {file.name}\n"]))
     os.replace(part, path)
     print(
         f"{file.name}: no checksum is published; recorded sha256 {sha256} in {path}",

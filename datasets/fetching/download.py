@@ -163,6 +163,8 @@ def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
         raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:
         raise DownloadError(place, f"damaged xz file ({error})") from error
+    except MemoryError as error:  # its header says how much memory its dictionary takes
+        raise DownloadError(place, "damaged xz file, or too little memory") from error
 
 
 def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,14 +62,22 @@ def _checked(mirror: Path | str | None) -> str | None:
     if mirror is None or str(mirror) == "":
         return None
     place = str(mirror)
-    if is_url(place) and not place.startswith(("http://", "https://")):
+    if is_url(place) and not _is_web_address(place):
         raise DataError(f"mirror {place}: set {_SETTINGS} to a folder or an http(s) URL")
-    if not is_url(place) and not Path(place).is_dir():
+    if not is_url(place) and not os.path.isdir(place):  # no error for a name that is too long
         raise DataError(
             f"mirror {place} is not a folder: set {_SETTINGS} to an existing folder or an http(s) "
             f"URL, or to nothing"
         )
     return place.rstrip("/") or place
+
+
+def _is_web_address(place: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(place)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that do not close, or a port that is none
+        return False
 
 
 @dataclass

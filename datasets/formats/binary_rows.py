@@ -73,7 +73,7 @@ def _records(
     table: NDArray[np.uint8], labels: list[bytes], classes: int, place: str
 ) -> BinaryRecords:
     cells = [label.strip(b'" \r\n').decode("latin1") for label in labels]
-    numbers = Numbers(1, classes, whole=True).read(cells, f"{place}: labels")
+    numbers = Numbers(1, classes, whole=True).read(np.array(cells, object), f"{place}: labels")
     if len(numbers) != len(table):
         raise wrong_file(place, f"{len(table):,} records and {len(numbers):,} labels")
     return BinaryRecords(features=table, labels=numbers - 1)

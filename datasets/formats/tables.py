@@ -31,7 +31,8 @@ def read_table(
         if len(row) != len(columns):
             found = f"record {record} has {len(row)} columns, expected {len(columns)}"
             raise wrong_file(place, found)
-    cells = np.array(rows, str).reshape(-1, len(columns)).T
+    # As texts of equal length they would lose NULs, and the longest would set the memory of all.
+    cells = np.array(rows, object).reshape(-1, len(columns)).T
     return read_columns(dict(zip(columns, cells, strict=True)), columns, place)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)")
 # What a program ends with that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
 CLOSED_PIPE = 141
+INTERRUPTED = 130  # 128 + SIGINT
 
 
 class Parser(argparse.ArgumentParser):
@@ -90,4 +91,7 @@ def run(main: Callable[[], int]) -> int:
         with contextlib.suppress(OSError):
             print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     return status

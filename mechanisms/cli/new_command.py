@@ -1,6 +1,7 @@
 """The command `new`: a template, copied to where it is found, under a name of its own."""
 
 import argparse
+import keyword
 import re
 from pathlib import Path
 
@@ -32,9 +33,10 @@ def add_new_command(commands) -> None:
 
 
 def _name(text: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", text) or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(
-            f"must be small letters, digits and _, such as my_noise, got {text!r}"
+            f"must be small letters, digits and _, and no word of Python, such as my_noise, got "
+            f"{text!r}"
         )
     return text
 
@@ -44,7 +46,7 @@ def _new(options: argparse.Namespace) -> str:
     if not TEMPLATES.is_dir():
         raise ValueError("the templates are in a clone of the project: run it there")
     path = ROOT / folder / f"{options.name}.py"
-    if path.exists():
+    if path.exists() or path.with_suffix("").exists():
         raise ValueError(f"{path.relative_to(ROOT)} exists already: choose another name")
     key = options.name.replace("_", "-") if folder == "mechanisms/catalogue" else options.name
     if folder == "mechanisms/catalogue" and key in all_mechanisms():

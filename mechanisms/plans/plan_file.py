@@ -26,6 +26,7 @@ from mechanisms.query.yaml_file import ConfigError, located, read_yaml
 
 _KINDS = ("mechanism", "gaussian", "laplace", "guarantee", "parallel", "search")
 _SHARED = ("name", "times", "rate", "adjacency", "fixed")
+_MOST = 10**9  # releases of one kind, records of a group, and elements along an axis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class _Section:
             return default
         try:
             return read(self.content[key])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ConfigError(
                 f"{self.below(key)} must be {allowed}, got {self.content[key]!r}", self.below(key)
             ) from None
@@ -113,7 +114,7 @@ def _number(low: float, high: float, *, ends: bool = False) -> Callable[[Any], f
         if isinstance(value, bool):
             raise TypeError
         found = float(value)
-        if not (low < found < high or (ends and found in (low, high))):
+        if not (low < found < high or (ends and found in (low, high) and math.isfinite(found))):
             raise ValueError
         return found
 
@@ -126,7 +127,7 @@ _probability = _number(0.0, 1.0)
 
 def _count(value: Any) -> int:
     found = float(value)
-    if isinstance(value, bool) or found != int(found) or found < 1:
+    if isinstance(value, bool) or found != int(found) or not 1 <= found <= _MOST:
         raise ValueError
     return int(found)
 
@@ -164,7 +165,7 @@ def _plan(top: _Section) -> Plan:
         names=tuple(names),
         releases=tuple(releases),
         adjacency=adjacency,
-        group=top.take("group", _count, "a whole number >= 1", 1),
+        group=top.take("group", _count, "a whole number from 1 to 10^9", 1),
         epsilons=top.take(
             "epsilon", _several(_number(0.0, math.inf, ends=True)), "numbers >= 0", ()
         ),
@@ -226,7 +227,7 @@ def _entry(section: _Section) -> Entry:
         section,
         Release,
         of=_mechanism(section) if kind == "mechanism" else _profile(section, kind),
-        times=section.take("times", _count, "a whole number >= 1", 1),
+        times=section.take("times", _count, "a whole number from 1 to 10^9", 1),
         rate=section.take("rate", _number(0.0, 1.0 + 1e-16, ends=True), "a number in (0, 1]", 1.0),
         adjacency=section.take("adjacency", _one_of(*STATED), " or ".join(STATED), None),
         fixed=section.take("fixed", _flag, "true or false", False),

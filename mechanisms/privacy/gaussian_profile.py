@@ -75,7 +75,7 @@ class GaussianProfile(PrivacyProfile):
             nothing = np.full(epsilon.shape, -np.inf)
             return Bounds(nothing, nothing, nothing)
         value, error = log_delta_and_error(epsilon, np.full(epsilon.shape, float(self.mu)))
-        clipped = epsilon / self.mu > _LARGEST_START
+        clipped = epsilon > _LARGEST_START * self.mu
         lower = np.where(clipped, -np.inf, value - error)
         return Bounds(lower, value, np.minimum(value + error, 0.0))
 
@@ -178,7 +178,8 @@ def worst_case_mu(
 
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
     """Where, in standard deviations, the region {loss > epsilon} starts."""
-    return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
+    with np.errstate(over="ignore"):
+        return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
 
 
 def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -63,7 +63,9 @@ class GroupProfile(PrivacyProfile):
         # Chords between the nodes: delta is convex in e^epsilon, and falls beyond the last one.
         position = np.minimum(epsilon / spacing, logs.size - 1)
         cell = np.minimum(position.astype(int), logs.size - 2)
-        share = np.expm1((position - cell) * spacing) / np.expm1(spacing)
+        # expm1(part spacing) / expm1(spacing), in terms that cannot overflow.
+        part = position - cell
+        share = np.exp((part - 1) * spacing) * (np.expm1(-part * spacing) / np.expm1(-spacing))
         with np.errstate(divide="ignore"):
             upper = np.logaddexp(logs[cell] + np.log1p(-share), logs[cell + 1] + np.log(share))
         upper = np.where(epsilon >= self.largest_loss, -np.inf, np.minimum(upper, 0.0))

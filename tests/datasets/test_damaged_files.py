@@ -33,7 +33,7 @@ BUNDLED = {
     "breast_cancer": "breast_cancer.csv",
     "diabetes": "diabetes_data_raw.csv.gz",
 }
-WRONG = ("", "nan", "1e30", "text", "0.5", "True", "1_0", "\u0661")
+WRONG = ("", "1\0", "nan", "1e30", "text", "0.5", "True", "1_0", "\u0661")
 
 
 def parse(name, folder):

@@ -2,10 +2,12 @@
 
 import lzma
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import pooch
 import pytest
@@ -167,6 +169,13 @@ def test_a_download_cut_short_leaves_nothing(server, data, published):
     assert left_in(data) == []
 
 
+def test_an_xz_with_a_dictionary_beyond_the_memory(tmp_path, data, monkeypatch):
+    put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
+    monkeypatch.setattr("lzma.LZMAFile.read", Mock(side_effect=MemoryError))
+    with pytest.raises(DataError, match="damaged xz file, or too little memory"):
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+
+
 @pytest.mark.parametrize("size", [len(CONTENT) - 1, None])
 def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
     """Its unpacked size is published, or else there is a limit for all files."""
@@ -302,11 +311,19 @@ def test_a_refusing_server_is_asked_once(server, data):
     assert server.requests == ["/denied/f"]
 
 
-@pytest.mark.parametrize("mirror", ["missing", "file:///tmp/mirror", "ftp://host/mirror"])
+@pytest.mark.parametrize(
+    "mirror",
+    [
+        *("missing", "file:///tmp/mirror", "ftp://host/mirror", "a" * 5000),
+        *("http://", "http://[::1", "http://host:99999"),
+    ],
+)
 def test_a_mirror_that_cannot_be_read_is_an_error_of_one_line(server, data, mirror):
     put(server.folder)
     toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
-    with pytest.raises(DataError, match=f"mirror {mirror}.* set --mirror, DATA_MIRROR") as caught:
+    with pytest.raises(
+        DataError, match=f"mirror {re.escape(mirror)}.* set --mirror, DATA_MIRROR"
+    ) as caught:
         fetch(toy, data, mirror=mirror)
     assert "\n" not in str(caught.value)
     assert server.requests == []

@@ -132,6 +132,24 @@ def test_a_changed_file_is_found_by_its_record(tmp_path, data):
             use(toy, data)
 
 
+def test_a_record_as_sha256sum_writes_it(data):
+    path = put(data)
+    digits = sha256(CONTENT)
+    (path.parent / "SHA256SUMS").write_text(f"\n{digits.upper()} *file.bin\r\n{digits}  other")
+    assert local_files(unpublished(), data) == {"file.bin": path}
+    put(data, "b.bin")
+    fetch(unpublished("b.bin"), data)
+    assert local_files(unpublished("b.bin"), data)
+
+
+@pytest.mark.parametrize("digits", [b"", b"9b", b"\xff" * 64, b"g" * 64, b"#" + b"0" * 64])
+def test_a_damaged_record_accepts_no_file(data, digits):
+    (put(data).parent / "SHA256SUMS").write_bytes(digits + b"  file.bin\n")
+    for use in (fetch, local_files):
+        with pytest.raises(DataError, match=r"SHA256SUMS has the line .*repair or delete"):
+            use(unpublished(), data)
+
+
 def test_a_changed_publisher_is_found_by_the_record(tmp_path, data):
     put(tmp_path / "mirror")
     toy = unpublished()

@@ -52,5 +52,8 @@ def test_a_new_file_has_its_own_name(kind, tmp_path, monkeypatch, capsys):
 
 
 def test_a_taken_key_is_refused(capsys):
-    assert mechanisms_main(["new", "mechanism", "laplace"]) == 2
-    assert "already: choose another name" in capsys.readouterr().err
+    for taken in ("laplace", "gram"):
+        assert mechanisms_main(["new", "mechanism", taken]) == 2
+        assert "already: choose another name" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        mechanisms_main(["new", "mechanism", "import"])

@@ -312,11 +312,12 @@ class SampledRun:
 
     def removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
+        # Beyond this the exponential, divided by the rate, overflows, and 1 is nothing beside it.
+        last = min(700.0, 709.0 + math.log(self.rate))
         with np.errstate(divide="ignore", invalid="ignore"):
-            inside = np.expm1(np.minimum(losses, 700.0)) / self.rate
+            inside = np.expm1(np.minimum(losses, last)) / self.rate
             base = np.where(inside > -1, np.log1p(inside), -np.inf)
-        # Beyond 700 the exponential overflows, and 1 is nothing beside it.
-        base += np.maximum(losses - 700.0, 0.0)
+        base += np.maximum(losses - last, 0.0)
         return base, np.full_like(losses, self.rate)
 
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -106,20 +106,38 @@ class TotalProfile(SummedProfile):
         """Those that the lower bound does not convolve."""
         return tuple(run for run in self.parts if not _has_tails(run.step))
 
-    def _at_the_top(self, epsilon):
-        """What a single release proves."""
-        found = [super()._at_the_top(epsilon)]
-        for run in self._alone:
-            base, weight = run.removed(epsilon)
-            found.append(np.log(weight) + run.step.log_delta(base).lower)
-        return np.max(found, axis=0)
+    def _log_delta(self, epsilon):
+        lower, value, upper = super()._log_delta(epsilon)
+        upper = np.minimum(upper, self._log_basic(epsilon))
+        # What a single release proves.
+        singles = [self._log_single(run, epsilon).lower for run in self.parts]
+        lower = np.minimum(np.max([lower, *singles], axis=0), upper)
+        return Bounds(lower, np.clip(value, lower, upper), upper)
+
+    def _log_calibrated(self, epsilon):
+        basic = float(self._log_basic(np.array(float(epsilon))))
+        return min(super()._log_calibrated(epsilon), basic)
+
+    def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
+        """Basic composition: of use where few losses are so rare that no grid holds them."""
+        each = (
+            math.log(run.steps) + self._log_single(run, epsilon / self._number).upper
+            for run in self.parts
+        )
+        return np.logaddexp.reduce(list(each), axis=0)
+
+    @staticmethod
+    def _log_single(run: SampledRun, epsilon: np.ndarray) -> Bounds:
+        """log delta of one release."""
+        base, weight = run.removed(epsilon)
+        return Bounds(*(np.log(weight) + each for each in run.step.log_delta(base)))
 
     def _reaches(self, level: int) -> tuple[float, ...]:
         return (FINE, math.inf) if self._top(level) > FINE else (math.inf,)
 
     def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
         if (side, level, reach) not in self._known:
-            spacing = self._spacing(reach)
+            spacing = self._spacing(level, reach)
             laws_of = _laws_above if side == "above" else _laws_below
             seen = [run for run in self.parts if side == "above" or run not in self._alone]
             laws = [
@@ -132,7 +150,7 @@ class TotalProfile(SummedProfile):
     def _places(self, run: SampledRun, level: int, reach: float) -> np.ndarray:
         """From 0 to the loss that matters, half of them even, half geometric."""
         top = min(_top(run, CUTS[level] / self._number), reach)
-        size = max(math.ceil(top / self._spacing(reach)), 1)
+        size = max(math.ceil(top / self._spacing(level, reach)), 1)
         half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
         places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
         return np.unique(np.round(places).astype(int))
@@ -144,20 +162,20 @@ class TotalProfile(SummedProfile):
     def _number(self) -> int:
         return sum(run.steps for run in self.parts)
 
-    def _spacing(self, reach: float) -> float:
-        if ("spacing", reach) not in self._known:
+    def _spacing(self, level: int, reach: float) -> float:
+        if ("spacing", level, reach) not in self._known:
             variance = sum(run.steps * _variance(run, reach) for run in self.parts)
             places = np.clip(128 * math.sqrt(self._number), *_PLACES)
             places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
-            spacing = max(math.sqrt(variance) / places, min(self._top(0), reach) / _LONGEST)
+            spacing = max(math.sqrt(variance) / places, min(self._top(level), reach) / _LONGEST)
             # A better pair cannot have more than its largest loss, which may be likely: on the
             # grid.
             ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
             _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
             if largest > spacing:
                 spacing = largest * (1 + 8 * ULP) / math.ceil(largest / spacing)
-            self._known["spacing", reach] = spacing
-        return self._known["spacing", reach]
+            self._known["spacing", level, reach] = spacing
+        return self._known["spacing", level, reach]
 
 
 class _WorseDirection:

@@ -36,6 +36,8 @@ def test_a_stranger_needs_one_file(tmp_path):
     (tmp_path / "r1-thm5.json").write_text((FOLDER / "r1-thm5.json").read_text()[:-40])
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1
+    assert run.stderr.startswith("r1-thm5.json: JSONDecodeError")
+    assert run.stderr.count("\n") == 1
 
 
 def test_the_checker_is_short_and_independent():

@@ -5,7 +5,15 @@ import sys
 
 import pytest
 
-from mechanisms.cli.arguments import CLOSED_PIPE, Parser, number, share, whole_number
+from mechanisms.cli.arguments import (
+    CLOSED_PIPE,
+    INTERRUPTED,
+    Parser,
+    number,
+    run,
+    share,
+    whole_number,
+)
 
 
 @pytest.fixture
@@ -89,3 +97,11 @@ def test_a_full_disk_is_not_status_one(both):
         done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=errors, text=True)
     assert done.returncode == 2
     assert both or done.stderr == "error: [Errno 28] No space left on device\n"
+
+
+def test_an_interrupt_is_one_line(capsys):
+    def stopped():
+        raise KeyboardInterrupt
+
+    assert run(stopped) == INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"

@@ -30,6 +30,12 @@ def test_laplace_noise_has_the_shift_of_the_group():
     assert found.epsilon(0.0).upper == 1.5
 
 
+def test_a_large_group():
+    """Its nodes are so far apart that e^spacing overflows."""
+    found = GroupProfile(base=LaplaceProfile(l1_sensitivity=1000.0, scale=1.0), size=1 << 10)
+    np.testing.assert_allclose(found.delta([1e3, 1e6, 1.024e6]).upper, [1, 1, 0], rtol=1e-9)
+
+
 def test_randomised_response_of_a_pair():
     """Two changes in a row, a = epsilon - 1 and b = 1: delta(a) = (1 - e^(a - 1)) / (1 + e^-1)."""
     found = GroupProfile(base=PureProfile(largest=1.0), size=2)

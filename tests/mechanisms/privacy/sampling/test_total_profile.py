@@ -94,6 +94,17 @@ def test_bounds_hold_sampled_and_full_releases():
         holds(found.delta(epsilon), with_sampled(0.1, 1.5, 0.4, epsilon), 6e-3)
 
 
+@pytest.mark.parametrize(
+    ("rate", "epsilon", "log_delta"),
+    [(1e-8, 1e-9, -19.4598531), (1e-8, 8.0, -361.823958), (1e-12, 0.1, -344.500696)],
+)
+def test_a_release_on_a_rare_sample(rate, epsilon, log_delta):
+    """The larger one of both directions in closed form, with 80 digits."""
+    found = total([run(GaussianProfile(mu=1.0), rate=rate)]).log_delta(epsilon)
+    assert found.lower == pytest.approx(log_delta, rel=1e-7)
+    assert found.upper == pytest.approx(log_delta, rel=1e-7)
+
+
 def test_dp_accounting_agrees():
     """Its pessimistic bound on a run of DP-SGD, a histogram and a mean is not below ours."""
     found = total(
