@@ -20,8 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, get_mechanism
-from mechanisms.limit.ball_test import ball_test
-from mechanisms.limit.lattice import lattice_test
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 FILE = Path(__file__).parent / "assets" / "advisor-grid.js"
@@ -38,9 +36,6 @@ GAMMA_SIZES, GAMMA_EPSILONS, SLOW_DELTAS = (
     (0.05, 0.8, 3.2, 12.8),
     (1e-12, 1e-7, 1e-2),
 )
-# So does a test of the limit.
-LIMIT_SIZES = (10, 30, 100, 300, 1000, 5000, 30_000, 1_000_000)
-LIMIT_EPSILONS, LIMIT_DELTAS = (0.05, 0.15, 0.4, 1.0, 2.5, 6.0, 12.8), (1e-12, 1e-9, 1e-5, 1e-2)
 # Logarithms are stored as whole numbers of this.
 UNIT = 1e-6
 CLAIM_SIZES = (4, 5, 6, 7, 9, 12, 16, 24, 40, 80, 200, 1000, 1_000_000)
@@ -131,14 +126,6 @@ def _true_delta(*point) -> float:
     return math.log(profile.delta(point[1]).value)
 
 
-def _least(size: int, epsilon: float, delta: float) -> float:
-    """log of the limit by a fast test over that of l2 noise; NaN where the test shows nothing."""
-    test = ball_test(size, epsilon, delta) if size > 1 else lattice_test(epsilon, delta, False)
-    lower = test.lower(delta)
-    near = _closed("l2", size, epsilon, delta)
-    return 0.5 * math.log(lower / size) - near if lower > 0 else math.nan
-
-
 _FINE_PURE = (FINE_EPSILONS, (0.0,))
 TABLES = {
     "l2": Table(_near_closed("l2", "l2"), SIZES[1:]),
@@ -154,8 +141,6 @@ TABLES = {
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
-    "limit-one": Table(_least, (1,)),
-    "limit-ball": Table(_least, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
 
