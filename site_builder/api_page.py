@@ -55,7 +55,7 @@ def _told(name: str, value: object) -> dict:
     """The call and the docstring of a class, a function or a property."""
     called = callable(value) and not (inspect.isclass(value) and issubclass(value, Exception))
     call = str(inspect.signature(value)) if called else ""
-    head, *parts = _SECTION.split(inspect.getdoc(value) or "")
+    head, *parts = _SECTION.split((inspect.getdoc(value) or "").replace("``", "`"))
     return {
         "name": name,
         # A default that is a function shows its address.
