@@ -14,6 +14,7 @@ from PIL import Image
 from mechanisms.query.csv_cells import marked
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.advisor_page import advisor_page, side_by_side_page
+from site_builder.api_page import api_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
@@ -90,6 +91,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     yield failures_page(site)
     yield reproduce_page(site)
     yield search_page()
+    yield api_page()
 
 
 def environment_of(site: SiteData) -> jinja2.Environment:

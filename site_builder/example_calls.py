@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from mechanisms import Budget, Mechanism, OutOfRangeWarning, Query, Unsupported
 from site_builder.profile_grid import NOT_COMPUTED
@@ -64,14 +64,21 @@ def example_call(cls: type[Mechanism]) -> ExampleCall | None:
     return None
 
 
+def verify_command(mechanism: str, query: Query, budget: Budget) -> str:
+    """The command that verifies the published claim for a query."""
+    given = {each.name: (getattr(query, each.name), each.default) for each in fields(query)}
+    stated = {name: value for name, (value, usual) in given.items() if value not in (None, usual)}
+    return f"python -m mechanisms verify {mechanism} {_command(stated, budget)}"
+
+
 def _python(stated: dict) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in stated.items())
 
 
-def _command(stated: dict) -> str:
+def _command(stated: dict, budget: Budget = BUDGET) -> str:
     words = []
     for name, value in stated.items():
         ends = value if isinstance(value, tuple) else (value,)
-        shown = (f"{end:g}" if isinstance(end, float) else str(end) for end in ends)
-        words += [f"--{name.replace('_', '-')}", ("x" if name == "shape" else ",").join(shown)]
-    return " ".join([*words, f"--epsilon {BUDGET.epsilon:g} --delta {BUDGET.delta:g}"])
+        shown = ("x" if name == "shape" else ",").join(str(end).removesuffix(".0") for end in ends)
+        words += [f"--{name.replace('_', '-')}", shown]
+    return " ".join([*words, f"--epsilon {budget.epsilon} --delta {budget.delta}"])

@@ -12,6 +12,7 @@ from mechanisms import Mechanism, all_mechanisms
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
+from site_builder.example_calls import verify_command
 from site_builder.leaderboards import View, views_of
 from site_builder.matrix import Matrix, matrix
 from site_builder.provenance import Provenance, provenance_of
@@ -167,14 +168,15 @@ class SiteData:
             index=keys, columns="metric", values="value", aggfunc="first"
         )
         found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
-        names = {
-            ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s.where
-            + ", "
-            + s.name
+        places = {
+            ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s
             for s in PAPER_SETTINGS
         }
-        found["setting"] = [
-            names.get((row.shape, row.epsilon, row.delta), "") for row in found.itertuples()
+        known = [places.get((row.shape, row.epsilon, row.delta)) for row in found.itertuples()]
+        found["setting"] = [f"{each.where}, {each.name}" if each else "" for each in known]
+        found["command"] = [
+            verify_command(key, each.query, each.budget) if each and key in self.mechanisms else ""
+            for key, each in zip(found["mechanism"], known, strict=True)
         ]
         for name in VERDICT_COLUMNS:
             found[name] = found.get(name, math.nan)

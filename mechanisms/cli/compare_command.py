@@ -48,7 +48,7 @@ _FIRST_TO_GO = (
 def add_compare_command(
     commands,
     common: argparse.ArgumentParser,
-    add_query: Callable[[argparse.ArgumentParser], None],
+    add_query: Callable[..., None],
     query_of: Callable[[argparse.Namespace], Query],
 ) -> None:
     """Add the command to the subparsers `commands`.
@@ -63,7 +63,7 @@ def add_compare_command(
         help="rank the mechanisms for a query",
         description=_DESCRIPTION,
     )
-    add_query(parser)
+    add_query(parser, required=False)
     parser.add_argument(
         "--workload",
         type=read_workload,
@@ -95,12 +95,25 @@ def add_compare_command(
     parser.add_argument(
         "--best", action="store_true", help="print the best mechanism, and code that uses it"
     )
+    parser.add_argument(
+        "--answer",
+        type=read_answer,
+        metavar="FILE",
+        help="a public answer like yours, .npy or .csv: mechanisms whose error depends on the "
+        "answer, such as dawa, are ranked on it; its shape is the default of --shape",
+    )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
 
     def run(options: argparse.Namespace):
         if options.json and options.csv:
             raise ValueError("--json and --csv exclude each other: give one of them")
+        if options.shape is None:
+            if options.answer is None:
+                raise ValueError("compare needs --shape, or an --answer that has it")
+            options.shape = options.answer.shape
+        elif options.answer is not None and options.answer.size == math.prod(options.shape):
+            options.answer = options.answer.reshape(options.shape)
         query = query_of(options)
         budgets = [Budget(epsilon=epsilon, delta=options.delta) for epsilon in options.epsilon]
         frame = compare(
@@ -110,6 +123,7 @@ def add_compare_command(
             calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
             mechanisms=options.mechanisms,
             seconds=options.seconds,
+            answer=options.answer,
             tell=_tell,
         )
         _tell("")
@@ -150,6 +164,19 @@ def read_workload(given: str):
             f"got {unknown[0]!r}"
         )
     return names
+
+
+def read_answer(given: str) -> np.ndarray:
+    """The numbers of a .npy file, or of a .csv file with or without a line of names."""
+    try:
+        if given.endswith(".npy"):
+            return np.load(given, allow_pickle=False).astype(float)
+        with open(given, encoding="utf-8-sig") as file:
+            lines = file.readlines() or [""]
+        named = any(character.isalpha() for character in lines[0].replace("e", ""))
+        return np.loadtxt(lines, delimiter=",", skiprows=int(named))
+    except (OSError, ValueError, IndexError) as error:
+        raise argparse.ArgumentTypeError(f"cannot read the answer {given}: {error}") from None
 
 
 def is_identity(workload) -> bool:

@@ -7,11 +7,12 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import SERVED, Task
 from mechanisms.comparison.assessor import Assessor
-from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.workload_options import workload_factors
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
@@ -25,6 +26,8 @@ TIE = 1e-3
 TIE_DEVIATIONS = 3.0
 # More ties than this are counted, not named.
 _MOST_NAMED = 3
+# Not compared with a workload unless it is named.
+_ON_REQUEST = {"matrix-mechanism-cvxpy"}
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *(
@@ -50,6 +53,7 @@ def compare(
     calibrations: Sequence[str] = CALIBRATIONS,
     mechanisms: Sequence[str] | None = None,
     seconds: float = 20.0,
+    answer=None,
     tell: Callable[[str], None] = lambda key: None,
 ) -> pd.DataFrame:
     """Every mechanism for a query, ranked by its error at equal true privacy.
@@ -61,9 +65,12 @@ def compare(
             `strategies.workload.NAMED`, a list with one name for each axis, a (q, M) array, or a
             Workload. The identity asks for every element.
         calibrations: "published", "exact" or both.
-        mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package.
-            One that is named twice counts once.
+        mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package,
+            but for matrix-mechanism-cvxpy with a workload, which takes tens of seconds to find what
+            matrix-mechanism finds. One that is named twice counts once.
         seconds: Time limit for each mechanism, all budgets and calibrations together; > 0.
+        answer: A public answer of the query's shape. Mechanisms whose error depends on the answer
+            are released on it 100 times, and ranked.
         tell: Is called with the key of each mechanism before it is assessed.
 
     Returns:
@@ -98,10 +105,12 @@ def compare(
     """
     import pandas as pd
 
-    task = checked_task(query, budget, workload, calibrations)
+    task = checked_task(query, budget, workload, calibrations, answer)
     if isinstance(mechanisms, str):
         raise TypeError(f"mechanisms must be a list of keys, got {mechanisms!r}")
-    keys = list(dict.fromkeys(all_mechanisms() if mechanisms is None else mechanisms))
+    if mechanisms is None:
+        mechanisms = [k for k in all_mechanisms() if task.asks_elements or k not in _ON_REQUEST]
+    keys = list(dict.fromkeys(mechanisms))
     for key in keys:
         get_mechanism(key)
     if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
@@ -111,22 +120,10 @@ def compare(
         for key in keys:
             tell(key)
             rows += assessor.rows(key)
-    frame = ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
-    return frame.assign(of_limit=frame["rmse"] / _limits(task, frame))
+    return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def _limits(task: Task, frame: pd.DataFrame) -> list[float]:
-    """The limit of the RMSE at the budget of every row; NaN if none is known."""
-    if not task.asks_elements:
-        return [math.nan] * len(frame)
-    known = {
-        (budget.epsilon, budget.delta): limit(task.query, budget, fast=True).rmse or math.nan
-        for budget in task.budgets
-    }
-    return [known[row.epsilon, row.delta] for row in frame.itertuples()]
-
-
-def checked_task(query: Query, budget, workload, calibrations) -> Task:
+def checked_task(query: Query, budget, workload, calibrations, answer=None) -> Task:
     """The arguments of `compare` as a task; raises TypeError or ValueError."""
     budgets = tuple(budget) if isinstance(budget, list | tuple) else (budget,)
     if not isinstance(query, Query) or not all(isinstance(each, Budget) for each in budgets):
@@ -140,7 +137,15 @@ def checked_task(query: Query, budget, workload, calibrations) -> Task:
         raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
     if not calibrations:
         raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
+    if answer is not None:
+        answer = np.asarray(answer, dtype=float)
+        if answer.shape != query.shape or not np.all(np.isfinite(answer)):
+            raise ValueError(
+                f"the answer must be finite numbers of the shape {query.shape}, got "
+                f"{np.count_nonzero(np.isfinite(answer))} of them in the shape {answer.shape}"
+            )
     return Task(
+        answer=answer,
         query=query,
         budgets=budgets,
         calibrations=tuple(dict.fromkeys(calibrations)),
@@ -239,7 +244,8 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     ]
     if ties:
         who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
-        text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it (within {TIE:.1%})."
+        within = "as far as samples tell" if first["rmse_error"].any() else f"within {TIE:.1%}"
+        text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it ({within})."
     behind = counted[counted["rank"] > 1]
     if len(behind):
         following = behind.iloc[0]

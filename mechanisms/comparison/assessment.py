@@ -8,20 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.base.public_information import WORKLOAD, public_options
 from mechanisms.base.registry import get_mechanism
-from mechanisms.comparison.loss_quantile import LEAST_FOR_MEAN, loss_quantile, sampled_losses
-from mechanisms.query.query import Budget, Query, Unsupported
+from mechanisms.comparison.loss_quantile import (
+    LEAST_FOR_MEAN,
+    loss_quantile,
+    sampled_losses,
+    weighted_squares,
+)
+from mechanisms.limit.limit import limit
+from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity, Kronecker, Workload
-from mechanisms.verification.self_check import QUICK, Effort
-from mechanisms.verification.verification import verify
+from mechanisms.verification.self_check import QUICK, Effort, require_stated_norms
+from mechanisms.verification.verification import INCONSISTENT, verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
 QUANTILE = 0.99
 # The extra of pyproject.toml that installs a package.
 EXTRAS = {"dp_accounting": "accounting", "cvxpy": "oracle", "clarabel": "oracle"}
 _TIMED_DRAWS, _LONG_DRAW = 4, 0.01
+# Of a public answer.
+_RELEASES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +42,14 @@ class Task:
         budgets: The budgets to calibrate to.
         calibrations: "published", "exact" or both.
         factors: The queries that are asked of the answer, as factors of a Kronecker product.
+        answer: A public answer of the query's shape, released where the error depends on it.
     """
 
     query: Query
     budgets: tuple[Budget, ...]
     calibrations: tuple[str, ...]
     factors: tuple[Workload, ...]
+    answer: np.ndarray | None = None
 
     @property
     def asks_elements(self) -> bool:
@@ -64,7 +75,7 @@ def assessed_rows(task: Task, key: str) -> list[dict]:
     """One row for every budget and calibration of a mechanism, see `mechanisms.comparison`."""
     cls = get_mechanism(key)
     return [
-        _names(cls, budget, calibration) | _assessed(task, cls, budget, calibration)
+        _names(cls, budget, calibration) | _assessed(task, key, budget, calibration)
         for budget in task.budgets
         for calibration in task.calibrations
     ]
@@ -80,14 +91,27 @@ def _names(cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
     }
 
 
-def _assessed(task: Task, cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
+def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
+    cls = get_mechanism(key)
     with warnings.catch_warnings():
         # What a theorem is stated for is in the notes.
         warnings.simplefilter("ignore")
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate(task.query, budget, calibration, **options)
-            return {"status": SERVED, "kappa": _kappa(mechanism)} | assessment(mechanism, task)
+            found = {"status": SERVED, "kappa": _kappa(mechanism)}
+            # Those of the package are compared with themselves in its tests and by every study.
+            outside = ":" in key
+            if not outside:
+                require_stated_norms(mechanism, seed=0)
+            found |= assessment(mechanism, task, effort=QUICK if outside else None)
+            # The limit is on the worst answer: an error on one answer may be below it.
+            if task.asks_elements and "rmse_quantile" in found:
+                least = limit(task.query, budget, fast=True).rmse
+                found["of_limit"] = found["rmse"] / least if least else None
+            return found
+        except (Inconsistent, ReleaseError) as reason:
+            return found | {"verdict": INCONSISTENT, "note": f"contradicts itself: {reason}"}
         except Unsupported as reason:
             return {"status": UNSUPPORTED, "note": str(reason)}
         except ImportError as error:
@@ -122,9 +146,12 @@ def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None = QUIC
     numbers, notes = _privacy(mechanism, effort)
     if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
         numbers |= _error(mechanism, task)
+    elif task.answer is not None:
+        numbers |= _error_on_answer(mechanism, task)
+        notes.append("its error is that of the given answer")
     else:
         notes.append(
-            "has an error that depends on the answer: release public data of the same kind"
+            "has an error that depends on the answer: give --answer, public data of the same kind"
         )
     if mechanism.calibration == "published":
         notes.append(mechanism.limit(mechanism.query, mechanism.budget))
@@ -159,6 +186,17 @@ def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
         "rmse_quantile_error": quantile.error / 2,
         "quantile_from": quantile.source,
         "seconds_per_draw": min(_draw_seconds(mechanism)),
+    }
+
+
+def _error_on_answer(mechanism: Mechanism, task: Task) -> dict:
+    rng = np.random.default_rng(0)
+    released = mechanism.releases(task.answer, rng, _RELEASES)
+    losses = weighted_squares(released - task.answer, task.factors)
+    mean, error = losses.mean(), losses.std(ddof=1) / math.sqrt(_RELEASES)
+    return {
+        "rmse": math.sqrt(mean / task.asked),
+        "rmse_error": float(error / (2 * mean)) if mean else 0.0,
     }
 
 

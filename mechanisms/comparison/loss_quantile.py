@@ -68,8 +68,7 @@ def sampled_losses(
     noise: Noise, factors: tuple[Workload, ...], *, least: int, seed: Seed = 0
 ) -> np.ndarray | None:
     """Draws of ||W n||^2 = n^T V n, or None if fewer than `least` of them are affordable."""
-    sizes = [factor.cells for factor in factors]
-    count = math.prod(sizes)
+    count = math.prod(factor.cells for factor in factors)
     products = count * sum(map(_products, factors))
     trials = min(MOST_DRAWS, MOST_FLOATS // count, MOST_PRODUCTS // max(products, 1))
     if trials < least:
@@ -78,13 +77,18 @@ def sampled_losses(
     losses, at_once = np.empty(trials), max(1, _AT_ONCE // count)
     for start in range(0, trials, at_once):
         size = min(at_once, trials - start)
-        draws = noise.sample(rng, size).reshape(size, *sizes)
-        weighted = draws
-        for axis, factor in enumerate(factors, 1):
-            moved = np.moveaxis(weighted, axis, -1)
-            weighted = np.moveaxis(factor.gram_times(moved), -1, axis)
-        losses[start : start + size] = np.sum(draws * weighted, axis=tuple(range(1, draws.ndim)))
+        losses[start : start + size] = weighted_squares(noise.sample(rng, size), factors)
     return losses
+
+
+def weighted_squares(errors: np.ndarray, factors: tuple[Workload, ...]) -> np.ndarray:
+    """||W n||^2 of each error n, (count, *shape)."""
+    errors = errors.reshape(len(errors), *(factor.cells for factor in factors))
+    weighted = errors
+    for axis, factor in enumerate(factors, 1):
+        moved = np.moveaxis(weighted, axis, -1)
+        weighted = np.moveaxis(factor.gram_times(moved), -1, axis)
+    return np.sum(errors * weighted, axis=tuple(range(1, errors.ndim)))
 
 
 def _products(workload: Workload) -> int:

@@ -60,10 +60,16 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
         found += [start, test]
         if _bound_on_grid(test, delta) > _PROMISING * error:
             found.append(_refined(test, delta))
-            if found[-1].lower(delta) >= _GOOD * error:
+            if _reaches(found[-1], delta, _GOOD * error):
                 return found[-1]
     best = max(found, key=lambda test: _bound_on_grid(test, delta))
-    return max(best, _refined(best, delta), key=lambda test: test.lower(delta))
+    refined = _refined(best, delta)
+    return best if _reaches(best, delta, refined.lower(delta)) else refined
+
+
+def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
+    """Whether the certified bound does; the one on a grid, which is cheap, is never below it."""
+    return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
 def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
@@ -238,19 +244,19 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool):
     near = values < 20 * least + 20 * r[1] ** 2
     r, own, shifted = r[near], own[near], shifted[near]
     left, right = np.maximum(r * r + own, 1e-3 * least), least + shifted
-    unit = sparse.diags(shares := _log_steps(test)) @ sparse.diags(test.gaps)
-    own_slopes, shifted_slopes = (slopes @ unit for slopes in _slopes(test, r))
-    slopes = sparse.diags(1 / left) @ own_slopes - sparse.diags(1 / right) @ shifted_slopes
-    by_weight = own / left - shifted / right - np.asarray(slopes.sum(axis=1)).ravel()
-    above = sparse.hstack([-slopes, -by_weight[:, None], (least / right)[:, None]])
-    grown = sparse.diags([-1.0, 1.0], [0, 1], shape=(count - 1, count)) @ unit
-    by_weight = -np.asarray(grown.sum(axis=1)).ravel()
-    increasing = sparse.hstack([grown, by_weight[:, None], np.zeros((count - 1, 1))])
+    shares = _log_steps(test)
+    unit = shares * test.gaps
+    own_slopes, shifted_slopes = (slopes * unit for slopes in _slopes(test, r))
+    slopes = own_slopes / left[:, None] - shifted_slopes / right[:, None]
+    by_weight = own / left - shifted / right - slopes.sum(axis=1)
+    above = np.column_stack([-slopes, -by_weight, least / right])
+    grown = (np.eye(count - 1, count, 1) - np.eye(count - 1, count)) * unit
+    increasing = np.column_stack([grown, -grown.sum(axis=1), np.zeros(count - 1)])
     slack = _SLACK * np.maximum(r * r - 2 * least, 0.0) / left
     size = max(least, delta * weight)
     answer = scipy.optimize.linprog(
         np.concatenate([np.zeros(count), [delta * weight / size, -least / size]]),
-        A_ub=sparse.vstack([above, increasing]).tocsr(),
+        A_ub=sparse.csr_array(np.concatenate([above, increasing])),
         b_ub=np.concatenate([np.log(left / right) - slack, 0.9 * np.diff(test.outer)]),
         bounds=[(-step, step)] * count + [(-step * free, step * free), (None, None)],
         method="highs",
@@ -303,10 +309,9 @@ def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
     """The matrix that maps values at the nodes to factor times the interpolated value at r."""
     piece = _piece(nodes, r)
     share = np.clip((r - nodes[piece]) / (nodes[piece + 1] - nodes[piece]), 0.0, 1.0)
-    rows = np.arange(len(r))
-    entries = np.concatenate([factor * (1 - share), factor * share])
-    places = (np.tile(rows, 2), np.concatenate([piece, piece + 1]))
-    return sparse.csr_array((entries, places), shape=(len(r), len(nodes)))
+    rows, found = np.arange(len(r)), np.zeros((len(r), len(nodes)))
+    found[rows, piece], found[rows, piece + 1] = factor * (1 - share), factor * share
+    return found
 
 
 def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:

@@ -1,5 +1,6 @@
 """A test with one threshold for every radius, and a rigorous bound from it."""
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -92,20 +93,7 @@ class ThresholdTest:
         By the theorem of docs/the_limit.md this is also one of E||A(x) - x||^2 / s^2. The infimum
         is bounded on cells between the points where P or Q bends.
         """
-        edges = self.points()
-        a, b = edges[:-1], edges[1:]
-        target = float(self.values(edges).min())
-        target -= tolerance * max(target - delta * self.weight, 0.0)
-        # Beyond the last point the event is empty and r^2 remains.
-        least = edges[-1] ** 2 * (1 - 4 * _ULP)
-        bounds = self._on_cells(a, b)
-        while np.any(low := bounds < target) and len(a) * tolerance < _WORK:
-            least = min(least, bounds[~low].min(initial=math.inf))
-            cuts = np.linspace(a[low], b[low], _PIECES + 1)
-            a, b = cuts[:-1].ravel(), cuts[1:].ravel()
-            bounds = self._on_cells(a, b)
-        least = min(least, float(bounds.min(initial=math.inf)))
-        return least - delta * self.weight * (1 + 4 * _ULP)
+        return _lower(self, delta, tolerance)
 
     def _on_cells(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Lower bounds of `values` on cells [a, b] on which k(r) and k(X(r)) are linear.
@@ -145,3 +133,21 @@ def split(edges: np.ndarray, pieces: int) -> np.ndarray:
     """The edges, and `pieces` - 1 points at equal distances between two of them."""
     cuts = [edges[:-1] + share * np.diff(edges) for share in np.arange(1, pieces) / pieces]
     return np.unique(np.concatenate([edges, *cuts]))
+
+
+@functools.lru_cache(maxsize=8)
+def _lower(test: ThresholdTest, delta: float, tolerance: float) -> float:
+    edges = test.points()
+    a, b = edges[:-1], edges[1:]
+    target = float(test.values(edges).min())
+    target -= tolerance * max(target - delta * test.weight, 0.0)
+    # Beyond the last point the event is empty and r^2 remains.
+    least = edges[-1] ** 2 * (1 - 4 * _ULP)
+    bounds = test._on_cells(a, b)
+    while np.any(low := bounds < target) and len(a) * tolerance < _WORK:
+        least = min(least, bounds[~low].min(initial=math.inf))
+        cuts = np.linspace(a[low], b[low], _PIECES + 1)
+        a, b = cuts[:-1].ravel(), cuts[1:].ravel()
+        bounds = test._on_cells(a, b)
+    least = min(least, float(bounds.min(initial=math.inf)))
+    return least - delta * test.weight * (1 + 4 * _ULP)

@@ -19,6 +19,7 @@ from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.advisor_page import advisor_page
+from site_builder.api_page import api_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, over_size
 from site_builder.citations import references
@@ -377,3 +378,17 @@ def test_other_peoples_folders_are_not_overwritten(tmp_path):
 def test_charts_are_found_in_what_pages_show(site):
     charts = [each["chart"] for each in start_page(site).content["charts"]]
     assert len(charts) == 2 and all(isinstance(chart, Chart) for chart in charts)
+
+
+def test_the_api_page_has_calls_arguments_and_methods():
+    entries = {each["name"]: each for each in api_page().content["entries"]}
+    arguments = dict(dict(entries["compare"]["sections"])["Args"])
+    assert arguments["query"].startswith("Shape and sensitivities")
+    assert "release" in [each["name"] for each in entries["Mechanism"]["members"]]
+    # The address of a default would differ in every build.
+    assert not any("0x" in each["call"] for each in entries.values())
+
+
+def test_rows_of_settings_have_their_command(site):
+    row = next(each for each in site.settings_of("r1smg") if each["shape"] == "89x89")
+    assert row["command"].startswith("python -m mechanisms verify r1smg --shape 89x89 ")

@@ -45,6 +45,8 @@ _NODES_PER_SIDE = (128, 384, 768, 768)
 _SIZE_FOR_REPLACING = 20_000
 # Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
 _EVERY = 10
+# The default orders of dp_accounting.
+_ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)
 # In place of 0 and infinity, which have no logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
@@ -64,11 +66,25 @@ def gaussian_epsilon(
         accountant: A fresh accountant of dp_accounting, or None for RdpAccountant with its default
             orders.
     """
+    if rate == 1 and accountant is None:
+        return _unsampled_epsilon(multiplier, steps, delta)
     from dp_accounting.rdp import RdpAccountant
 
     accountant = accountant or RdpAccountant()
     with _without_warnings():
         return float(accountant.compose(_sampled(multiplier, rate), steps).get_epsilon(delta))
+
+
+def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
+    """`gaussian_epsilon` by Renyi DP at rate 1, as dp_accounting, which takes a second to load."""
+    moments = [(order, steps * (order / (2 * multiplier**2))) for order in _ORDERS]
+    if delta**2 + math.expm1(-moments[0][1]) > 0:
+        return 0.0
+    found = (
+        moment + math.log1p(-1 / order) - math.log(delta * order) / (order - 1)
+        for order, moment in moments
+    )
+    return max(0.0, min(found))
 
 
 def _sampled(multiplier: float, rate: float):
@@ -98,17 +114,18 @@ def _renyi_epsilon(multiplier: float, rate: float, steps: int, delta: float) -> 
     Over the orders epsilon falls and then rises, as the logarithm of a moment is convex in its
     order: some spread ones are tried, and those next to the best of these.
     """
-    from dp_accounting.rdp.rdp_privacy_accountant import DEFAULT_RDP_ORDERS, RdpAccountant
+    if rate == 1:
+        return _unsampled_epsilon(multiplier, steps, delta)
+    from dp_accounting.rdp import RdpAccountant
 
-    def least(orders: list[float]) -> tuple[float, float]:
+    def least(orders: tuple[float, ...]) -> tuple[float, float]:
         accountant = RdpAccountant(orders).compose(_sampled(multiplier, rate), steps)
         return accountant.get_epsilon_and_optimal_order(delta)
 
-    orders = list(DEFAULT_RDP_ORDERS)
     with _without_warnings():
-        spread, best = least(orders[_EVERY - 1 :: _EVERY])
-        place = orders.index(best)
-        near, _ = least(orders[max(place - _EVERY, 0) : place + _EVERY + 1])
+        spread, best = least(_ORDERS[_EVERY - 1 :: _EVERY])
+        place = _ORDERS.index(best)
+        near, _ = least(_ORDERS[max(place - _EVERY, 0) : place + _EVERY + 1])
     return float(min(spread, near))
 
 

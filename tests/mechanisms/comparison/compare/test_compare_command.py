@@ -43,6 +43,20 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
 
 
+@pytest.mark.parametrize("head", ["", "pickups\n"])
+def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, capsys, head):
+    """Two levels of counts: DAWA pools alike cells, and its error is far below one noise each."""
+    file = tmp_path / "counts.csv"
+    file.write_text(head + "\n".join(["20"] * 16 + ["3"] * 16))
+    arguments = ["compare", "--structure", "histogram", "--answer", str(file), "--epsilon", "1"]
+    assert main([*arguments, "--mechanisms", "laplace,dawa", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["rows"][:2]
+    assert (first["mechanism"], first["rank"], first["of_limit"]) == ("dawa", 1, None)
+    assert first["rmse"] < 0.5 < second["rmse"]
+    assert main([*arguments, "--shape", "5"]) == 2
+    assert "the answer must be finite numbers of the shape (5,), got 32" in capsys.readouterr().err
+
+
 def test_json_and_csv_hold_the_same_rows(capsys):
     arguments = [*QUERY, *FEW, "--epsilon", "1,2", "--delta", "1e-5"]
     assert main([*arguments, "--json"]) == 0

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
 from scipy import special
 
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -69,6 +70,12 @@ def test_noise_multipliers_are_those_of_all_orders(setting):
     epsilon = gaussian_epsilon(*setting, 1e-5)
     found = noise_multiplier(epsilon, 1e-5, rate, steps)
     assert gaussian_epsilon(found, rate, steps, 1e-5) == pytest.approx(epsilon, rel=1e-7)
+
+
+@pytest.mark.parametrize("setting", [(4.0, 1, 1), (30.0, 1, 100), (0.1, 1, 1), (1e9, 1, 1)])
+def test_without_sampling_the_closed_form_is_the_accountants_number(setting):
+    renyi = gaussian_epsilon(*setting, 1e-5, accountant=RdpAccountant())
+    assert gaussian_epsilon(*setting, 1e-5) == renyi
 
 
 def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
