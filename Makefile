@@ -1,7 +1,7 @@
 # `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: help run test check figures site certify lint bench cluster soak pins clean
+.PHONY: help run test check figures site certify lint bench cluster soak library-trials pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -27,7 +27,7 @@ $(READY): envs/requirements.txt
 	touch $@
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-9s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
 run: $(READY) ## every study of config/quick.yaml: about five minutes
 	$(BIN)/python -m runs start --cores $(CORES)
@@ -64,6 +64,9 @@ cluster: $(READY) ## a run on a Slurm cluster that it starts
 
 soak: $(READY) ## kills, full disks, hostile files: an hour
 	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'
+
+library-trials: $(READY) ## audit the noise of other libraries (half an hour, needs uv)
+	$(BIN)/python -m library_trials
 
 pins: $(READY) ## pin the newest versions of the packages
 	$(BIN)/python envs/pin.py

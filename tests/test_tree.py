@@ -95,6 +95,8 @@ def test_the_home_of_a_paper_imports_that_of_no_other():
         ("learning.training.step_noise", "studies.dpsgd", False),
         ("studies.dpsgd", "paper_figures.r1smg2024.numbers", True),
         ("studies.dpsgd", "paper_figures.r1smg2024.theorems", False),
+        ("library_trials.checks", "mechanisms.black_box.release_audit", True),
+        ("mechanisms.cli.audit_command", "library_trials.checks", False),
         ("runs.cells", "studies.count_query", False),
         ("paper_figures.tvg2021.theorems", "claims.rules", True),
         ("claims.rules", "paper_figures.style", False),
