@@ -1,7 +1,8 @@
 # `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: help run test check figures site certify lint bench cluster soak library-trials pins clean
+.PHONY: help run test check figures site paper certify release lint bench cluster soak
+.PHONY: library-trials pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -40,11 +41,12 @@ test: lint ## lint, unit tests, a small run: about twenty minutes
 check: lint ## lint, and the tests of what changed
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q $$($(BIN)/python tests/changed_tests.py)
 
-lint: $(READY) ## style of Python and Snakemake
+lint: $(READY) ## style of Python and Snakemake, CITATION.cff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --configfile config/tiny.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 figures: $(READY) ## redraw a run: RUN=reference
 	$(BIN)/python -m paper_figures draw $(RUN)
@@ -53,8 +55,21 @@ figures: $(READY) ## redraw a run: RUN=reference
 site: $(READY) ## the site of a run: RUN=reference
 	$(BIN)/python -m site_builder build $(RUN)
 
+paper: $(READY) ## a paper on a run, its numbers from the rows: RUN=reference
+	$(BIN)/python -m site_builder paper $(RUN)
+
 certify: $(READY) ## write and check the certificates
 	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates
+
+# What is published by hand: nothing leaves this machine.
+release: $(READY) ## wheel, crate, site, paper and notes, in dist/
+	rm -rf dist && mkdir dist
+	$(BIN)/python -m site_builder.citations > dist/notes.md
+	$(BIN)/python -c 'from setuptools.build_meta import build_wheel; build_wheel("dist")'
+	$(BIN)/python -m runs crate $(RUN) --out dist/$(RUN)-crate.zip
+	$(BIN)/python -m site_builder build $(RUN) --out dist/site
+	$(BIN)/python -m site_builder paper $(RUN) --out dist/paper.pdf
+	cd dist && ../$(BIN)/python -m zipfile -c site.zip site && rm -r site
 
 bench: $(READY) ## measure speeds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'

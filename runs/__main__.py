@@ -4,9 +4,11 @@ python -m runs list
     List the studies with their data sets.
 python -m runs check CONFIG
     Check a config; count its cells, jobs and grid points, and the cells that still have to run.
-python -m runs check RUN [--sample 5] [--seed N]
+python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
     Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
+python -m runs crate RUN --out FILE.zip
+    Pack a finished run, its config and its code as an RO-Crate, in which `check` works too.
 python -m runs estimate CONFIG
     Estimate the cells, core-hours and memory of a config from the times of the reference run.
 python -m runs start [--config CONFIG] [--cores N]
@@ -35,6 +37,7 @@ from runs.batches import batches_of, cells_to_run
 from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
+from runs.crate import write_crate
 from runs.doctor import findings
 from runs.estimate import estimates, measured_cells, report
 from runs.frames import frame_of
@@ -74,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _check(options) -> int:
     if not Path(options.what).is_file():
         return _check_run(options)
-    for name in ("sample", "seed"):
+    for name in ("sample", "seed", "seconds"):
         if getattr(options, name) is not None:
             raise ConfigError(
                 f"--{name} is for a run, such as {REFERENCE}, and {options.what} is a config; "
@@ -102,7 +105,7 @@ def _check_run(options) -> int:
         )
     config = read_config(_config_of(run))
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
-    stored = rerun.cells_with_values(run, config)
+    stored = rerun.cells_with_values(run, config, options.seconds)
     cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
     print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
     wrong = 0
@@ -120,6 +123,11 @@ def _check_run(options) -> int:
 def _config_of(run: str) -> Path:
     """The config of a run: the file of its name in config/."""
     return Path("config", f"{run}.yaml")
+
+
+def _crate(options) -> int:
+    write_crate(options.name, Path(options.out))
+    return 0
 
 
 def _estimate(options) -> int:
@@ -244,7 +252,16 @@ def _parser() -> reading.Parser:
         type=reading.whole_number(0, 2**64 - 1),
         help="seed of the sample (default: another one each time)",
     )
+    check.add_argument(
+        "--seconds",
+        type=reading.whole_number(1, 10**6),
+        help="only cells of a run that took at most so many seconds there",
+    )
     check.set_defaults(run=_check)
+    crate = commands.add_parser("crate", help="pack a finished run for others, as an RO-Crate")
+    crate.add_argument("name", metavar="run", help="a folder of results/")
+    crate.add_argument("--out", required=True, metavar="FILE.zip")
+    crate.set_defaults(run=_crate)
     estimate = commands.add_parser("estimate", help="cells, core-hours and memory of a config")
     estimate.add_argument("config")
     estimate.set_defaults(run=_estimate)

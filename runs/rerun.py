@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from runs.cells import Cell, cells_of
 from runs.frames import read_frame
-from runs.result_table import CELL, OK, key_of, read_file
+from runs.result_table import CELL, CPU_SECONDS, OK, key_of, read_file
 from runs.stored import tables_of
 from studies.base.study import all_studies
 
@@ -46,8 +46,13 @@ class Comparison:
         )
 
 
-def cells_with_values(run: str, config: dict) -> list[Cell]:
+def cells_with_values(run: str, config: dict, seconds: float | None = None) -> list[Cell]:
     """The cells of a checked config for which a finished run has stored a value.
+
+    Args:
+        run: The run.
+        config: Its checked config.
+        seconds: Only cells that took at most so much processor time there; all by default.
 
     Raises:
         ConfigError: The run has no results.
@@ -58,6 +63,10 @@ def cells_with_values(run: str, config: dict) -> list[Cell]:
             rows = read_file(path, [*CELL, "status"]).filter(pc.field("status") == OK)
             cells = rows.group_by(CELL, use_threads=False).aggregate([])
             stored |= {tuple(row.values()) for row in cells.to_pylist()}
+    if seconds is not None:
+        timings = read_frame(*(path for path in tables_of(run) if ".timings." in path.name))
+        took = timings[timings["metric"] == CPU_SECONDS].groupby(CELL)["value"].sum()
+        stored &= set(took.index[took <= seconds])
     return [
         cell for cell in cells_of(config) if tuple(getattr(cell, name) for name in CELL) in stored
     ]

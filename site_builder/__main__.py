@@ -2,6 +2,8 @@
 
 python -m site_builder build RUN [--out FOLDER]
     Build the site of results/RUN, by default into results/RUN/site. Open its index.html.
+python -m site_builder paper RUN [--out FILE.pdf]
+    Write a paper on results/RUN, by default results/RUN/paper.pdf. Its numbers are read from rows.
 """
 
 import argparse
@@ -11,6 +13,7 @@ from pathlib import Path
 from mechanisms.cli.arguments import Parser, run
 from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
+from site_builder.paper import NoPaper, write_paper
 from site_builder.run_folder import NoResults, RunFolder
 from studies.base.settings import ConfigError
 
@@ -22,16 +25,20 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("build",))
+    parser.add_argument("command", choices=("build", "paper"))
     parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument("--out", type=Path, help="folder of the site (default: results/RUN/site)")
+    parser.add_argument("--out", type=Path, help="folder of the site, or file of the paper")
     options = parser.parse_args(arguments)
     folder = Path("results", options.run)
-    out = options.out or folder / "site"
+    out = options.out or folder / {"build": "site", "paper": "paper.pdf"}[options.command]
     try:
         tables_of(options.run)
+        if options.command == "paper":
+            write_paper(options.run, out)
+            print(out)
+            return 0
         pages = build(RunFolder(folder), out)
-    except (ConfigError, NoResults, ForeignFolder) as error:
+    except (ConfigError, NoResults, NoPaper, ForeignFolder) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{len(pages)} pages; open {out / 'index.html'}")

@@ -1,5 +1,10 @@
-"""The publications of CITATION.cff: in words, as addresses and as BibTeX."""
+"""The publications of CITATION.cff: in words, as addresses, as BibTeX and for archives.
 
+``python -m site_builder.citations`` prints what the changelog says of a release.
+"""
+
+import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +51,64 @@ def suite() -> Reference:
 def repository() -> str | None:
     """The address of the repository, None before a release has stated one."""
     return _cited().get("repository-code")
+
+
+def release_notes() -> str:
+    """The newest entry of the changelog.
+
+    Raises:
+        ValueError: Another file states another version or date.
+    """
+    cited, version = _cited(), _project()["version"]
+    _, newest, *_ = Path("CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
+    title, stated = newest.splitlines()[0], f"{cited['version']} ({cited['date-released']})"
+    if title != stated or version != cited["version"]:
+        raise ValueError(
+            f"CHANGELOG.md has {title}, CITATION.cff {stated} and pyproject.toml {version}: "
+            "a release has one version and its date"
+        )
+    return f"# {newest.strip()}"
+
+
+def for_archives() -> dict[str, dict]:
+    """What Software Heritage (CodeMeta) and Zenodo read, by the name of its file."""
+    cited, project = _cited(), _project()
+    names = [_author(each) for each in cited["authors"]]
+    told = {"description": project["description"], "version": cited["version"]}
+    published, licence = str(cited["date-released"]), cited["license"]
+    code = {"codeRepository": cited["repository-code"]} if "repository-code" in cited else {}
+    return {
+        "codemeta.json": {
+            "@context": "https://w3id.org/codemeta/3.0",
+            "@type": "SoftwareSourceCode",
+            "name": cited["title"],
+            "author": [{"@type": "Organization", "name": name} for name in names],
+            "license": f"https://spdx.org/licenses/{licence}",
+            "datePublished": published,
+            "programmingLanguage": "Python",
+            "softwareRequirements": project["dependencies"],
+            **told,
+            **code,
+        },
+        ".zenodo.json": {
+            "title": cited["title"],
+            "upload_type": "software",
+            "creators": [{"name": name} for name in names],
+            "license": licence,
+            "publication_date": published,
+            "references": [
+                f"{each.authors} ({each.year}). {each.title}. "
+                + ". ".join(filter(None, [each.venue, *(words for words, _ in each.addresses)]))
+                for own in references().values()
+                for each in own
+            ],
+            **told,
+        },
+    }
+
+
+def _project() -> dict:
+    return tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def _cited() -> dict:
@@ -103,3 +166,10 @@ def _bibtex_author(entry: Mapping) -> str:
     if name.endswith(" et al."):
         return f"{name.removesuffix(' et al.')} and others"
     return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"
+
+
+if __name__ == "__main__":
+    try:
+        print(release_notes())
+    except ValueError as error:
+        sys.exit(f"error: {error}")

@@ -1,8 +1,10 @@
-"""The generated pages: results/README.md, mechanisms/README.md and a part of config/README.md.
+"""The generated pages: results/README.md, mechanisms/README.md, codemeta.json, .zenodo.json and a
+part of config/README.md.
 
 ``python -m site_builder.readme`` rewrites them; a test compares.
 """
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +13,7 @@ from claims.markdown import markdown_table
 from mechanisms import all_mechanisms
 from runs.config import describe_keys
 from runs.data_dictionary import data_dictionary
+from site_builder.citations import for_archives
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,6 +44,10 @@ def generated_pages() -> dict[str, str]:
     return {
         "results/README.md": data_dictionary(),
         "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
+        **{
+            file: f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
+            for file, data in for_archives().items()
+        },
     }
 
 

@@ -60,27 +60,28 @@ def test_the_mathematics_takes_most_of_a_run(new_project, tmp_path, name):
         assert peak <= 300
 
 
-def test_the_cost_of_a_job_does_not_grow_with_their_number(new_project, tmp_path):
-    """Of a dry run with 20, 200 and 2,000 cells, one to a job."""
+def test_the_cost_of_a_cell_does_not_grow_with_their_number(new_project, tmp_path):
+    """Of a dry run with up to 10,000 cells, eight to a job."""
     project = new_project(tmp_path / "project")
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    seconds = {}
-    for cells in (20, 200, 2000):
+    seconds, peaks = {}, {}
+    for cells in (20, 10**3, 10**4):
         variants = {f"v{i}": {"use": "gaussian"} for i in range(cells)}
         settings = tiny["studies"]["noise_only"] | {
             "datasets": ["fixed-sensitivity"],
             "mechanisms": list(variants),
             "calibrations": ["published"],
         }
-        config = {"run": "many", "cells_per_job": 1, "variants": variants}
-        config["studies"] = {"noise_only": settings}
+        config = {"run": "many", "variants": variants, "studies": {"noise_only": settings}}
         (project.folder / "many.yaml").write_text(yaml.safe_dump(config))
-        seconds[cells] = timed(project, "--dry-run", "results", config="many.yaml")[0]
-    per_job = {n: (seconds[n] - seconds[20]) / (n - 20) for n in (200, 2000)}
-    print(
-        f"\nSnakemake's CPU for a job: { ({n: f'{s * 1e3:.1f} ms' for n, s in per_job.items()}) }"
-    )
-    assert per_job[2000] <= 1.3 * per_job[200]
+        seconds[cells], _, peaks[cells], _ = timed(
+            project, "--dry-run", "results", config="many.yaml"
+        )
+    per_cell = {n: (seconds[n] - seconds[20]) / (n - 20) for n in (10**3, 10**4)}
+    for n, each in per_cell.items():
+        print(f"\n{n} cells: {each * 1e3:.1f} ms of Snakemake's CPU each, {peaks[n]:.0f} MiB")
+    assert per_cell[10**4] <= 1.3 * per_cell[10**3]
+    assert peaks[10**4] <= 1024
 
 
 def test_a_dry_run_of_the_papers_is_quick(new_project, tmp_path):

@@ -1,7 +1,13 @@
 """Cells of a finished run computed again: what agrees, what does not, what the command says."""
 
 import dataclasses
+import hashlib
+import json
 import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,6 +22,7 @@ from runs.result_table import BASE, write_table
 from runs.store import read_cell
 from studies.base.settings import ConfigError
 
+ROOT = Path(__file__).resolve().parents[2]
 PCA = Cell(study="pca", dataset="boids", mechanism="gaussian", calibration="published")
 CONFIG = {
     "run": "small",
@@ -132,20 +139,16 @@ def finished(tmp_path_factory):
 def test_cells_that_have_values(finished, monkeypatch):
     monkeypatch.chdir(finished)
     config = read_config("config/small.yaml")
-    (cell,) = cells_with_values("small", config)
+    (cell,) = cells_with_values("small", config, 60)
+    assert cells_with_values("small", config, 0) == []
     assert cell.mechanism == "gaussian"
     assert len(stored_rows("small", cell)) > 10
     first = dataclasses.replace(cell, trial=1)
     assert set(stored_rows("small", first)["trial"].dropna()) <= {1}
 
 
-def test_a_run_is_checked_and_a_changed_number_is_found(finished, monkeypatch, capsys):
+def test_a_changed_number_of_a_run_is_found(finished, monkeypatch, capsys):
     monkeypatch.chdir(finished)
-    assert main(["check", "small", "--sample", "3", "--seed", "7"]) == 0
-    shown = capsys.readouterr().out
-    assert "small: 1 of 1 cells again, --seed 7" in shown
-    assert "agrees   noise_only/fixed-sensitivity/gaussian--published: " in shown
-    assert "values, all equal" in shown
     path = finished / "results/small/studies/noise_only.parquet"
     kept = path.read_bytes()
     frame = read_frame(path)
@@ -190,7 +193,7 @@ def test_what_is_neither_a_config_nor_a_run(finished, monkeypatch, capsys):
         cells_with_values("smal", {})
 
 
-@pytest.mark.parametrize("option", ["--sample", "--seed"])
+@pytest.mark.parametrize("option", ["--sample", "--seed", "--seconds"])
 def test_what_is_for_a_run_is_refused_with_a_config(finished, monkeypatch, capsys, option):
     monkeypatch.chdir(finished)
     assert main(["check", "config/small.yaml", option, "3"]) == 2
@@ -198,3 +201,42 @@ def test_what_is_for_a_run_is_refused_with_a_config(finished, monkeypatch, capsy
         f"error: {option} is for a run, such as reference, and config/small.yaml is a config; "
         f"leave {option} out\n"
     )
+
+
+def test_a_crate_is_enough_to_compute_cells_again(
+    finished, new_project, tmp_path, monkeypatch, capsys
+):
+    """The code that runs is that of the crate; there is no tree or git beside it."""
+    folder = new_project(tmp_path / "project").folder
+    shutil.copytree(finished, folder, dirs_exist_ok=True)
+    shutil.copy2(ROOT / ".gitignore", folder)
+    monkeypatch.chdir(folder)
+    command = ["crate", "small", "--out", str(tmp_path / "small.zip")]
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    assert main(command) == 2
+    assert "the tree has changes: commit them first" in capsys.readouterr().err
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
+    assert main(command) == 0
+    crate = tmp_path / "crate"
+    shutil.unpack_archive(tmp_path / "small.zip", crate)
+    assert not (crate / "results/small/cells").exists()
+    graph = {
+        each["@id"]: each
+        for each in json.loads((crate / "ro-crate-metadata.json").read_text())["@graph"]
+    }
+    for part in graph["./"]["hasPart"]:
+        entity = graph[part["@id"]]
+        if "sha256" in entity:
+            assert (
+                hashlib.sha256((crate / part["@id"]).read_bytes()).hexdigest() == entity["sha256"]
+            )
+        else:
+            assert (crate / part["@id"]).is_dir()
+    assert {"@id": "results/small/studies/noise_only.parquet"} in graph["#run"]["result"]
+    check = [sys.executable, "-m", "runs", "check", "small", "--seed", "7", "--seconds", "60"]
+    ended = subprocess.run(check, cwd=crate, capture_output=True, text=True, check=True)
+    assert "small: 1 of 1 cells again, --seed 7" in ended.stdout
+    assert "agrees   noise_only/fixed-sensitivity/gaussian--published: " in ended.stdout
+    assert "values, all equal" in ended.stdout

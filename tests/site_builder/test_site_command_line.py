@@ -8,7 +8,10 @@ from site_builder.__main__ import main
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["built", "tiny"], "argument command: invalid choice: 'built' (choose from 'build')"),
+        (
+            ["built", "tiny"],
+            "argument command: invalid choice: 'built' (choose from 'build', 'paper')",
+        ),
         (["build"], "the following arguments are required: run"),
     ],
 )
