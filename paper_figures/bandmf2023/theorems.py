@@ -9,7 +9,7 @@ import math
 
 from claims.judges import Count, Delta, Epsilon, Probability, judge
 from claims.rules import statement
-from claims.verdicts import Finding, Outcome
+from claims.verdicts import Finding
 from mechanisms.privacy.sampling.poisson_sampling import noise_multiplier
 from mechanisms.strategies.streams.optimised_toeplitz import banded
 from mechanisms.strategies.streams.participation import Participation
@@ -34,7 +34,7 @@ def amplified_bands(
         noise = noise_multiplier(epsilon, delta, count * rate, steps // count)
         return noise * math.sqrt(errors[count].mean)
 
-    outcomes = []
+    parts = []
     for rate in rates:
         ratios = {}
         for epsilon in epsilons:
@@ -45,11 +45,10 @@ def amplified_bands(
         shown = ", ".join(
             f"{ratio:.3f} at epsilon {epsilon:g}" for epsilon, ratio in ratios.items()
         )
-        part = statement("better at most budgets", 2 * better > len(ratios), shown)
-        outcomes.append(Outcome(choice=f"rate 1/{1 / rate:g}", parts=(part,)))
+        name = f"at rate 1/{1 / rate:g}, better at most budgets"
+        parts.append(statement(name, 2 * better > len(ratios), shown))
     return Finding(
-        choice="the sampling rate of a scenario",
-        outcomes=outcomes,
+        parts=parts,
         detail=(
             f"Root mean squared error over DP-SGD's. Prefix sums of {steps} steps, delta "
             f"{delta:g}, Renyi accounting, {', '.join(map(str, bands))} bands; Toeplitz "

@@ -8,7 +8,7 @@ import scipy
 
 from claims.judges import judge
 from claims.rules import universal
-from claims.verdicts import Finding, Outcome
+from claims.verdicts import Finding
 from mechanisms.strategies.streams.closed_forms import banded_inverse_root
 from mechanisms.strategies.streams.factorisation import ToeplitzFactorisation
 from mechanisms.strategies.streams.participation import Participation
@@ -31,15 +31,13 @@ def two_bands(
         root = banded_inverse_root(workload, 2).error(workload, participation).mean
         ratios[math.inf if times == 1 else apart].append(math.sqrt(root / error))
         best.append(share)
-    outcomes = []
+    parts = []
     for apart, found in sorted(ratios.items()):
         cases = [ratio > 1 + margin for ratio in found]
-        part = universal("more error with 2 bands", cases, f"{_spread(found)} times")
-        choice = "one participation" if apart == math.inf else f"back after {apart:,} steps"
-        outcomes.append(Outcome(choice=choice, parts=(part,)))
+        when = "one participation" if apart == math.inf else f"back after {apart:,} steps"
+        parts.append(universal(f"{when}, more error", cases, f"{_spread(found)} times"))
     return Finding(
-        choice="how soon a person takes part again",
-        outcomes=outcomes,
+        parts=parts,
         detail=(
             f"n = {', '.join(map(str, steps))} with k = "
             f"{', '.join(map(str, participations))}, n / k apart; the best lambda is "

@@ -8,7 +8,7 @@ import math
 from claims.judged_rows import listed
 from claims.judges import judge
 from claims.rules import number, universal
-from claims.verdicts import Finding, Outcome
+from claims.verdicts import Finding
 from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.closed_forms import binary_tree, square_root
 from mechanisms.strategies.streams.factorisation import StreamError
@@ -72,23 +72,18 @@ def binary_mechanism(*, factor: float, powers: list[int], tolerance: float) -> F
     end, each with noise of its own. One person is in L + 1 nodes of 2^L steps.
     """
     limit = math.pi**2 / (2 * math.log(2) ** 2)
-    leading = number("leading terms", limit, factor, tolerance)
-    parts = []
+    parts = [number("in the limit", limit, factor, tolerance)]
     for power in powers:
         steps = 1 << power
         # The mean number of ones in the binary digits of 1 to 2^L is L / 2 + 2^-L.
         error = (power + 1) * (power / 2 + 1 / steps)
         ratio = error / _root_error(steps).mean
-        parts.append(number(f"n = 2^{power}", ratio, factor, tolerance))
+        parts.append(number(f"at n = 2^{power}", ratio, factor, tolerance))
     steps = 1 << powers[0]
     workload = StreamWorkload(steps=steps)
     tree = binary_tree(workload).error(workload, ONCE).mean / _root_error(steps).mean
     return Finding(
-        choice="for which number of steps",
-        outcomes=[
-            Outcome(choice="in the limit", parts=(leading,)),
-            Outcome(choice=f"n = 2^{powers[0]} to 2^{powers[-1]}", parts=tuple(parts)),
-        ],
+        parts=parts,
         detail=(
             "Both with Gaussian noise at the same mu, in closed form. With least squares over all "
             f"nodes the binary tree has {tree:.3g} times the square root's error at n = {steps}."

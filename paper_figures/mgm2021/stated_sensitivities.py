@@ -1,23 +1,19 @@
 """Eq. (30) and (31) of mgm2021: how far one record moves an upload, and a batch of features."""
 
-from typing import Literal
-
 import numpy as np
 
 from claims.judges import Shape, judge
 from claims.rules import number
-from claims.verdicts import Finding, Outcome, Part
+from claims.verdicts import Finding
 from paper_figures.mgm2021 import numbers as mgm2021
 
 
 @judge
-def uploads_and_features(
-    *, features: dict[str, Shape], readings: dict[Literal["row", "batch"], str], tolerance: float
-) -> Finding:
+def uploads_and_features(*, features: dict[str, Shape], tolerance: float) -> Finding:
     """The stated sensitivities against the distance of the two farthest answers of neighbours.
 
     Answers lie in a box, and the farthest two are opposite corners of what a record reaches: all
-    elements of a clipped upload, and of a batch of features its own row or all rows.
+    elements of a clipped upload, and its own row of a batch of features.
     """
     uploads = [
         number(
@@ -28,26 +24,22 @@ def uploads_and_features(
         )
         for setting in mgm2021.SETTINGS
     ]
-
-    def batches(reached: str) -> list[Part]:
-        parts = []
-        for dataset, (m, n) in features.items():
-            rows = {"row": 1, "batch": m}[reached]
-            farthest = _between_corners((rows, n), (-1.0, 1.0))
-            parts.append(number(f"eq. (31), {dataset}", farthest, 2 * (m * n) ** 0.5, tolerance))
-        return parts
-
+    batches = [
+        number(
+            f"eq. (31), {dataset}",
+            _between_corners((1, n), (-1.0, 1.0)),
+            2 * (m * n) ** 0.5,
+            tolerance,
+        )
+        for dataset, (m, n) in features.items()
+    ]
     return Finding(
-        choice="what one record changes of a batch's features",
-        outcomes=[
-            Outcome(choice=words, parts=(*uploads, *batches(reached)))
-            for reached, words in readings.items()
-        ],
+        parts=[*uploads, *batches],
         detail=(
             "Uploads are clipped to [-C, C] as a whole, after training on all records: a record "
             "may change every element. Rows of X are taken as the records of a batch (Table 3). A "
-            "local network that keeps learning from a record may change all rows of later batches. "
-            "A sensitivity that is too large is safe and makes the noise larger than it has to be."
+            "local network that keeps learning from a record may change all rows of later batches, "
+            "by 2 sqrt(mn)."
         ),
     )
 

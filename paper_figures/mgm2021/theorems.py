@@ -12,7 +12,7 @@ import numpy as np
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.rules import number, statement
-from claims.verdicts import Finding, Outcome, Sizes
+from claims.verdicts import Finding, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
@@ -265,7 +265,7 @@ CLOSED_FORM_COSTS: dict[str, Callable[[int, int], int]] = {
 
 @judge
 def closed_form_cost(
-    *, rows: int, columns: tuple[int, int], readings: dict[str, str], tolerance: float
+    *, rows: int, columns: tuple[int, int], inputs: dict[str, str], tolerance: float
 ) -> Finding:
     """Section 7.1: multiplications of Algorithm 1 against m n^2, and against the matrix mechanism.
 
@@ -273,24 +273,18 @@ def closed_form_cost(
     """
     short, long = rows, columns
     wide, tall = [(short, n) for n in long], [(m, short) for m in long]
-    outcomes = []
-    for key, words in readings.items():
+    parts = []
+    for key, words in inputs.items():
         count = CLOSED_FORM_COSTS[key]
         over_n, over_m = (power([count(m, n) for m, n in kind], long) for kind in (wide, tall))
         below = all(count(m, n) < m**4 * (m + n) ** 4 for m, n in (*wide, *tall))
-        outcomes.append(
-            Outcome(
-                choice=words,
-                parts=(
-                    statement("O(m n^2), m < n:", over_n <= 2 + tolerance, f"n^{over_n:.2f}"),
-                    statement("O(m n^2), m > n:", over_m <= 1 + tolerance, f"m^{over_m:.2f}"),
-                    statement("fewer than the matrix mechanism's", below),
-                ),
-            )
-        )
+        parts += [
+            statement(f"O(m n^2) for m < n, {words}:", over_n <= 2 + tolerance, f"n^{over_n:.2f}"),
+            statement(f"O(m n^2) for m > n, {words}:", over_m <= 1 + tolerance, f"m^{over_m:.2f}"),
+            statement(f"fewer than the matrix mechanism's, {words}", below),
+        ]
     return Finding(
-        choice="what the workloads and the directions are",
-        outcomes=tuple(outcomes),
+        parts=parts,
         detail=(
             "Multiplications of Algorithm 1: the weights from W1 W_U1 and W2 W_U2, and the draw "
             "U1 N U2. The matrix mechanism's count is the paper's O(m^4 (m + n)^4) for its "

@@ -4,6 +4,7 @@ The table reads noise_only. The claims are judged in closed form, at sizes that 
 """
 
 import math
+from dataclasses import replace
 from operator import attrgetter
 from typing import Literal
 
@@ -13,7 +14,7 @@ import pandas as pd
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import Positive, judge
 from claims.rules import number, statement, universal
-from claims.verdicts import Finding, Outcome, Part
+from claims.verdicts import Finding, Part
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
@@ -123,35 +124,27 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     stated = [(3 + 12 / size, math.sqrt(8 / size)) for size in sizes]
     # About the mean the values are exact at every M; about zero they would have to be limits.
     readings = {
-        "moments about the mean, as the remark's normal variable has": (
+        "about the mean:": (
             attrgetter("central_kurtosis", "central_skewness"),
             range(len(sizes)),
         ),
-        "moments about zero, as Section 6 defines": (
+        "as Section 6 defines it:": (
             attrgetter("raw_kurtosis", "raw_skewness"),
             [-1],
         ),
     }
-    outcomes = tuple(
-        Outcome(
-            choice=choice,
-            parts=_moment_parts(
-                [moments(losses[i]) for i in judged],
-                [stated[i] for i in judged],
-                moments(noise_of("r1smg", sides[-1]).loss()),
-                tolerance,
-            ),
+    parts = [
+        replace(part, name=f"{part.name}, {which}")
+        for which, (moments, judged) in readings.items()
+        for part in _moment_parts(
+            [moments(losses[i]) for i in judged],
+            [stated[i] for i in judged],
+            moments(noise_of("r1smg", sides[-1]).loss()),
+            tolerance,
         )
-        for choice, (moments, judged) in readings.items()
-    )
+    ]
     return Finding(
-        choice="which moments",
-        outcomes=outcomes,
-        ours="; ".join(
-            f"{outcome.choice.split(',')[0]}: "
-            f"{listed(f'{part.name} {part.found}' for part in outcome.parts)}"
-            for outcome in outcomes
-        ),
+        parts=parts,
         detail=(
             f"Closed forms for i.i.d. Gaussian noise at M = {listed(map(str, sizes))}; shown at "
             "the largest. With MVG's uneven covariances there would be fewer degrees of freedom."
@@ -175,7 +168,7 @@ def _moment_parts(
         parts.append(universal(name, agree, f"{ours[-1][i]:.5g} (stated {stated[-1][i]:.5g})"))
     larger = all(theirs < own for both in ours for theirs, own in zip(both, rank_one, strict=True))
     found = listed(f"{value:.4g}" for value in rank_one)
-    return (*parts, statement("R1SMG's larger,", larger, found))
+    return (*parts, statement("R1SMG's larger", larger, found))
 
 
 @judge

@@ -10,12 +10,24 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from claims.judged_rows import calibrated, listed, pick, required
 from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import Signal, equal, every, levels, of_reconstruction, order, some, statement
+from claims.rules import (
+    NO_DATA,
+    Signal,
+    equal,
+    every,
+    levels,
+    of_reconstruction,
+    order,
+    some,
+    statement,
+)
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
@@ -24,6 +36,7 @@ from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import CLIP, STATED_DELTA, STATED_DELTA_IMDB
 from paper_figures.tldp2025.private_parameters import STUDY, width_of
 from paper_figures.tldp2025.scores import (
+    OF_THE_PAPER,
     OTHERS,
     TLDP,
     OfficialScores,
@@ -33,6 +46,7 @@ from paper_figures.tldp2025.scores import (
     shared_number,
 )
 from runs.results import Results
+from studies.private_parameters import USERS
 
 # An epsilon of the end of the axis, where a noise that falls with epsilon has vanished.
 END = 1e8
@@ -100,52 +114,83 @@ def _numbers(outcomes: Sequence[Outcome]) -> str:
 
 @judge(studies=(STUDY,))
 def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
-    """No mechanism does better than random parameters up to an epsilon, and one does above it."""
+    """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
     found = _by_range(results.rows)
-    outcomes = _outcomes(found, functools.partial(_learning, above=above, margin=margin))
+    rows = ok_rows(results.rows, STUDY, "true_epsilon_upper")
+    learning = functools.partial(_learning, spent=rows, above=above, margin=margin)
+    outcomes = _outcomes(found, learning)
     datasets = sorted({dataset for own in found.values() for dataset in own})
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
         ours=_numbers(outcomes),
         detail=(
-            "The lead is the mean weighted F1 minus that of random parameters; a model with a lead "
-            f"of {margin:g} has learned. Shown: how far leads stay below it (no model "
-            "learns) or lie above it (some model learns). Epsilon is that of one release, as "
-            "published."
+            "The lead is the mean weighted F1 minus that of random parameters, or of a guess where "
+            f"that is more ({_guesses(datasets)}); a model with a lead of {margin:g} has learned. "
+            "Shown: how far leads stay below it (no model learns) or lie above it (some model "
+            "learns). Where the true epsilon of all rounds proves what users send to be noise, no "
+            "score is asked for. Epsilon is that of one release, as published."
         ),
         calibration="published",
         sizes=_sizes(results.rows, datasets, _longest(found)),
     )
 
 
-def _learning(dataset: str, scores: OfficialScores, *, above: float, margin: float) -> list[Part]:
+def _learning(
+    dataset: str, scores: OfficialScores, *, spent: pd.DataFrame, above: float, margin: float
+) -> list[Part]:
     """No model learns below the budget, and some model does above it."""
     title = dataset_title(dataset)
-    names = [name for name in scores.rows["mechanism"].unique() if name not in LEVELS]
+    floor = max(scores.level("random-answer"), MAJORITY.get(dataset, 0.0)) + margin
+    clean = scores.level("non-private") - floor
+    if clean <= 0:
+        reason = "not even without noise: no signal"
+        return [Part(f"{title}, some model learns", INCONCLUSIVE, f"{clean:.2g}", reason)]
+    own = set(scores.rows["mechanism"]) & set(OF_THE_PAPER)
+    names = sorted(own - set(LEVELS))
     low = [epsilon for epsilon in scores.epsilons if epsilon <= above]
     high = [epsilon for epsilon in scores.epsilons if epsilon > above]
     if not low or not high:
         raise CannotJudge(f"The run has no budgets on both sides of {above}")
     run = set(scores.means.index)
+    own = pick(spent, dataset=dataset, calibration="published", range=scores.rows["range"].iloc[0])
+    noise = [at for at in itertools.product(names, low) if at in _noise_alone(own)]
     below = {
-        label_of(*at): scores.above_chance(*at).reversed.shifted(margin)
+        label_of(*at): scores.score(*at).reversed.shifted(floor)
         for at in itertools.product(names, low)
-        if at in run
+        if at in run and at not in noise
     }
     ahead = {
-        label_of(*at): scores.above_chance(*at).shifted(-margin)
+        label_of(*at): scores.score(*at).shifted(-floor)
         for at in itertools.product(names, high)
         if at in run
     }
     best = max(ahead, key=lambda name: ahead[name].value)
     # The leader alone: the claim is that there is one.
     leader = order({best: ahead[best]}, margin=0.0)
-    lower = [*order(below, margin=0.0), *_without_result(names, low, run)]
+    lower = [*order(below, margin=0.0), *_without_result(names, low, run | set(noise))]
+    lower += [statement(label_of(*at), True, "is noise") for at in noise]
     return [
         every(f"{title}, no model learns up to {above:g}", lower),
         some(f"{title}, some model learns above", [*leader, *_without_result(names, high, run)]),
     ]
+
+
+def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
+    """The mechanisms and epsilons at which what all users send is noise, whatever they trained.
+
+    Two inputs of an (epsilon, delta) release are within total variation
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), and one of them may be fixed.
+    """
+    growth = np.exp(np.minimum(spent["value"], 1.0))
+    distance = USERS * (growth - 1 + 2 * spent["delta"]) / (growth + 1)
+    proven = spent[distance <= NO_DATA]
+    return set(zip(proven["mechanism"], proven["epsilon"], strict=True))
+
+
+def _guesses(datasets: Sequence[str]) -> str:
+    known = (name for name in datasets if name in MAJORITY)
+    return listed(f"{MAJORITY[name]:.3g} on {dataset_title(name)}" for name in known)
 
 
 def _without_result(

@@ -34,8 +34,8 @@ KNOWN = {
     ),
     CONTRADICTED: "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee",
     # A false guarantee, or a wrong order, beside a true statement each.
-    PARTLY: "tldp-thm3 r1-cor1 product-smaller",
-    DEPENDS: "bifr-few-bands counting-ten",
+    PARTLY: "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten",
+    DEPENDS: "r1-s2 tldp-error-order",
 }
 
 

@@ -1,8 +1,10 @@
 """Verdicts on tldp2025's type III, on made-up scores whose verdict is known."""
 
+import pandas as pd
 import pytest
 
 from paper_figures.tldp2025.private_parameters import figure_3
+from paper_figures.tldp2025.private_parameters_verdicts import _noise_alone
 
 OTHERS = ["laplace", "gaussian", "mvg-sqrt", "idn"]
 LOW = dict.fromkeys((*OTHERS, "dphsgd", "random-answer"), 0.35)
@@ -17,27 +19,6 @@ def parameters(study_rows):
         return study_rows("private_parameters", dataset, LOW | HIGH | (changes or {}), **more)
 
     return make
-
-
-GROUPS = [
-    {"f1": 0.8, "mechanisms": ["tldp-l", "tldp-g", "llagp"]},
-    {"f1": 0.4, "mechanisms": OTHERS},
-]
-
-
-UNLEARNED = {"tldp-l": 0.35, "llagp": 0.35}
-
-
-ORDER = {"exception": "cifar10", "good_on": "darknet2020", "signal": 0.15}
-
-
-PAIRS = {
-    "dataset": "svhn",
-    "ahead": [["tldp-g", "laplace"], ["tldp-g", "dphsgd"]],
-    "close": [["tldp-g", "llagp"]],
-    "start": [["tldp-l", "tldp-g"]],
-    "alike": 0.05,
-}
 
 
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
@@ -76,3 +57,10 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert "F1 of MNIST, Delta = 256" in labels
     # The same noise at equal true privacy: the last panel says so.
     assert "not run" in drawn.figure.axes[-1].texts[0].get_text()
+
+
+def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
+    # Of three users: 3 tanh(epsilon / 2) at delta = 0.
+    spent = pd.DataFrame({"mechanism": ["a", "b"], "epsilon": 10.0, "delta": 0.0})
+    assert _noise_alone(spent.assign(value=[0.0066, 0.0067])) == {("a", 10.0)}
+    assert _noise_alone(spent.assign(value=[0.0, 5e4])) == {("a", 10.0)}
