@@ -16,7 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
     "Snakefile", "workflow", "mechanisms", "claims", "datasets", "learning", "studies", "runs",
-    "paper_figures", "site_builder", "profiles", "config", "envs", "CITATION.cff",
+    "paper_figures", "site_builder", "library_trials", "profiles", "config", "envs",
+    "CITATION.cff",
 )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def test_points_and_bad_settings(study):
 def test_small_networks():
     settings = read_config(ROOT / "config/reference.yaml")["studies"]["federated_horizontal"]
     shapes = {d: HORIZONTAL.points(settings, "idn", d)[0].shape for d in settings.networks}
-    assert shapes == {"imdb": (20002, 16)}
+    assert shapes == {"cifar10": (145, 32), "imdb": (20002, 16)}
     with pytest.raises(ConfigError, match="breast_cancer must be paper, got 'small'"):
         setup(HORIZONTAL, networks={"breast_cancer": "small"})
 
