@@ -30,7 +30,7 @@ $(READY): envs/requirements.txt
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
-run: $(READY) ## every study of config/quick.yaml: about five minutes
+run: $(READY) ## every study of config/quick.yaml: about seven minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
 test: lint ## lint, unit tests, a small run: about twenty minutes
