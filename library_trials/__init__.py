@@ -1,1 +1,1 @@
-"""Audits of the noise in other libraries, from their wheels, each in an environment of its own."""
+"""Audits of the noise in other libraries, from their wheels, each in a separate environment."""

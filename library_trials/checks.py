@@ -19,7 +19,7 @@ from mechanisms.verification.moment_test import StatedMean, deviation
 # Of one statistical check; a noise has fourteen at most.
 ERROR = 1e-6
 AGREES, DIFFERS, FRESH, REPEATS = "agrees", "differs", "fresh", "repeats"
-TOLD, NOT_RUN = "told", "not run"
+OBSERVED, NOT_RUN = "observed", "not run"
 # Relative width of what a grid and rounding to single precision change in a square.
 GRID = 1e-5
 # So many equal numbers in a row are no chance: no number of the noise is likelier than 0.2.
@@ -88,7 +88,7 @@ def findings(folder: Path) -> Iterator[Finding]:
         yield of_repetition(folder, check, told)
     yield of_large_numbers(folder, stated, told)
     for check in ("float32", "nan", "inf"):
-        yield check, TOLD, f"given {check}, a release {told[check]}", 0.0
+        yield check, OBSERVED, f"given {check}, a release {told[check]}", 0.0
 
 
 def of_law(noise: np.ndarray, law: Law, stated: dict) -> Iterator[Finding]:
@@ -176,7 +176,7 @@ def of_changes(folder: Path, stated: dict) -> Iterator[Finding]:
     )
     yield (
         "sensitivity",
-        outcome(found[norm]) if norm else TOLD,
+        outcome(found[norm]) if norm else OBSERVED,
         f"stated: {claim(stated)} for sensitivity 4 in "
         f"{NAMES[norm] if norm else 'a norm that is not named'}; epsilon at that delta is at "
         f"least {bounds}",
@@ -208,14 +208,14 @@ def of_repetition(folder: Path, check: str, told: dict) -> Finding:
 def of_large_numbers(folder: Path, stated: dict, told: dict) -> Finding:
     """Whether releases of 2^60 + 128 and 2^60 + 129, which no doubles are, tell them apart."""
     if "large" in told:
-        return "large", TOLD, f"given {LARGE + STEPS[1]}, a release {told['large']}", 0.0
+        return "large", OBSERVED, f"given {LARGE + STEPS[1]}, a release {told['large']}", 0.0
     first, second = (folder / f"large{step}.npy" for step in STEPS)
     found = audit(first, second, stated)
     answers = np.load(first)[:, 0]
     return (
         "large",
         # A caller's whole numbers are rounded before they reach noise that is made for floats.
-        outcome(found) if stated["family"].startswith("discrete") else TOLD,
+        outcome(found) if stated["family"].startswith("discrete") else OBSERVED,
         f"for whole numbers 2^60 + {STEPS[0]} and 2^60 + {STEPS[1]} epsilon at that delta is at "
         f"least {found.epsilon_lower:.3g}; stated for sensitivity 4: {claim(stated)}; "
         f"distinct answers in {len(answers)} releases: {len(np.unique(answers))}",

@@ -89,6 +89,7 @@ def _graph(run: str, tree: Path) -> list[dict]:
         if path.is_dir()
         else _file(tree, path)
         for path in sorted(tree.iterdir())
+        if path.name != workflow["@id"]
     ]
     authors = [
         {"@id": f"#author-{number}", "@type": "Organization", **author}

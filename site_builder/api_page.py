@@ -40,15 +40,16 @@ def api_page() -> Page:
 def _entry(name: str, home: str) -> dict:
     value = getattr(importlib.import_module(home), name)
     members = inspect.getmembers(value) if inspect.isclass(value) else []
-    own = [(each, member) for each, member in members if _is_told(value, each, member)]
+    own = [(each, member) for each, member in members if _is_documented(value, each, member)]
     return _told(name, value) | {"home": home, "members": [_told(*each) for each in own]}
 
 
-def _is_told(cls: type, name: str, member: object) -> bool:
-    """Whether a public member is documented by a class of this package."""
-    told = any(name in vars(each) for each in cls.__mro__ if each.__module__.startswith("mech"))
-    documented = callable(member) or isinstance(member, property)
-    return told and documented and not name.startswith("_") and bool(inspect.getdoc(member))
+def _is_documented(cls: type, name: str, member: object) -> bool:
+    """Whether a public member is defined by a class of the library and has a docstring."""
+    own = (each for each in cls.__mro__ if each.__module__.partition(".")[0] == mechanisms.__name__)
+    defined = any(name in vars(each) for each in own)
+    kind = callable(member) or isinstance(member, property)
+    return defined and kind and not name.startswith("_") and bool(inspect.getdoc(member))
 
 
 def _told(name: str, value: object) -> dict:

@@ -173,10 +173,16 @@ def read_answer(given: str) -> np.ndarray:
             return np.load(given, allow_pickle=False).astype(float)
         with open(given, encoding="utf-8-sig") as file:
             lines = file.readlines() or [""]
-        named = any(character.isalpha() for character in lines[0].replace("e", ""))
-        return np.loadtxt(lines, delimiter=",", skiprows=int(named))
+        return np.loadtxt(lines, delimiter=",", skiprows=int(not _is_numbers(lines[0])))
     except (OSError, ValueError, IndexError) as error:
         raise argparse.ArgumentTypeError(f"cannot read the answer {given}: {error}") from None
+
+
+def _is_numbers(line: str) -> bool:
+    try:
+        return bool([float(cell) for cell in line.split(",")])
+    except ValueError:
+        return False
 
 
 def is_identity(workload) -> bool:

@@ -96,10 +96,11 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
     with warnings.catch_warnings():
         # What a theorem is stated for is in the notes.
         warnings.simplefilter("ignore")
+        found = {"status": SERVED}
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate(task.query, budget, calibration, **options)
-            found = {"status": SERVED, "kappa": _kappa(mechanism)}
+            found["kappa"] = _kappa(mechanism)
             # Those of the package are compared with themselves in its tests and by every study.
             outside = ":" in key
             if not outside:

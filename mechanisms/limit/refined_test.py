@@ -68,7 +68,7 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
 
 
 def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
-    """Whether the certified bound does; the one on a grid, which is cheap, is never below it."""
+    """Whether the certified bound is at least `bound`. That on a grid is cheap and no less."""
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 

@@ -222,10 +222,9 @@ def test_a_crate_is_enough_to_compute_cells_again(
     crate = tmp_path / "crate"
     shutil.unpack_archive(tmp_path / "small.zip", crate)
     assert not (crate / "results/small/cells").exists()
-    graph = {
-        each["@id"]: each
-        for each in json.loads((crate / "ro-crate-metadata.json").read_text())["@graph"]
-    }
+    entities = json.loads((crate / "ro-crate-metadata.json").read_text())["@graph"]
+    graph = {each["@id"]: each for each in entities}
+    assert len(graph) == len(entities)
     for part in graph["./"]["hasPart"]:
         entity = graph[part["@id"]]
         if "sha256" in entity:

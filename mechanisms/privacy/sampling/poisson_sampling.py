@@ -76,7 +76,11 @@ def gaussian_epsilon(
 
 
 def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
-    """`gaussian_epsilon` by Renyi DP at rate 1, as dp_accounting, which takes a second to load."""
+    """`gaussian_epsilon` by Renyi DP at rate 1, without dp_accounting, which is slow to load.
+
+    Canonne, Kamath and Steinke (2020), Proposition 12, at the order where it is least. Epsilon is 0
+    where delta is at least the total variation, by the bound of Bretagnolle and Huber.
+    """
     moments = [(order, steps * (order / (2 * multiplier**2))) for order in _ORDERS]
     if delta**2 + math.expm1(-moments[0][1]) > 0:
         return 0.0

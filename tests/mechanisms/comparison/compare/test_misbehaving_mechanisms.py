@@ -15,7 +15,7 @@ OUTSIDE = '''
 import os
 import time
 
-from mechanisms import AdditiveMechanism
+from mechanisms import AdditiveMechanism, Inconsistent
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 
@@ -50,6 +50,14 @@ class Raises(Talks):
     @classmethod
     def noise_for(cls, query, budget):
         return 1 / 0
+
+
+class Contradicts(Talks):
+    key = "contradicts"
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        raise Inconsistent("its scale is two numbers")
 '''
 
 
@@ -62,14 +70,16 @@ def odd_noises(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("odd_noises")
 def test_mechanisms_that_talk_die_or_raise_are_named_and_the_others_ranked(capfd):
-    names = [f"odd_noises:{name}" for name in ("Dies", "Raises", "Talks")]
+    names = [f"odd_noises:{name}" for name in ("Dies", "Raises", "Contradicts", "Talks")]
     frame = compare(QUERY, BUDGET, mechanisms=[*names, "laplace"])
     first = frame.drop_duplicates("mechanism").set_index("mechanism")
     assert first.loc["dies", "status"] == "failed"
     assert first.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
+    assert first.loc["contradicts", "verdict"] == "inconsistent"
+    assert first.loc["contradicts", "note"] == "contradicts itself: its scale is two numbers"
     assert first.loc["talks", "rank"] == 1
     assert first.loc["laplace", "note"].startswith("needs l1_sensitivity")
-    assert len(frame) == 2 * 4
+    assert len(frame) == 2 * 5
 
 
 @pytest.mark.usefixtures("odd_noises")
