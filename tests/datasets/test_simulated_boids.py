@@ -45,7 +45,9 @@ def test_steering_of_three_boids_by_hand():
     x = np.array([0.99, 0.02, 0.25])
     place = np.stack([x, np.full(3, 0.5)], axis=-1)[None]
     velocity = np.array([[[0.01, 0.0], [0.0, 0.005], [-0.01, 0.0]]])
-    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
+    alignment, separation, cohesion, near, close = boids._Pairs(*place.shape[:2]).steering(
+        place, velocity
+    )
     assert near.tolist() == [[1, 2, 1]]
     assert close.tolist() == [[1, 1, 0]]
     expected = [[-0.01, 0.005], [0.0, -0.005], [0.01, 0.005]]
@@ -58,7 +60,9 @@ def test_steering_of_three_boids_by_hand():
 def test_steering_against_loops():
     rng = np.random.default_rng(0)
     place, velocity = rng.random((2, 15, 2)), rng.standard_normal((2, 15, 2))
-    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
+    alignment, separation, cohesion, near, close = boids._Pairs(*place.shape[:2]).steering(
+        place, velocity
+    )
     for group in range(2):
         for i in range(15):
             offset = place[group] - place[group, i]
