@@ -38,12 +38,17 @@ def write_config(project):
 
 
 def reproducible(project):
-    """The bytes of everything but seconds and logs, by path."""
+    """The bytes of everything but seconds and logs, by path.
+
+    Cells keep their seconds beside their rows; the tables of the studies have all of these rows.
+    """
     top = project.folder / "results/soak"
     return {
         str(path.relative_to(top)): path.read_bytes()
         for path in top.rglob("*")
-        if path.is_file() and "timings" not in path.name and "logs" not in path.parts
+        if path.is_file()
+        and "timings" not in path.name
+        and path.relative_to(top).parts[0] not in ("cells", "logs")
     }
 
 
