@@ -134,7 +134,7 @@ def check(c):
 
 if __name__ == "__main__":
     sys.excepthook = lambda kind, e, _: print(f"{path}: {kind.__name__}: {e}", file=sys.stderr)
-    for path in sys.argv[1:]:
+    for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            for certificate in json.load(file)["limits"]:
+            for certificate in json.load(file)["limits"] or need(False, "no certificate"):
                 print(check(certificate))

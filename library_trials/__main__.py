@@ -5,6 +5,11 @@ draws lie in build/library_trials, the table in results/library_trials. Needs uv
 requirements/KEY.in again.
 """
 
+if __name__ == "__main__":
+    from mechanisms.cli.interrupts import end_quietly
+
+    end_quietly()
+
 import argparse
 import csv
 import shutil
@@ -15,6 +20,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from library_trials.checks import COLUMNS, DIFFERS, NOT_RUN, Row, findings, table
+from mechanisms.cli.arguments import run
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build/library_trials"
@@ -183,4 +189,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -1,5 +1,10 @@
 """Calibrate noise for a query and a budget, compute its privacy, and audit claims by sampling."""
 
+if __name__ == "__main__":
+    from mechanisms.cli.interrupts import end_quietly
+
+    end_quietly()
+
 import argparse
 import importlib.metadata
 import json
@@ -258,5 +263,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def command() -> int:
+    """The exit status of the installed command."""
+    return run(main)
+
+
 if __name__ == "__main__":
-    sys.exit(run(main))
+    sys.exit(command())

@@ -13,6 +13,11 @@ python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
 
+if __name__ == "__main__":
+    from mechanisms.cli.interrupts import end_quietly
+
+    end_quietly()
+
 import argparse
 import sys
 import textwrap

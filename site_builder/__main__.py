@@ -6,6 +6,11 @@ python -m site_builder paper RUN [--out FILE.pdf]
     Write a paper on results/RUN, by default results/RUN/paper.pdf. Its numbers are read from rows.
 """
 
+if __name__ == "__main__":
+    from mechanisms.cli.interrupts import end_quietly
+
+    end_quietly()
+
 import argparse
 import sys
 from pathlib import Path

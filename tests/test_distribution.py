@@ -98,7 +98,7 @@ def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
 
 def test_the_wheel_has_a_console_script(installed):
     (script,) = installed.glob("*.dist-info/entry_points.txt")
-    assert "matrix-noise = mechanisms.__main__:main" in script.read_text()
+    assert "matrix-noise = mechanisms.__main__:command" in script.read_text()
 
 
 def test_an_installed_package_calibrates_draws_and_verifies(installed):

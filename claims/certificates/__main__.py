@@ -3,6 +3,11 @@
 python -m claims.certificates
 """
 
+if __name__ == "__main__":
+    from mechanisms.cli.interrupts import end_quietly
+
+    end_quietly()
+
 import os
 import subprocess
 import sys
@@ -12,7 +17,7 @@ from claims.certificates import FOLDER
 from claims.certificates.limits import LIMITS, write_limits
 from claims.certificates.overview import overview
 from claims.certificates.writer import write
-from mechanisms.cli.arguments import Parser
+from mechanisms.cli.arguments import Parser, run
 
 ROOT = Path(__file__).resolve().parents[2]
 # A longer check would be no check in a minute.
@@ -34,7 +39,8 @@ def seconds_to_check(checker: str, path: Path) -> float:
     return seconds
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Write, check and list all certificates; returns the exit status."""
     Parser(prog="python -m claims.certificates", description=__doc__).parse_args()
     guarantees, limits = write(FOLDER), write_limits(LIMITS)
     for stale in {*FOLDER.rglob("*.json")} - {*guarantees, *limits}:
@@ -43,3 +49,8 @@ if __name__ == "__main__":
     of_limits = {path: seconds_to_check("check_limit.py", path) for path in limits}
     (FOLDER / "README.md").write_text(overview(seconds, of_limits), encoding="utf-8")
     print(f"{len(seconds) + len(of_limits)} files written to {FOLDER}, and checked.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from datasets.fetching.data_error import wrong_file
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.columns import Numbers
+from datasets.formats.tables import unquoted
 
 _LINES_AT_ONCE = 4096
 
@@ -72,7 +73,7 @@ def _table(lines: Iterator[bytes], columns: int, place: str) -> NDArray[np.uint8
 def _records(
     table: NDArray[np.uint8], labels: list[bytes], classes: int, place: str
 ) -> BinaryRecords:
-    cells = [label.strip(b'" \r\n').decode("latin1") for label in labels]
+    cells = [unquoted(label.strip().decode("latin1")) for label in labels]
     numbers = Numbers(1, classes, whole=True).read(np.array(cells, object), f"{place}: labels")
     if len(numbers) != len(table):
         raise wrong_file(place, f"{len(table):,} records and {len(numbers):,} labels")

@@ -1,6 +1,5 @@
 """What the cells of a column may be: every cell is checked before any is cast."""
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datasets.fetching.data_error import wrong_file
-
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+from mechanisms.query.written_numbers import is_number, whole_number_in
 
 
 def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: object) -> None:
@@ -54,7 +52,7 @@ class Numbers:
         numbers = cells
         if cells.dtype.kind not in "iuf":
             texts = cells.tolist()
-            require([_is_number(cell) for cell in texts], cells, place, self)
+            require([self._spells(cell) for cell in texts], cells, place, self)
             numbers = np.array([float(cell) for cell in texts])
         good = (self.low <= numbers) & (numbers <= self.high)
         if self.whole:
@@ -63,6 +61,14 @@ class Numbers:
             good |= np.isnan(numbers)
         require(good, cells, place, self)
         return numbers.astype(np.int64 if self.whole else np.float64)
+
+    def _spells(self, cell: object) -> bool:
+        if isinstance(cell, str):
+            if cell.isdigit() and cell.isascii():
+                return True
+            return is_number(cell) and (not self.whole or _is_whole(cell))
+        # A table gives whole numbers of hundreds of digits as they are.
+        return type(cell) is float or (type(cell) is int and abs(cell) <= sys.float_info.max)
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,9 @@ def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path |
     return {name: column.read(cells[name], f"{place}: {name}") for name, column in columns.items()}
 
 
-def _is_number(cell: object) -> bool:
-    if isinstance(cell, str):
-        return _NUMBER.fullmatch(cell) is not None
-    # A table gives whole numbers of hundreds of digits as they are.
-    return type(cell) is float or (type(cell) is int and abs(cell) <= sys.float_info.max)
+def _is_whole(text: str) -> bool:
+    try:
+        whole_number_in(text)
+    except ValueError:
+        return False
+    return True

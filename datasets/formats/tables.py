@@ -1,5 +1,7 @@
 """Tables of text with declared columns."""
 
+import csv
+import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import IO
@@ -47,17 +49,23 @@ def read_frame(
 ) -> dict[str, NDArray]:
     """As `read_table`, of a large table or one of texts; cells that spell `missing` are NaN.
 
+    Quotes may stand around a whole cell that has no comma; any others are part of the cell.
+
     Raises:
         DataError: a record has another number of cells, or a cell is not allowed.
     """
     # Imported here: it takes half a second, and other loaders do not need it.
     import pandas as pd
 
+    # pandas would read 0.99999999999999999999 as 1, and "1"9 as 19.
+    whole = [i for i, column in enumerate(columns.values()) if getattr(column, "whole", False)]
     with reading(place, "not a table"):
         # Names given to pandas would make it drop cells of longer records.
         frame = pd.read_csv(
             source,
             header=None,
+            dtype=dict.fromkeys(whole, object),
+            quoting=csv.QUOTE_NONE,
             skiprows=skip,
             comment=comment,
             na_values=list(missing),
@@ -67,8 +75,24 @@ def read_frame(
         )
     if frame.shape[1] != len(columns):
         raise wrong_file(place, f"{frame.shape[1]} columns, expected {len(columns)}")
-    cells = {name: frame[number] for number, name in enumerate(columns)}
+    cells = {
+        name: _unquoted(frame[number].to_numpy(), missing) for number, name in enumerate(columns)
+    }
     return read_columns(cells, columns, place)
+
+
+def _unquoted(column: NDArray, missing: Collection[str]) -> NDArray:
+    cells = column.tolist()
+    if not any(isinstance(cell, str) and '"' in cell for cell in cells):
+        return column
+    bare = [unquoted(cell) if isinstance(cell, str) else cell for cell in cells]
+    return np.array([math.nan if cell in [*missing] else cell for cell in bare], object)
+
+
+def unquoted(cell: str) -> str:
+    """A cell without the quotes around all of it; other quotes are part of it."""
+    inside = cell[1:-1]
+    return inside if cell == f'"{inside}"' and '"' not in inside else cell
 
 
 def matrix(table: dict[str, NDArray], names: Collection[str]) -> NDArray[np.float64]:

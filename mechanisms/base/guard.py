@@ -1,15 +1,18 @@
 """The checks of every release: of the value that it is given and of the answer that it returns."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
-from mechanisms.base.secure_bits import secure_generator
+from mechanisms.base.secure_bits import SecureBits, secure_generator
 from mechanisms.query.query import Query
 
 SECURE = "secure"
 # Relative size of rounding errors in sums and norms of a value.
+# The generator that was last used, and in which process.
+_last: tuple[np.random.Generator | None, int] = (None, 0)
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
 
@@ -40,8 +43,20 @@ def generator(rng) -> np.random.Generator:
 
     Raises:
         TypeError, ValueError: Anything else; the message names it.
+        RuntimeError: The generator released last before this process was forked: both processes
+            would draw the same noise.
     """
+    global _last
     if isinstance(rng, np.random.Generator):
+        # One comparison, as this is done for every release: other generators are not remembered.
+        if rng is not _last[0]:
+            _last = rng, os.getpid()
+        elif _last[1] != os.getpid() and not isinstance(rng.bit_generator, SecureBits):
+            raise RuntimeError(
+                f"this generator released in process {_last[1]}, of which this one is a fork: "
+                "both would draw the same noise; make a generator in every process, for example "
+                "of numpy.random.SeedSequence(seed).spawn(n)"
+            )
         return rng
     if isinstance(rng, str) and rng == SECURE:
         return secure_generator()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechanisms.black_box.output_sources import DrawOutputs, finite_numbers, real_numbers
+from mechanisms.query.written_numbers import number_in
 
 # Seconds that a call of a program may take, by default and at most.
 TIME_LIMIT, LONGEST_LIMIT = 600, 10**6
@@ -133,13 +134,14 @@ def _as_text(value: np.ndarray) -> bytes:
 
 
 def _from_text(written: bytes, program: str) -> np.ndarray:
+    lines = written.decode(errors="replace").splitlines()
     try:
-        rows = [[float(word) for word in line.split()] for line in written.splitlines()]
+        rows = [[number_in(word) for word in line.split()] for line in lines]
         return np.array(rows, dtype=float)
     except ValueError as error:
         raise ValueError(
             f"{program} must write one line of numbers per output, as many in each; it wrote "
-            f"{_beginning(written)}"
+            f"{_beginning(written)} ({error})"
         ) from error
 
 

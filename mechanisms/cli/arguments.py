@@ -4,14 +4,17 @@ import argparse
 import contextlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
+
+from mechanisms.cli.interrupts import INTERRUPTED
+from mechanisms.query.written_numbers import number_in, whole_number_in
 
 # A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)")
 # What a program ends with that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
 CLOSED_PIPE = 141
-INTERRUPTED = 130  # 128 + SIGINT
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,12 +47,10 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
     """A type for `add_argument`: a whole number from low to high; 1e5 counts as one."""
 
     def read(text: str) -> int:
-        try:
-            value = int(text) if re.fullmatch(r"-?\d+", text) else float(text)
-            if low <= value <= high and value == int(value):
-                return int(value)
-        except ValueError:
-            pass
+        with contextlib.suppress(ValueError):
+            value = whole_number_in(text)
+            if low <= value <= high:
+                return value
         raise argparse.ArgumentTypeError(
             f"must be a whole number from {low} to {high}, got {text!r}"
         )
@@ -59,26 +60,25 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 def share(text: str) -> float:
     """A type for `add_argument`: a number between 0 and 1, both excluded."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"must be a number in (0, 1), got {text!r}")
-    return value
+    with contextlib.suppress(ValueError):
+        value = number_in(text)
+        if 0 < value < 1:
+            return value
+    raise argparse.ArgumentTypeError(f"must be a number in (0, 1), got {text!r}")
 
 
 def number(text: str) -> float:
     """A type for `add_argument`: a number as 0.5 or 1e-5; its range is checked where it is used."""
     try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number such as 1e-5, got {text!r}") from None
+        return number_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be a number such as 1e-5: {error}") from None
 
 
 def run(main: Callable[[], int]) -> int:
     """The exit status of `main()`, also where what it prints cannot be written."""
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         status = main()
         # Does nothing where there is no standard output.
         print(end="", flush=True)

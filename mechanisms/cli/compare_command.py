@@ -16,6 +16,8 @@ import numpy as np
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
+from mechanisms.cli.arguments import number
+from mechanisms.cli.number_table import read_numbers
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
@@ -76,7 +78,9 @@ def add_compare_command(
     parser.add_argument(
         "--epsilon", type=_numbers, required=True, help="one number, or several such as 0.1,1,10"
     )
-    parser.add_argument("--delta", type=float, default=0.0, help="delta of the budget (default: 0)")
+    parser.add_argument(
+        "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
+    )
     parser.add_argument(
         "--calibration",
         choices=(_BOTH, *CALIBRATIONS),
@@ -90,7 +94,7 @@ def add_compare_command(
         help="only these; also module:Class (default: all of the package)",
     )
     parser.add_argument(
-        "--seconds", type=float, default=20.0, help="limit for each mechanism (default: 20)"
+        "--seconds", type=number, default=20.0, help="limit for each mechanism (default: 20)"
     )
     parser.add_argument(
         "--best", action="store_true", help="print the best mechanism, and code that uses it"
@@ -148,14 +152,8 @@ def read_workload(given: str):
     """A name, a list of names, or the matrix of a file."""
     if given in NAMED:
         return given
-    path = Path(given)
-    try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False)
-        if path.suffix == ".csv":
-            return np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"cannot read the matrix {given}: {error}") from None
+    if given.endswith((".npy", ".csv")):
+        return _read(given, "matrix")
     names = given.split(",")
     unknown = [name for name in names if name not in NAMED]
     if unknown:
@@ -167,22 +165,17 @@ def read_workload(given: str):
 
 
 def read_answer(given: str) -> np.ndarray:
-    """The numbers of a .npy file, or of a .csv file with or without a line of names."""
-    try:
-        if given.endswith(".npy"):
-            return np.load(given, allow_pickle=False).astype(float)
-        with open(given, encoding="utf-8-sig") as file:
-            lines = file.readlines() or [""]
-        return np.loadtxt(lines, delimiter=",", skiprows=int(not _is_numbers(lines[0])))
-    except (OSError, ValueError, IndexError) as error:
-        raise argparse.ArgumentTypeError(f"cannot read the answer {given}: {error}") from None
+    """The numbers of a .npy or .csv file; a .csv file of one row or one column is a vector."""
+    answer = _read(given, "answer")
+    return answer.ravel() if given.endswith(".csv") and 1 in answer.shape else answer
 
 
-def _is_numbers(line: str) -> bool:
+def _read(given: str, what: str) -> np.ndarray:
     try:
-        return bool([float(cell) for cell in line.split(",")])
-    except ValueError:
-        return False
+        return read_numbers(given)
+    except (OSError, EOFError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise argparse.ArgumentTypeError(f"cannot read the {what} {given}: {reason}") from None
 
 
 def is_identity(workload) -> bool:
@@ -192,12 +185,7 @@ def is_identity(workload) -> bool:
 
 
 def _numbers(given: str) -> list[float]:
-    try:
-        return [float(number) for number in given.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be numbers such as 1 or 0.1,1,10, got {given!r}"
-        ) from None
+    return [number(each) for each in given.split(",")]
 
 
 def _plain(frame: pd.DataFrame) -> list[dict]:

@@ -25,11 +25,10 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _range(text: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}") from None
-    return low, high
+    ends = text.split(",")
+    if len(ends) != 2:
+        raise argparse.ArgumentTypeError(f"must be a,b such as 0,1, got {text!r}")
+    return number(ends[0]), number(ends[1])
 
 
 def option_value(text: str) -> tuple[str, object]:
@@ -38,7 +37,7 @@ def option_value(text: str) -> tuple[str, object]:
     if not equals:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
     try:
-        return name, json.loads(value)
+        return name, json.loads(value, parse_float=number)
     except json.JSONDecodeError:
         return name, value
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechanisms.base.guard import check_whole_numbers
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import SERVED, TOO_SLOW, Task, unserved_rows
@@ -142,7 +143,12 @@ def checked_task(query: Query, budget, workload, calibrations, answer=None) -> T
     if not calibrations:
         raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
     if answer is not None:
-        answer = np.asarray(answer, dtype=float)
+        answer = np.asarray(answer)
+        if answer.dtype.kind not in "biuf":
+            raise TypeError(f"the answer must be an array of real numbers, got {answer.dtype}")
+        if answer.dtype.kind in "iu":
+            check_whole_numbers(answer, "the answer")
+        answer = answer.astype(float)
         if answer.shape != query.shape or not np.all(np.isfinite(answer)):
             raise ValueError(
                 f"the answer must be finite numbers of the shape {query.shape}, got "

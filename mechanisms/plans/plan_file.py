@@ -22,6 +22,7 @@ from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import ADJACENCIES as STATED
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.words import nearest
+from mechanisms.query.written_numbers import number_in, whole_number_in
 from mechanisms.query.yaml_file import ConfigError, located, read_yaml
 
 _KINDS = ("mechanism", "gaussian", "laplace", "guarantee", "parallel", "search")
@@ -113,7 +114,7 @@ def _number(low: float, high: float, *, ends: bool = False) -> Callable[[Any], f
     def read(value: Any) -> float:
         if isinstance(value, bool):
             raise TypeError
-        found = float(value)
+        found = number_in(str(value))
         if not (low < found < high or (ends and found in (low, high) and math.isfinite(found))):
             raise ValueError
         return found
@@ -126,10 +127,10 @@ _probability = _number(0.0, 1.0)
 
 
 def _count(value: Any) -> int:
-    found = float(value)
-    if isinstance(value, bool) or found != int(found) or not 1 <= found <= _MOST:
+    found = whole_number_in(str(value))
+    if not 1 <= found <= _MOST:
         raise ValueError
-    return int(found)
+    return found
 
 
 def _one_of(*names: str) -> Callable[[Any], str]:
@@ -272,7 +273,7 @@ def _mechanism(section: _Section) -> Mechanism:
 def _as_number(value: Any) -> Any:
     """A text such as 1e-5 as a number; anything else as it is."""
     try:
-        return float(value) if isinstance(value, str) else value
+        return number_in(value) if isinstance(value, str) else value
     except ValueError:
         return value
 

@@ -8,6 +8,8 @@ import yaml
 from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
+from mechanisms.query.written_numbers import is_number, number_in
+
 
 class ConfigError(ValueError):
     """A configuration key or value is not allowed; the message says which, and what is.
@@ -25,7 +27,8 @@ class ConfigError(ValueError):
 class _StrictLoader(yaml.SafeLoader):
     """Refuses what YAML reads in a way that its author may not expect.
 
-    YAML keeps the last of two equal keys, and reads 0x3 as 3, 010 as 8 and 1:30 as 90.
+    YAML keeps the last of two equal keys, and reads 0x3 as 3, 010 as 8, 1:30 as 90, and
+    0.99999999999999999999 as 1.
     """
 
     def construct_mapping(self, node, deep=False):
@@ -46,11 +49,18 @@ class _StrictLoader(yaml.SafeLoader):
         number = super().construct_yaml_int(node)
         if re.fullmatch(r"[-+]?(0|[1-9][0-9_]*)", node.value):
             return number
-        raise _refused(
-            node,
-            f"YAML reads {node.value} as the number {number}; put a shape or a text in quotes, "
-            "write a number in decimals",
-        )
+        raise _misread(node, number)
+
+    def construct_yaml_float(self, node):
+        number = super().construct_yaml_float(node)
+        if ":" in node.value:
+            raise _misread(node, number)
+        if is_number(node.value):
+            try:
+                number_in(node.value)
+            except ValueError as error:
+                raise _refused(node, str(error)) from None
+        return number
 
     def construct_object(self, node, deep=False):
         try:
@@ -66,11 +76,20 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 _StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_yaml_int)
+_StrictLoader.add_constructor("tag:yaml.org,2002:float", _StrictLoader.construct_yaml_float)
 _StrictLoader.add_constructor(None, _StrictLoader.construct_undefined)
 
 
 def _refused(node: yaml.Node, problem: str) -> ConstructorError:
     return ConstructorError(None, None, problem, node.start_mark)
+
+
+def _misread(node: yaml.Node, number: float) -> ConstructorError:
+    return _refused(
+        node,
+        f"YAML reads {node.value} as the number {number}; put a shape or a text in quotes, "
+        "write a number in decimals",
+    )
 
 
 def _line(node: yaml.Node) -> int:

@@ -35,11 +35,14 @@ from mechanisms.verification.neighbours import (
     resting_value,
 )
 from mechanisms.verification.stated_law import (
+    degrees_of_norm,
     find_asymmetry,
     find_other_profile,
     find_wrong_curve,
     find_wrong_losses,
     find_wrong_norms,
+    norms_of,
+    where_it_leans,
 )
 from mechanisms.verification.timed_releases import (
     FEWEST,
@@ -72,6 +75,8 @@ SMALLEST = 2.0**-40
 # The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
 # power of two or ten are part of them. How far rounding may move a number on them.
 GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
+# A binary power: an effort has so many fewer norms with one degree of freedom than numbers.
+FEWER_NORMS = 9
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
 
@@ -141,7 +146,7 @@ class Contradictions:
             noise, where = self.noise(rest, count), "of a constant"
             yield from self._of_moments(noise, rest, where)
             rounding = self._rounding(float(np.abs(rest).max()))
-            yield from find_wrong_norms(self.mechanism.noise, noise, rounding, where)
+            yield from find_wrong_norms(self.mechanism.noise, norms_of(noise), rounding, where)
 
     def _rounding(self, largest: float) -> float:
         """How far rounding may move the norm of noise found as a difference from a value.
@@ -216,10 +221,15 @@ class Contradictions:
                 yield from self._of_moments(noise, single, "of a random value in float32")
         stated = self.mechanism.noise
         rounding = self._rounding(largest)
-        yield from find_wrong_norms(stated, at_once, 0.0, "drawn at once")
-        yield from find_wrong_norms(stated, np.concatenate([training, test]), rounding, where)
-        yield from find_asymmetry(stated, training, at_once, "drawn at once")
-        yield from find_asymmetry(stated, training, test, where)
+        yield from find_wrong_norms(stated, self._norms_at_once(at_once), 0.0, "drawn at once")
+        norms = np.concatenate([norms_of(training), norms_of(test)])
+        yield from find_wrong_norms(stated, norms, rounding, where)
+        leaning = where_it_leans(training)
+        yield from find_asymmetry(stated, at_once, leaning, "drawn at once")
+        yield from find_asymmetry(stated, test, leaning, where)
+        if value is not None:
+            signs = [("the value", value), ("the signs of the value", np.sign(value))]
+            yield from find_asymmetry(stated, elsewhere, signs, "of a random value")
         if profile is None:
             return
         found = [
@@ -231,6 +241,23 @@ class Contradictions:
         if stated.kappa() is not None:
             yield from self._of_elements(at_once, [change for _, change in found], profile)
         yield from self._of_a_grid(rest, profile, count)
+
+    def _norms_at_once(self, drawn: np.ndarray) -> np.ndarray:
+        """The norms (n,) of some draws of noise, and of more where a norm varies much.
+
+        That of R1SMG is the size of one normal number, however many elements an answer has.
+        """
+        noise = self.mechanism.noise
+        if noise.loss_survival(np.ones(1)) is None:
+            return norms_of(drawn)
+        wanted = int((self.effort.numbers >> FEWER_NORMS) / degrees_of_norm(noise))
+        in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)
+        found, left = [norms_of(drawn)], min(wanted, in_time) - len(drawn)
+        at_most = max(1, self.effort.numbers // self.query.size)
+        while left > 0:
+            found.append(norms_of(self.source.sample(min(left, at_most))))
+            left -= at_most
+        return np.concatenate(found)
 
     def _keeps_to_a_grid(self, draws: np.ndarray) -> bool:
         """Whether noise lies on a grid that the changes of one record keep to.

@@ -16,7 +16,7 @@ ERROR = 1e-6
 # One-sided bounds that share it: three for each of seven means and six variances of the loss, two
 # for each of two multiples of eight changes and of their elements, three for each change of a grid,
 # two for the noise of two values along each of nine directions, eleven for atoms and pairs of
-# releases, ten for norms, eight for signs, two for exact and repeated answers, and those for the
+# releases, ten for norms, twelve for signs, two for exact and repeated answers, and those for the
 # losses of the profile.
 TAIL = ERROR / 200
 # The tail of the bounds by which an event is chosen, of which none is believed.

@@ -19,7 +19,7 @@ from mechanisms.verification.contradictions import Contradictions
 from mechanisms.verification.timed_releases import Effort
 
 # By default: at most 2 s for an answer of 7921 elements.
-THOROUGH = Effort(numbers=1 << 22, releases=4096, seconds=1.0)
+THOROUGH = Effort(numbers=1 << 22, releases=1 << 14, seconds=1.0)
 # In every study, once for each shape of a cell.
 QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
 # In every study, at every further budget.

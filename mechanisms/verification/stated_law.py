@@ -6,13 +6,14 @@ draws, and the profile of the noise it comes from.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.query.query import Unsupported
 from mechanisms.verification.audit_statistics import clopper_pearson, hockey_stick
 from mechanisms.verification.events import EPSILONS, ROUNDING, TAIL, event_bounds, projected
 from mechanisms.verification.timed_releases import LEAST, LOOK
@@ -23,28 +24,37 @@ LOSS_ROUNDING = 1e-9
 NORM_ROUNDING = 1e-9
 # Normal scores beyond this, which rounding of a probability decides, count as this.
 FAR = 8.0
+# Likewise, as a probability; and the degrees of freedom of the scores of norms.
+FARTHEST, DEGREES = 1e-15, (0.5, 1e4)
 
 
-def find_asymmetry(noise, training: np.ndarray, test: np.ndarray, where: str) -> Iterator[str]:
+def where_it_leans(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Directions for `find_asymmetry`: all elements alike, and where draws (n, *shape) lean to.
+
+    The second has each element in units of its own size.
+    """
+    mean, square = np.mean(training, axis=0), np.mean(training**2, axis=0)
+    leaning = np.divide(mean, square, out=np.zeros(mean.shape), where=square > 0)
+    return [("all elements alike", np.ones(mean.shape)), ("the mean of other releases", leaning)]
+
+
+def find_asymmetry(
+    noise, draws: np.ndarray, directions: Iterable[tuple[str, np.ndarray]], where: str
+) -> Iterator[str]:
     """Sentences on draws (n, *shape) of noise that states symmetry and leans to one side.
 
     Along any fixed direction symmetric noise is as often positive as negative, however its elements
-    depend on each other; draws orthogonal to it say nothing. One direction weighs all elements
-    alike. The other is that to which `training` leans, each element in units of its own size.
+    depend on each other; draws orthogonal to it say nothing.
 
     Args:
         noise: A `mechanisms.noise.distribution.Noise`.
-        where: Which releases `test` is from, in words.
+        directions: Names and directions, chosen without these draws.
+        where: Which releases the draws are from, in words.
     """
     if not noise.symmetric:
         return
-    mean, square = np.mean(training, axis=0), np.mean(training**2, axis=0)
-    leaning = np.divide(mean, square, out=np.zeros(mean.shape), where=square > 0)
-    for name, direction in (
-        ("all elements alike", np.ones(mean.shape)),
-        ("the mean of other releases", leaning),
-    ):
-        scores = projected(test, direction)
+    for name, direction in directions:
+        scores = projected(draws, direction)
         hits, trials = int(np.count_nonzero(scores > 0)), int(np.count_nonzero(scores))
         if not trials:
             continue
@@ -56,20 +66,26 @@ def find_asymmetry(noise, training: np.ndarray, test: np.ndarray, where: str) ->
             )
 
 
-def find_wrong_norms(noise, draws: np.ndarray, rounding: float, where: str) -> Iterator[str]:
-    """Sentences on draws (n, *shape) whose squared norm does not follow `loss_survival`.
+def norms_of(draws: np.ndarray) -> np.ndarray:
+    """The norms (n,) of draws (n, *shape)."""
+    return np.linalg.norm(draws.reshape(len(draws), -1), axis=1)
+
+
+def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> Iterator[str]:
+    """Sentences on norms (n,) of noise whose squares do not follow `loss_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `fresh_noise.find_dependence_on_value`. Norms that are a little too large, or spread a little
-    too far, show in fewer draws on the scale on which they are standard normal: the sum of n such
-    scores is normal of variance n, and that of their squares chi-squared with n degrees of freedom.
+    `fresh_noise.find_dependence_on_value`. Norms that are a little too large show in fewer draws on
+    the scale on which squared norms are chi-squared with k degrees of freedom: the sum of n such
+    scores has n k. With k of the mean and variance of the loss this is the likelihood's test of the
+    scale for Gaussian noise and R1SMG. Norms that spread a little too far show on the scale on
+    which they are standard normal, where the sum of n squares is chi-squared.
 
     Args:
         rounding: How far rounding may have moved a norm.
         where: Which releases these are, in words.
     """
-    flat = draws.reshape(len(draws), -1)
-    norms = np.sort(np.linalg.norm(flat, axis=1))
+    norms = np.sort(norms)
     # Beside that of the releases, the rounding of the norm itself: a law may have atoms.
     rounding = rounding + NORM_ROUNDING * norms
     above = noise.loss_survival((norms + rounding) ** 2)
@@ -88,21 +104,41 @@ def find_wrong_norms(noise, draws: np.ndarray, rounding: float, where: str) -> I
             f"differs by {distance:.2g} from the stated one, where chance allows {reach:.2g}"
         )
     # A norm that rounding may have moved has a score between these two.
+    what = f"the norms of the noise of {len(norms)} releases {where}"
+    yield from _of_sizes(reached, above, degrees_of_norm(noise), what)
     low, high = (np.clip(-scipy.special.ndtri(each), -FAR, FAR) for each in (reached, above))
-    yield from _of_scores(low, high, f"the norms of the noise of {len(norms)} releases {where}")
+    yield from _of_spread(low, high, what)
 
 
-def _of_scores(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
-    """Sentences on scores between `low` and `high`, both (n,), that should be standard normal."""
-    scale = math.sqrt(len(low))
-    least, most = low.sum() / scale, high.sum() / scale
-    reach = float(-scipy.special.ndtri(TAIL))
-    if least > reach or most < -reach:
-        size, found = ("large", least) if least > reach else ("small", most)
+def degrees_of_norm(noise) -> float:
+    """The degrees of freedom of a multiple of a chi-squared number with the loss's moments."""
+    try:
+        mean, variance, *_ = noise.loss().cumulants
+    except Unsupported:
+        return 1.0
+    degrees = 2 * mean / variance * mean if variance else math.inf
+    return float(np.clip(degrees, *DEGREES)) if degrees == degrees else 1.0
+
+
+def _of_sizes(reached: np.ndarray, above: np.ndarray, degrees: float, what: str) -> Iterator[str]:
+    """Sentences on norms whose stated probability to be exceeded is between two numbers (n,)."""
+    low, high = (
+        scipy.special.chdtri(degrees, np.clip(each, FARTHEST, 1.0)) for each in (reached, above)
+    )
+    mean = len(low) * degrees
+    lower, upper = scipy.special.chdtri(mean, (1 - TAIL, TAIL)) / mean
+    least, most = low.sum() / mean, high.sum() / mean
+    if least > upper or most < lower:
+        size, found = ("large", least) if least > upper else ("small", most)
         yield (
-            f"{what} are too {size}: on the scale where they are standard normal, their mean is "
-            f"off by {found:.3g} standard errors, where chance allows {reach:.3g}"
+            f"{what} are too {size}: on the scale where their squares are chi-squared with "
+            f"{degrees:.3g} degrees of freedom, they have {found:.3g} times the stated mean, where "
+            f"chance allows [{lower:.3g}, {upper:.3g}]"
         )
+
+
+def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
+    """Sentences on scores between `low` and `high`, both (n,), that should be standard normal."""
     nearest = np.where(low * high > 0, np.minimum(low**2, high**2), 0.0).mean()
     farthest = np.maximum(low**2, high**2).mean()
     lower, upper = scipy.special.chdtri(len(low), (1 - TAIL, TAIL)) / len(low)

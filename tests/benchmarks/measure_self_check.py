@@ -82,6 +82,15 @@ def short_seeds(noise, draws, rng):
     )
 
 
+class StepToTheSign(get_mechanism("gaussian-analytic")):
+    """The noise has a standard deviation of 3.7."""
+
+    only_adds_noise = False
+
+    def _release(self, value, rng):
+        return super()._release(value, rng) + 0.1 * np.sign(value)
+
+
 # Every mistake by its name.
 MISTAKES = {
     "two rows share their noise": gaussian(row_of_another(1.0)),
@@ -98,6 +107,10 @@ MISTAKES = {
     "Laplace, noise 5% too small": planted(
         "laplace", IndependentLaplace, lambda noise, draws, rng: 0.95 * draws
     ),
+    "R1SMG, noise 20% too small": planted(
+        "r1smg", Spherical, lambda noise, draws, rng: 0.8 * draws
+    ),
+    "Gaussian, a step of 0.1 to the sign of each element": StepToTheSign,
     "half the noise in 1% of elements": gaussian(few_with_half),
     "seeds of 24 bits": gaussian(short_seeds),
 }

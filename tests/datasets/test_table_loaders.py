@@ -167,7 +167,7 @@ class TestContract(LoaderContract):
     ("cell", "other", "message"),
     [
         ("<=50K\n", "50K\n", "income: record 1 has '50K', allowed are <=50K >50K"),
-        ("39, State", "39.5, State", "age: record 1 has 39.5, allowed are whole numbers 0..120;"),
+        ("39, State", "39.5, State", "age: record 1 has '39.5', allowed are whole numbers 0..120;"),
         ("39, State", "?, State", "age: record 1 has nan, allowed"),
         ("Male", "?", "sex: record 1 has nan, allowed are Female Male;"),
         ("<=50K\n", "<=50K, 1\n", "Expected 16 fields in line 2, saw 15|not a table|16 columns"),

@@ -40,9 +40,11 @@ from mechanisms.privacy.profile import (
 # A grid of one step reaches this loss, and another one a multiple of it where larger ones matter:
 # those that have less than CUTS of the run's delta count as infinite.
 _LARGEST_LOSS, _MOST_TIMES = 60.0, 1 << 14
+# Losses of fewer spacings are too small for a grid, and one is made for them; the least of all.
+_FEW, _LEAST_LOSS = 10, 1e-250
 _NODES_PER_SIDE = (128, 384, 768, 768)
-# A grid for replaced records has about so many points on either side.
-_SIZE_FOR_REPLACING = 20_000
+# A grid for replaced records, or for tiny losses, has about so many points on either side.
+_SIZE, _LEAST_SIZE = 20_000, 1000
 # Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
 _EVERY = 10
 # The default orders of dp_accounting.
@@ -389,20 +391,26 @@ class SampledRun:
 
         The first is fine. Where larger losses than its last one matter, which it takes as infinite,
         the second reaches them: heavy-tailed noise needs the one at small epsilon and the other at
-        large epsilon.
+        large epsilon. Where no loss is as large as a few spacings, all nodes lie among the losses.
         """
         # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
         spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
         if self.adjacency == "replace":
             # As fine as the bulk asks for where losses stay small, coarse where they do not.
             reached = _PROBES[self._matters(_PROBES, level)].max(initial=_PROBES[0])
-            spacing = float(np.clip(reached / _SIZE_FOR_REPLACING, 1e-5, 1e-3))
+            spacing = float(np.clip(reached / _SIZE, 1e-5, 1e-3))
         largest = _LARGEST_LOSS
         while self._matters(largest, level) and largest < _LARGEST_LOSS * _MOST_TIMES:
             largest *= 2
-        side = np.geomspace(1, _LARGEST_LOSS / spacing, _NODES_PER_SIDE[level])
-        side = np.unique(np.round(side).astype(int))
-        nodes = np.r_[-side[::-1], 0, side]
+        least = _LARGEST_LOSS
+        while least > _LEAST_LOSS and not self._matters(least / 2, level):
+            least /= 2
+        if least < _FEW * spacing:
+            # The sum of many steps reaches further.
+            size = max(_SIZE / math.sqrt(self.steps), _LEAST_SIZE)
+            yield least / size, _nodes(size, level)
+            return
+        nodes = _nodes(_LARGEST_LOSS / spacing, level)
         for reach in np.unique([_LARGEST_LOSS, largest]):
             yield spacing * reach / _LARGEST_LOSS, nodes
 
@@ -455,3 +463,10 @@ class SampledRun:
         negative = base < 0
         # P0(L0 > -b) = 1 - Q0(L0 >= b) by symmetry.
         return np.where(negative, 1 - other, upper), np.where(negative, 1 - upper, other), gain
+
+
+def _nodes(reach: float, level: int) -> np.ndarray:
+    """Whole numbers up to `reach`, ever fewer of them, and their mirror images."""
+    side = np.geomspace(1, reach, _NODES_PER_SIDE[level])
+    side = np.unique(np.round(side).astype(int))
+    return np.r_[-side[::-1], 0, side]

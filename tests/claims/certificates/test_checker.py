@@ -40,6 +40,18 @@ def test_a_stranger_needs_one_file(tmp_path):
     assert run.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("checker", ["check_certificate.py", "check_limit.py"])
+def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
+    command = [sys.executable, str(ROOT / checker)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.endswith(f"python {checker} FILE ...\n") and run.stderr.count("\n") == 1
+    (tmp_path / "none.json").write_text('{"certificates": [], "limits": []}')
+    run = subprocess.run([*command, tmp_path / "none.json"], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stderr.endswith("none.json: ValueError: no certificate\n")
+
+
 def test_the_checker_is_short_and_independent():
     source = (ROOT / "check_certificate.py").read_text()
     assert len(source.splitlines()) <= 150

@@ -1,7 +1,9 @@
 """What every release is held to, whatever the mechanism: the contract that `guard` enforces."""
 
 import copy
+import os
 import pickle
+import threading
 import time
 import warnings
 
@@ -286,3 +288,48 @@ def test_noise_of_another_shape_is_an_error_and_not_broadcast():
     mechanism = Narrow.calibrate(SERVED["plain"], BUDGET)
     with pytest.raises(ReleaseError, match=r"1 draws of noise must have shape \(1, 3, 3\)"):
         mechanism.release(np.zeros((3, 3)), 1)
+
+
+def in_a_fork(work):
+    """What a function returns in a forked process, as text."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            said = str(work())
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        return pipe.read().decode()
+
+
+def test_a_generator_that_released_before_a_fork_does_not_release_in_it():
+    mechanism = get_mechanism("laplace").calibrate(SERVED["plain"], BUDGET)
+    shared, fresh = (np.random.default_rng(0) for _ in range(2))
+    mechanism.release(VALUE, shared)
+    told = in_a_fork(lambda: mechanism.release(VALUE, shared))
+    assert told.startswith(f"RuntimeError: this generator released in process {os.getpid()}, of ")
+    assert "SeedSequence(seed).spawn(n)" in told
+    # Not this one: its state is known to one process alone.
+    assert in_a_fork(lambda: mechanism.release(VALUE, fresh).shape) == "(3, 3)"
+    assert in_a_fork(lambda: mechanism.release(VALUE, "secure").shape) == "(3, 3)"
+    mechanism.release(VALUE, shared)
+
+
+def test_threads_that_share_a_generator_draw_other_numbers():
+    mechanism = get_mechanism("laplace").calibrate(SERVED["plain"], BUDGET)
+    rng, found = np.random.default_rng(0), []
+
+    def release():
+        found.extend(mechanism.release(VALUE, rng).tobytes() for _ in range(300))
+
+    threads = [threading.Thread(target=release) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == len(found) == 1200

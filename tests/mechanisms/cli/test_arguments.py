@@ -1,19 +1,23 @@
 """What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from mechanisms.cli.arguments import (
     CLOSED_PIPE,
-    INTERRUPTED,
     Parser,
     number,
     run,
     share,
     whole_number,
 )
+from mechanisms.cli.interrupts import INTERRUPTED
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -42,6 +46,7 @@ def test_whole_numbers_may_be_written_with_an_exponent(parser):
     assert parser.parse_args(["--samples", "1e5"]).samples == 100_000
     large = str(2**64 - 1)
     assert whole_number(0, 2**64 - 1)(large) == 2**64 - 1
+    assert whole_number(0, 2**64 - 1)("9007199254740993.0") == 2**53 + 1
 
 
 @pytest.mark.parametrize(
@@ -53,7 +58,11 @@ def test_whole_numbers_may_be_written_with_an_exponent(parser):
         (["--samples", "1.5"], "must be a whole number from 0 to 1000000000, got '1.5'"),
         (["--samples", "1e300"], "must be a whole number from 0 to 1000000000, got '1e300'"),
         (["--samples", "nan"], "must be a whole number from 0 to 1000000000, got 'nan'"),
-        (["--delta", "small"], "must be a number such as 1e-5, got 'small'"),
+        (["--delta", "small"], "must be a number such as 1e-5: could not convert string to float"),
+        (["--delta", "1e-400"], "such as 1e-5: 1e-400 would be read as 0.0; write a number"),
+        (["--samples", "0.99999999999999999999"], "got '0.99999999999999999999'"),
+        (["--samples", "3.0000000000000000000001"], "got '3.0000000000000000000001'"),
+        (["--share", "1e-400"], "must be a number in (0, 1), got '1e-400'"),
         (["--delta"], "argument --delta: expected one argument"),
         (["--detla", "1"], "unrecognized arguments: --detla"),
     ],
@@ -97,6 +106,31 @@ def test_a_full_disk_is_not_status_one(both):
         done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=errors, text=True)
     assert done.returncode == 2
     assert both or done.stderr == "error: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mechanisms",
+        "runs",
+        "paper_figures",
+        "site_builder",
+        "library_trials",
+        "claims.certificates",
+    ],
+)
+def test_an_interrupt_while_a_command_is_imported(command, tmp_path):
+    """numpy is replaced by a module during whose import Ctrl-C arrives."""
+    (tmp_path / "numpy.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-m", command],
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
 
 
 def test_an_interrupt_is_one_line(capsys):

@@ -126,6 +126,15 @@ class RoundedAnswers(Gaussian):
         return np.round(value + self.sample(rng, 1, value.dtype)[0])
 
 
+class StepToTheSign(Gaussian):
+    """A small step away from zero: a 37th of the noise."""
+
+    only_adds_noise = False
+
+    def _release(self, value, rng):
+        return value + 0.1 * np.sign(value) + self.sample(rng, 1, value.dtype)[0]
+
+
 class NoiseOfTheValue(Gaussian):
     """Less noise where the value is small, and the right noise at zero."""
 

@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 from planted_bugs import Gaussian
 
+from mechanisms.catalogue.r1smg import R1SMG
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.spherical_noise import Spherical
 
 
 def with_noise(kind):
@@ -25,6 +27,19 @@ def with_noise(kind):
 class HundredthOfTheScale(IndependentGaussian):
     def sample(self, rng, trials, dtype=np.float64):
         return super().sample(rng, trials, dtype) * np.dtype(dtype).type(0.01)
+
+
+class LessThanStated(Spherical):
+    def sample(self, rng, trials, dtype=np.float64):
+        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(0.8)
+
+
+class FifthLess(R1SMG):
+    """The norm is the size of one normal number, so that few releases say little of its scale."""
+
+    @classmethod
+    def noise_for(cls, query, budget):
+        return LessThanStated(**vars(super().noise_for(query, budget)))
 
 
 @with_noise

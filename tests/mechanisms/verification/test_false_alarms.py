@@ -13,6 +13,7 @@ import pytest
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification import stated_law
@@ -20,7 +21,13 @@ from mechanisms.verification.events import squared_products
 from mechanisms.verification.moment_test import StatedMean, deviation
 from mechanisms.verification.neighbours import changes, is_allowed, random_value, resting_value
 from mechanisms.verification.self_check import THOROUGH, Effort, require_consistent
-from mechanisms.verification.stated_law import find_asymmetry, find_wrong_losses, find_wrong_norms
+from mechanisms.verification.stated_law import (
+    find_asymmetry,
+    find_wrong_losses,
+    find_wrong_norms,
+    norms_of,
+    where_it_leans,
+)
 
 UNIT = 1 / math.sqrt(12)
 QUERIES = {
@@ -159,9 +166,10 @@ def test_noise_that_does_not_state_to_be_symmetric_may_lean():
     noise = planted.Gaussian.calibrate(
         Query(shape=(4, 4), l2_sensitivity=1.0), planted.BUDGET
     ).noise
-    assert list(find_asymmetry(noise, draws, draws, "of a constant"))
+    directions = where_it_leans(draws)
+    assert list(find_asymmetry(noise, draws, directions, "of a constant"))
     leaning = Wishart(shape=(4, 4), scale=1.0)
-    assert not list(find_asymmetry(leaning, draws, draws, "of a constant"))
+    assert not list(find_asymmetry(leaning, draws, directions, "of a constant"))
 
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
@@ -174,11 +182,12 @@ def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count
     for _ in range(runs):
         sizes = rng.choice((1.0, 3.0), (2, count, 1)) * rng.choice((-1, 1), (2, count, 1))
         training, test = sizes * np.ones(2)
-        alarms["signs"] += bool(list(find_asymmetry(noise, training, test, "")))
-        alarms["norms"] += bool(list(find_wrong_norms(noise, noise.sample(rng, count), 0.0, "")))
+        alarms["signs"] += bool(list(find_asymmetry(noise, test, where_it_leans(training), "")))
+        norms = norms_of(noise.sample(rng, count))
+        alarms["norms"] += bool(list(find_wrong_norms(noise, norms, 0.0, "")))
     # Two directions of two sides each; a distribution, and a mean and a spread of two sides each.
     assert alarms["signs"] <= 4 * 0.05 * runs and 0 < alarms["norms"] <= 5 * 0.05 * runs
-    assert count < 50 or list(find_wrong_norms(noise, noise.sample(rng, count) / 2, 0.0, ""))
+    assert count < 50 or list(find_wrong_norms(noise, norms / 2, 0.0, ""))
 
 
 class TwoSizes(IndependentGaussian):
@@ -195,10 +204,10 @@ class TwoSizes(IndependentGaussian):
 
 def test_a_norm_may_have_a_few_values_only():
     noise = TwoSizes(shape=(5,), sigma=1.0)
-    draws = noise.sample(np.random.default_rng(0), 1000)
-    assert not list(find_wrong_norms(noise, draws, 0.0, ""))
-    assert list(find_wrong_norms(noise, draws[np.linalg.norm(draws, axis=1) < 1.5], 0.0, ""))
-    assert list(find_wrong_norms(noise, 1.001 * draws, 0.0, ""))
+    norms = norms_of(noise.sample(np.random.default_rng(0), 1000))
+    assert not list(find_wrong_norms(noise, norms, 0.0, ""))
+    assert list(find_wrong_norms(noise, norms[norms < 1.5], 0.0, ""))
+    assert list(find_wrong_norms(noise, 1.001 * norms, 0.0, ""))
 
 
 @pytest.mark.parametrize("stated", [np.nan, -0.1, 1.1])
@@ -207,14 +216,21 @@ def test_what_is_stated_of_the_norm_is_a_probability(stated):
         def loss_survival(self, threshold):
             return np.full(np.shape(threshold), stated)
 
-    draws = np.ones((10, 2))
-    assert "not probabilities" in next(
-        find_wrong_norms(Strange(shape=(2,), sigma=1.0), draws, 0.0, "")
-    )
+    strange = Strange(shape=(2,), sigma=1.0)
+    assert "not probabilities" in next(find_wrong_norms(strange, np.ones(10), 0.0, ""))
+
+
+def test_the_scale_of_one_normal_number_shows_in_few_norms():
+    noise = Spherical(shape=(9,), radial_shape=1.0, power=2.0, scale=1.0)
+    norms = norms_of(noise.sample(np.random.default_rng(0), 560))
+    assert not list(find_wrong_norms(noise, norms, 0.0, ""))
+    small, large = (list(find_wrong_norms(noise, norms * each, 0.0, "")) for each in (0.8, 1.25))
+    assert "too small: on the scale where their squares are chi-squared with 1 degrees" in small[-1]
+    assert "too large" in large[-2]
 
 
 def test_rounding_is_no_other_law_of_the_norm():
     noise = IndependentGaussian(shape=(3,), sigma=1e-9)
-    draws = np.round(noise.sample(np.random.default_rng(0), 4000), 8)
-    assert list(find_wrong_norms(noise, draws, 0.0, ""))
-    assert not list(find_wrong_norms(noise, draws, 1e-8, ""))
+    norms = norms_of(np.round(noise.sample(np.random.default_rng(0), 4000), 8))
+    assert list(find_wrong_norms(noise, norms, 0.0, ""))
+    assert not list(find_wrong_norms(noise, norms, 1e-8, ""))

@@ -36,6 +36,7 @@ INCONSISTENT = {
     planted.LessNoiseInStudies: "drawn at once",
     planted.NoiseUsedTwice: "not drawn afresh",
     planted.SignOfTheValue: "the noise depends on the value: along the value",
+    planted.StepToTheSign: "leans to one side: along (the value|the signs of the value)",
     planted.FewExactAnswers: "contains numbers that occurred more than once",
     planted.FewerExactAnswers: "contains numbers that occurred|are exactly the value",
     planted.Overflow: "in float32",
@@ -66,10 +67,22 @@ PLAIN = [
         planted_noise.TwentiethMore,
         planted_noise.OneOfTenSeeds,
         planted_noise.LighterTails,
+        planted.StepToTheSign,
         planted.FewExactAnswers,
         planted.FewerExactAnswers,
     )
 ]
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
+@pytest.mark.parametrize("side", [8, 89])
+def test_less_noise_of_a_norm_that_varies_much_is_caught(side, effort):
+    query = Query(shape=(side, side), l2_sensitivity=1.0)
+    mechanism = planted_noise.FifthLess.calibrate(query, planted.BUDGET)
+    with pytest.raises(Inconsistent, match="norm"):
+        require_consistent(mechanism, seed=1, effort=effort)
 
 
 @pytest.mark.usefixtures("steady_clock")

@@ -56,8 +56,9 @@ def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, ca
     assert main([*arguments, "--shape", "5"]) == 2
     assert "the answer must be finite numbers of the shape (5,), got 32" in capsys.readouterr().err
     file.write_text("nan\n1\n")
-    assert main(arguments) == 2
-    assert "finite numbers of the shape (2,), got 1 of them" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "line 1 has 'nan'; write a number such as 3 or 0.5" in capsys.readouterr().err
 
 
 def test_json_and_csv_hold_the_same_rows(capsys):

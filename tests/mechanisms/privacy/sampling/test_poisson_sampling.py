@@ -221,3 +221,26 @@ def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
     for epsilon in (0.5, 20.0, 2e4):
         single = heavy.steps * heavy.step_delta(epsilon).lower
         assert single * 0.99 <= heavy.delta(epsilon) <= single * 1.1
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize(
+    ("mu", "rate", "steps", "epsilon"),
+    [(1e-7, 0.5, 1000, 1e-6), (1e-9, 0.015, 50, 1e-12), (1e-9, 0.015, 50, 1e-10),
+     (1e-5, 1e-5, 50, 1e-11), (1e-6, 0.015, 50, 1e-9)],
+)  # fmt: skip
+def test_a_run_whose_losses_are_tiny_is_that_of_less_noise(mu, rate, steps, epsilon, adjacency):
+    """Where all losses are small, a sample of rate q makes them q times as large, and no more."""
+    step = GaussianProfile(mu=mu)
+    run = SampledRun(step=step, rate=rate, steps=steps, adjacency=adjacency)
+    limit = GaussianProfile(mu=rate * mu * math.sqrt(steps)).log_delta(epsilon).value
+    lower, upper = (float(each[0]) for each in run.log_bounds(np.array([epsilon])))
+    assert limit - 2e-3 < lower <= upper < limit + 2e-3
+    assert lower < limit + 1e-6 and upper > limit - 1e-6
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-12), (1e-6, 8e-22), (1e-4, 1e-22)])
+def test_the_noise_of_a_run_at_tiny_epsilon(epsilon, delta):
+    run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.015, steps=50)
+    limit = GaussianProfile(mu=0.015 * math.sqrt(50)).scale_factor(epsilon, delta)
+    assert run.scale_factor(epsilon, delta) == pytest.approx(limit, rel=2e-3)

@@ -1,0 +1,63 @@
+"""Tables of numbers that users give: .npy and .csv files, every cell read exactly or refused."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms.base.guard import check_whole_numbers
+from mechanisms.query.written_numbers import is_number, number_in
+
+
+def read_numbers(path: Path | str) -> np.ndarray:
+    """The numbers of a .npy file, or (rows, columns) of a .csv file, below any line of names.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It holds no real numbers, or one that float64 would change; the message says
+            where it is.
+    """
+    if str(path).endswith(".npy"):
+        numbers = np.load(path, allow_pickle=False)
+        if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "biuf":
+            kind = getattr(numbers, "dtype", "an archive of arrays")
+            raise ValueError(f"it must hold real numbers, got {kind}")
+        if numbers.dtype.kind in "iu":
+            check_whole_numbers(numbers, "it")
+        return numbers.astype(float)
+    rows: list[list[float]] = []
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            for cells in lines:
+                if "".join(cells).strip():
+                    place = f"line {lines.line_num}"
+                    if lines.line_num > 1 or any(map(_is_read, cells)):
+                        rows.append([_read(cell, place) for cell in cells])
+                    if rows and len(rows[-1]) != len(rows[0]):
+                        wide = f"{len(rows[-1])} cells, and the lines before it {len(rows[0])}"
+                        raise ValueError(f"{place} has {wide}; give every line as many")
+        except csv.Error as error:
+            told = f"line {lines.line_num} is not CSV ({error})"
+            raise ValueError(f"{told}; put quotes around whole cells only, or leave them") from None
+    if not rows:
+        raise ValueError("it has no line of numbers")
+    return np.array(rows)
+
+
+def _is_read(cell: str) -> bool:
+    """Whether float64 has a value for it, nan included: a line with one is no line of names."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read(cell: str, place: str) -> float:
+    if not is_number(cell):
+        raise ValueError(f"{place} has {cell!r:.60}; write a number such as 3 or 0.5")
+    try:
+        return number_in(cell)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None

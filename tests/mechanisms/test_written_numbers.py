@@ -1,0 +1,142 @@
+"""A number of a text is that number, or refused: in options, tables, plans, programs."""
+
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from mechanisms.black_box.program_source import from_program
+from mechanisms.cli.number_table import read_numbers
+from mechanisms.cli.query_arguments import option_value
+from mechanisms.plans.plan_file import read_plan
+from mechanisms.query.written_numbers import number_in, whole_number_in
+from mechanisms.query.yaml_file import ConfigError, read_yaml
+
+# What float64 makes another kind of number of: whole, 0, infinite, a neighbour.
+CHANGED = (
+    "0.99999999999999999999",
+    "-3.00000000000000000001",
+    "4503599627370497.5",
+    "99999999999999999999e-20",
+    "1e-400",
+    "1e-99999999999999999999",
+    "1e400",
+    "9007199254740993",
+    "-9007199254740993",
+)
+KEPT = ("3", "0.1", "1e30", "9007199254740994", "1.0", "-0", "1e-300", "0.9999999999999999", "1e5")
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_a_number_that_float64_would_change_is_refused(text):
+    with pytest.raises(ValueError, match=r"would be read as|exponent is too long"):
+        number_in(text)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_every_other_number_is_read(text):
+    assert number_in(text) == float(text)
+
+
+def test_random_numbers_are_exact_where_they_are_whole():
+    """Decimal numbers of up to 25 digits, against exact fractions."""
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(3000):
+        digits = "".join(rng.choice(list("0999"), size=rng.integers(1, 26)))
+        place = rng.integers(0, len(digits) + 1)
+        text = f"{digits[:place] or 0}.{digits[place:]}" if rng.random() < 0.8 else digits
+        exact = Decimal(text)
+        try:
+            value = number_in(text)
+        except ValueError:
+            refused += 1
+            assert Decimal(float(text)) != exact
+            continue
+        whole = exact == exact.to_integral_value()
+        assert value.is_integer() == whole or value != float(text)
+        assert not whole or "." in text or value == exact
+    assert refused > 100
+
+
+def test_whole_numbers_have_any_length():
+    for text in ("9007199254740993", "9007199254740993.0", "-5", "1e5", "1" * 300):
+        assert whole_number_in(text) == int(Decimal(text))
+    for text in ("0.99999999999999999999", "1e-400", "nan", "inf", "1e9999", "", "x", "1e99999999"):
+        with pytest.raises(ValueError, match=r"whole number|no number"):
+            whole_number_in(text)
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_tables_plans_and_options(text, tmp_path):
+    table, plan = tmp_path / "table.csv", tmp_path / "plan.yaml"
+    table.write_text(f"a,b\n1,2\n3,{text}\n")
+    with pytest.raises(ValueError, match=r"^line 3: .*(would be read as|too long)"):
+        read_numbers(table)
+    plan.write_text(f"releases:\n  - gaussian: 1\n    times: {text}\n")
+    with pytest.raises(ConfigError, match="line 3: "):
+        read_plan(plan)
+    if "." in text:
+        with pytest.raises(ConfigError, match=r"line 3: .*would be read as"):
+            read_yaml(plan)
+        with pytest.raises(Exception, match="would be read as"):
+            option_value(f"k={text}")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('1,2\n"1"9,3\n', "line 2 is not CSV .*put quotes around whole cells"),
+        ('"1,2\n', "is not CSV"),
+        ('1,2\n1",3\n', "line 2 has '1\"'"),
+        ("1,2\n3\n", "line 2 has 1 cells, and the lines before it 2"),
+        ("1,2\n3,\n", "line 2 has ''; write a number"),
+        ("1,2\n3,1_0\n", "line 2 has '1_0'"),
+        ("1,2\n3,4#5\n", "line 2 has '4#5'"),
+        ("1,2\n3,0x1\n", "line 2 has '0x1'"),
+        ("1,2\nnan,3\n", "line 2 has 'nan'"),
+        ("1x,2\n1,3\n", "line 1 has '1x'"),
+        ("1;2\n", "no line of numbers"),
+        ("a,b\n", "no line of numbers"),
+        ("", "no line of numbers"),
+    ],
+)
+def test_a_table_says_which_line_is_wrong(content, words, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=words):
+        read_numbers(path)
+
+
+def test_a_table_is_read_with_its_quotes_names_and_blank_lines(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('\ufeff"a, b",c\n\n"19", 2\r\n-3e0,.5\n', encoding="utf-8")
+    assert read_numbers(path).tolist() == [[19, 2], [-3, 0.5]]
+
+
+@pytest.mark.parametrize(
+    "array", [np.array([2**53 + 1]), np.array([1j]), np.array(["1"]), np.array([True, False])]
+)
+def test_arrays_of_other_numbers(array, tmp_path):
+    path = tmp_path / "table.npy"
+    np.save(path, array)
+    if array.dtype == bool:
+        assert read_numbers(path).tolist() == [1, 0]
+        return
+    with pytest.raises(ValueError, match="it must hold"):
+        read_numbers(path)
+
+
+def test_a_program_that_writes_more_digits_than_a_float_has():
+    code = "print('0.99999999999999999999\\n2')"
+    source = from_program([sys.executable, "-c", code], np.zeros(1), text=True)
+    with pytest.raises(ValueError, match=r"would be read as 1\.0"):
+        source(np.random.default_rng(0), 2)
+
+
+def test_yaml_reads_no_minutes(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("a: 1:30.5\n")
+    with pytest.raises(ConfigError, match=r"line 1: YAML reads 1:30\.5 as the number 90\.5"):
+        read_yaml(path)
