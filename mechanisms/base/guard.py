@@ -11,9 +11,9 @@ from mechanisms.query.query import Query
 
 SECURE = "secure"
 # Relative size of rounding errors in sums and norms of a value.
+ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 # The generator that was last used, and in which process.
 _last: tuple[np.random.Generator | None, int] = (None, 0)
-ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
 
 class ReleaseError(ValueError):
