@@ -97,8 +97,18 @@ class StaircaseProfile(PrivacyProfile):
 
     @property
     def largest_loss(self) -> float:
-        """The step times the number of edges that a change can cross; inf where the noise ends."""
-        return math.inf if self._cut else self._crossed * self.step
+        """inf where the noise ends."""
+        return math.inf if self._cut else self.largest_finite_loss
+
+    @property
+    def largest_finite_loss(self) -> float:
+        """The step times the number of edges that a change can cross within the noise."""
+        return self._crossed * self.step
+
+    @property
+    def infinite_mass(self) -> float:
+        """Of the part of the noise that a change moves out of its support."""
+        return _delta_at(self._noise, self._crossed) if self._cut else 0.0
 
     @property
     def _cut(self) -> bool:

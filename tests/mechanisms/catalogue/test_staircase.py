@@ -166,6 +166,25 @@ def test_the_error_of_a_cut_by_integration():
     assert stats.kstest(cdf, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.parametrize(("epsilon", "delta", "times"), [(1.0, 1e-5, 10), (0.3, 1e-7, 50)])
+def test_releases_of_a_cut_compose(epsilon, delta, times):
+    """Losses -epsilon, 0, epsilon and inf, of which the finite ones are convolved."""
+    profile = cut(epsilon, delta).profile()
+    lost, b = profile.infinite_mass, math.exp(-epsilon)
+    up = (profile.delta(0.0).value - lost) / (1 - b)
+    one, law = np.array([b * up, 1 - lost - up * (1 + b), up]), np.ones(1)
+    for _ in range(times):
+        law = np.convolve(law, one)
+    losses = epsilon * (np.arange(2 * times + 1) - times)
+    composed = profile.compose(times)
+    for at in (0.0, 2.5 * epsilon, 0.5 * times * epsilon, 2 * times * epsilon):
+        gains = np.maximum(-np.expm1(np.minimum(at - losses, 0.0)), 0.0)
+        exact = law @ gains - math.expm1(times * math.log1p(-lost))
+        found = composed.delta(at)
+        assert found.value == pytest.approx(exact, rel=1e-8)
+        assert found.lower <= exact * (1 + 1e-10) and exact <= found.upper * (1 + 1e-10)
+
+
 def test_noise_that_ends_is_for_one_number_and_never_pure():
     profile = cut(1.0, 1e-5).profile()
     with pytest.raises(ValueError, match="no pure guarantee"):
