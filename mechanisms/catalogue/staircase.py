@@ -14,10 +14,6 @@ from mechanisms.privacy.staircase_shells import (
 from mechanisms.query.query import Budget, Query, Unsupported
 
 
-# Beyond it a cut changes the error by less than 1e-5, and its last step is below rounding.
-_LARGEST_CUT = 15.0
-
-
 class StaircaseMechanism(AdditiveMechanism):
     """Density constant between the radii (k + theta) s, falling by e^-epsilon at each of them.
 
@@ -26,7 +22,7 @@ class StaircaseMechanism(AdditiveMechanism):
     stated. For changes in an l2 ball, and for one number, no epsilon-DP mechanism has less
     worst-case mean squared error: docs/the_limit.md proves it. At delta > 0 the exact calibration
     shrinks s. The noise of one number it cuts off instead, where delta pays for what is beyond, as
-    the truncated Laplacian mechanism does (Geng, Ding, Guo and Kumar 2020), up to epsilon 15.
+    the truncated Laplacian mechanism does (Geng, Ding, Guo and Kumar 2020).
     """
 
     key = "staircase"
@@ -40,7 +36,7 @@ class StaircaseMechanism(AdditiveMechanism):
     def build(cls, query, budget, calibration, settings):
         epsilon, delta = budget.epsilon, budget.delta
         exact = calibration == "exact" and query.size == 1 and delta > 0
-        cut = best_cut(epsilon, delta) if exact and epsilon <= _LARGEST_CUT else None
+        cut = best_cut(epsilon, delta) if exact else None
         if cut is None:
             return super().build(query, budget, calibration, settings)
         theta, end = cut

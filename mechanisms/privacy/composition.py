@@ -470,7 +470,9 @@ def symmetric_cells(
     losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_finite_loss, 0.0))
     infinite = profile.infinite_mass
     finite = (np.maximum(each - infinite, 0.0) for each in (delta, profile.survival(losses)))
-    return _mirrored(*merged_cells(losses, *tails_of_pair(losses, *finite), spacing), spacing, infinite)
+    return _mirrored(
+        *merged_cells(losses, *tails_of_pair(losses, *finite), spacing), spacing, infinite
+    )
 
 
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:

@@ -25,6 +25,8 @@ _LEFT_OUT = 110.0
 _GRID = 257
 # Of delta: covers the rounding of the probabilities, so that a cut is proven to keep the budget.
 _ALLOWED = 1e-11
+# The most, of delta, that the rounding of the end may cost, and the least delta that is cut for.
+_MOST_ROUNDING, _LEAST_DELTA = 1e-7, 1e-280
 
 
 def first_and_last(size: int, epsilon: float) -> tuple[int, int]:
@@ -105,9 +107,9 @@ def end_of_cut(epsilon: float, delta: float, theta: float) -> float:
         b^n (1 - f + f b) / (2 (theta + b + ... + b^n + f b^(n + 1))).
     """
     odds = math.expm1(epsilon)
-    # b^(n + 1) at which it is delta with f = 1.
-    last = 2 * delta * (theta * odds + 1) / (odds + 2 * delta)
-    n = max(math.ceil(-math.log(last) / epsilon) - 1, 0)
+    # b^-(n + 1) - 1 where it is delta with f = 1.
+    fallen = odds * (1 - 2 * delta * theta) / (2 * delta * (theta * odds + 1))
+    n = max(math.ceil(math.log1p(fallen) / epsilon) - 1, 0)
     inside = theta * math.exp(n * epsilon) + math.expm1(n * epsilon) / odds
     whole = 2 * delta * math.exp(-epsilon) - math.expm1(-epsilon)
     return theta + n + min(max((1 - 2 * delta * inside) / whole, 0.0), 1.0)
@@ -124,9 +126,16 @@ def _first_edges(epsilon: float, delta: float) -> tuple[float, float]:
 
 @functools.lru_cache(maxsize=256)
 def best_cut(epsilon: float, delta: float) -> tuple[float, float] | None:
-    """The first edge and the end of least E x^2 at M = 1; None for more edges than LARGEST."""
+    """The first edge and the end of least E x^2 at M = 1.
+
+    None for more edges than LARGEST, and beyond epsilon of about 17: there the error hardly depends
+    on delta, and the last step is below rounding.
+    """
     # `end` is rounded, which moves the probability of the last unit by this share.
-    rounding = 4 * ULP * math.exp(epsilon) * (2 + math.log(1 / delta) / epsilon)
+    steps = min(math.log(1 / delta) / epsilon, 1 / delta)
+    rounding = 4 * ULP * math.exp(min(epsilon, 100.0)) * (2 + steps)
+    if rounding > _MOST_ROUNDING or delta < _LEAST_DELTA:
+        return None
     paid = delta * (1 - _ALLOWED - rounding)
     first_edges = _first_edges(epsilon, paid)
     if end_of_cut(epsilon, paid, first_edges[0]) >= LARGEST:
