@@ -48,10 +48,10 @@ _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 _GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, 0.95
 # Linear programmes for each set of nodes, and the gain, as a share of the bound, that ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
-_PROGRAMMES, _GAIN = 20, 2e-5
+_PROGRAMMES, _GAIN = 20, 5e-5
 # Searches with twice the nodes, and the points between two bends among which those that bind are
-# added to the second one.
-_FINAL, _FINER, _LOW = 2, 12, 1e-4
+# added to the next one.
+_FINAL, _FINER, _LOW = 3, 12, 1e-4
 _NONE = np.empty(0)
 
 
