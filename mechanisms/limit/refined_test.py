@@ -43,13 +43,13 @@ _NODES = 120
 # At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
 # between the points of the grid does not bind.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# A test is good at this share of the squared error of the best noise, good enough for a long search
-# at that; no other start is tried at the third, and above the last a start is worth refining.
-_GOOD, _ENOUGH, _NEAR, _PROMISING = 0.9985, 0.998, 0.9965, 0.95
-# Last refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
-# ends them, in a first and in a last search.
+# A test is good enough at this share of the squared error of the best noise; at that no other start
+# is tried, but one with twice the nodes; and above the last a start is worth refining.
+_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, 0.975
+# Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
+# ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
-_REFINEMENTS, _PROGRAMMES, _ROUGH, _FINE = 3, 20, 5e-5, 2e-5
+_REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
 # Searches with twice the nodes, and the points between two bends among which those that bind are
 # added to the next one.
 _FINAL, _FINER, _LOW = 3, 12, 1e-4
@@ -63,22 +63,20 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     found = []
     for start in _starts(noise, epsilon, delta):
         test = _improved(_with_more_nodes(start, delta), delta, free=False)
-        if _bound_on_grid(test, delta) > _PROMISING * error:
-            test = _improved(_with_more_nodes(test, delta), delta, free=True)
-            if _reaches(test, delta, _GOOD * error):
-                return test
         found += [start, test]
-        if _bound_on_grid(test, delta) > _NEAR * error:
-            break
+        if _bound_on_grid(test, delta) > _PROMISING * error:
+            once = _refined(test, delta, 1)
+            if dimension <= _FEW:
+                return _finest(once, delta)
+            found.append(_refined(once, delta, _REFINEMENTS - 1))
+            if _reaches(found[-1], delta, _GOOD * error):
+                return found[-1]
+            if _bound_on_grid(found[-1], delta) > _NEAR * error:
+                last = _finest(once, delta), found[-1]
+                return max(last, key=lambda test: test.lower(delta))
     best = max(found, key=lambda test: _bound_on_grid(test, delta))
-    last = [best]
-    # Twice the nodes help a test that is nearly best, or the recursion where there is no other.
-    near = _bound_on_grid(best, delta) > _NEAR * error
-    if near or dimension <= _FEW:
-        last.append(_finest(best, delta))
-    if dimension > _FEW and not (near and _reaches(last[-1], delta, _ENOUGH * error)):
-        last.append(_refined(best, delta))
-    return max(last, key=lambda test: test.lower(delta))
+    refined = _refined(best, delta, _REFINEMENTS)
+    return best if _reaches(best, delta, refined.lower(delta)) else refined
 
 
 def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
@@ -86,9 +84,9 @@ def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
-def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
-    for _ in range(_REFINEMENTS):
-        test = _improved(_with_more_nodes(test, delta), delta, free=True, gain=_FINE)
+def _refined(test: ThresholdTest, delta: float, rounds: int) -> ThresholdTest:
+    for _ in range(rounds):
+        test = _improved(_with_more_nodes(test, delta), delta, free=True)
     return test
 
 
@@ -239,7 +237,6 @@ def _improved(
     delta: float,
     *,
     free: bool,
-    gain: float = _ROUGH,
     extra: np.ndarray = _NONE,
 ) -> ThresholdTest:
     """Linear programmes in the logarithms of weight P at the nodes and, if `free`, of the weight.
@@ -256,7 +253,7 @@ def _improved(
             step = min(1.5 * step, 1.0) if gained > 0.5 * hoped else step
         else:
             step *= 0.35
-        if step < 1e-4 or hoped < gain * bound:
+        if step < 1e-4 or hoped < _GAIN * bound:
             break
     return test
 
