@@ -22,9 +22,9 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve up to this epsilon and so many elements; from this share of what is known to be
+# Soft tests serve between these epsilons and so many elements; from this share of what is known to be
 # possible on, no other test is searched for.
-_SOFT_EPSILON, _GOOD = 12.0, 0.95
+_SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
 
 # Of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
@@ -232,4 +232,5 @@ def _signed_counts(size: int, most: int) -> float:
 
 def _softest(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
-    return min(5, 2 + epsilon / 1.5) if epsilon <= _SOFT_EPSILON else 0
+    low, high = _SOFT_EPSILONS
+    return min(5, 2 + epsilon / 1.5) if low <= epsilon <= high else 0

@@ -43,9 +43,10 @@ _NODES = 120
 # At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
 # between the points of the grid does not bind.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# A test is good enough at this share of the squared error of the best noise; at that no other start
-# is tried, but one with twice the nodes; and above the last a start is worth refining.
-_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, 0.975
+# A test is good enough at this share of the squared error of the best noise, and worth twice the
+# nodes at that: after a recursion no other start is tried then. Above the last ones a start is
+# worth refining, after a recursion and for more elements than it serves.
+_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, (0.975, 0.95)
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
@@ -60,20 +61,24 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
     noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
     error = _squared_error(noise)
-    found = []
+    found, near, promising = [], [], _PROMISING[dimension > _RECURSIVE] * error
     for start in _starts(noise, epsilon, delta):
         test = _improved(_with_more_nodes(start, delta), delta, free=False)
+        if dimension <= _FEW:
+            return _finest(_refined(test, delta, 1), delta)
         found += [start, test]
-        if _bound_on_grid(test, delta) > _PROMISING * error:
+        if _bound_on_grid(test, delta) > promising:
             once = _refined(test, delta, 1)
-            if dimension <= _FEW:
-                return _finest(once, delta)
             found.append(_refined(once, delta, _REFINEMENTS - 1))
             if _reaches(found[-1], delta, _GOOD * error):
                 return found[-1]
             if _bound_on_grid(found[-1], delta) > _NEAR * error:
-                last = _finest(once, delta), found[-1]
-                return max(last, key=lambda test: test.lower(delta))
+                near.append((once, found[-1]))
+                if dimension <= _RECURSIVE:
+                    break
+    if near:
+        once, best = max(near, key=lambda pair: _bound_on_grid(pair[1], delta))
+        return max((_finest(once, delta), best), key=lambda test: test.lower(delta))
     best = max(found, key=lambda test: _bound_on_grid(test, delta))
     refined = _refined(best, delta, _REFINEMENTS)
     return best if _reaches(best, delta, refined.lower(delta)) else refined
