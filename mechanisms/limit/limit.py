@@ -22,7 +22,7 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve between these epsilons and so many elements; from this share of what is known to be
+# Soft tests serve between these epsilons and few elements; from this share of what is known to be
 # possible on, no other test is searched for.
 _SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
 
