@@ -7,6 +7,7 @@ from mechanisms.noise.staircase_noise import Staircase, raw_of_body
 from mechanisms.privacy.staircase_shells import (
     LARGEST,
     LARGEST_EPSILON,
+    best_cut,
     best_theta,
     first_and_last,
 )
@@ -20,7 +21,8 @@ class StaircaseMechanism(AdditiveMechanism):
     The norm is that of the least error among l1, l2 and linf, of those whose sensitivity s is
     stated. For changes in an l2 ball, and for one number, no epsilon-DP mechanism has less
     worst-case mean squared error: docs/the_limit.md proves it. At delta > 0 the exact calibration
-    shrinks s.
+    shrinks s. The noise of one number it cuts off instead, where delta pays for what is beyond, as
+    the truncated Laplacian mechanism does (Geng, Ding, Guo and Kumar 2020).
     """
 
     key = "staircase"
@@ -29,6 +31,19 @@ class StaircaseMechanism(AdditiveMechanism):
     theorem = "general staircase mechanism; Geng and Viswanath 2014 in one dimension"
     guarantee = "pure"
     look = ("#004D40", "P", 45)
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        epsilon, delta = budget.epsilon, budget.delta
+        exact = calibration == "exact" and query.size == 1 and delta > 0
+        cut = best_cut(epsilon, delta) if exact else None
+        if cut is None:
+            return super().build(query, budget, calibration, settings)
+        theta, end = cut
+        noise = Staircase(
+            shape=query.shape, norm="linf", step=epsilon, theta=theta, width=query.reach, end=end
+        )
+        return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):

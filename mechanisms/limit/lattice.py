@@ -18,6 +18,8 @@ from scipy import sparse
 
 # Size of the programme: steps of the lattice in all, of which the sensitivity has at most so many.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
+# Above this epsilon, where noise is small beside the sensitivity, twice as many.
+_LARGE, _MORE_CELLS = 2.5, 800
 # Noise beyond the tests costs nothing but its square. Below this epsilon, and for a density that
 # falls by less than e^-12, they reach further than the best noise by this factor.
 _SMALL, _FALL, _WIDER = 0.4, 12.0, 1.4
@@ -77,7 +79,8 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
     fall = math.log1p(math.expm1(min(epsilon, 50.0)) / max(2 * delta, 1e-9))
     reach = (1.5 + fall / epsilon) * (_WIDER if epsilon < _SMALL and fall < _FALL else 1.0)
     reach = min(reach, 24 / epsilon + 3, 2 / max(delta, 1e-12))
-    steps = int(np.clip((_COARSE if coarse else _CELLS) / reach, 1, _FINEST))
+    cells = _COARSE if coarse else _MORE_CELLS if epsilon > _LARGE else _CELLS
+    steps = int(np.clip(cells / reach, 1, _FINEST))
     end = math.ceil(reach * steps)
     shifts = np.array([steps]) if integer else _spread(steps)
     inner, columns = np.arange(-end, end + 1), end + steps

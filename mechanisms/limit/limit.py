@@ -22,9 +22,9 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve up to this epsilon and so many elements; from this share of what is known to be
+# Soft tests serve between these epsilons and few elements; from this share of what is known to be
 # possible on, no other test is searched for.
-_SOFT_EPSILON, _GOOD = 12.0, 0.95
+_SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
 
 # Of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
@@ -78,21 +78,12 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     reason = _unknown(query, budget)
     if reason:
         return _none(query, reason)
-    found = [
-        (factor * _lower(test, delta, fast), how, test)
-        for factor, how, test, delta in _arguments(query, budget, fast)
-    ]
+    found = _arguments(query, budget, fast)
     value, how, test = max(found, key=lambda each: each[0])
     lower = value - _ROUNDING * abs(value)
     if not lower > 0:
         return _none(query, "the search for a test finds none at this budget")
     return Limit(lower=lower, how=how, test=test, elements=query.size)
-
-
-@functools.lru_cache(maxsize=8)
-def _lower(test, delta: float, fast: bool) -> float:
-    coarse = fast and isinstance(test, ThresholdTest)
-    return test.lower(delta, _FAST_TOLERANCE) if coarse else test.lower(delta)
 
 
 def _none(query: Query, reason: str) -> Limit:
@@ -118,50 +109,56 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 
 
 def _arguments(query: Query, budget: Budget, fast: bool):
-    """(factor, words, test at sensitivity 1, its delta) of every bound of the query."""
+    """(bound, words, test at sensitivity 1) of every argument for the query."""
     epsilon, delta = budget.epsilon, budget.delta
     times, grown = _group(epsilon, delta)
     if query.structure in ("histogram", "counts"):
         unit = query.linf_sensitivity * times
         test = lattice_test(times * epsilon, grown, True, fast)
         if query.structure == "histogram":
-            yield query.size * unit**2, "whole steps of every cell", test, grown
+            factor, words = query.size * unit**2, "whole steps of every cell"
         else:
             factor = unit**2 * _signed_counts(query.size, query.most_counts)
-            yield factor, "random signs and whole steps", test, grown
+            words = "random signs and whole steps"
+        yield factor * test.lower(grown), words, test
         return
     words = "one direction at a time, tests at several distances"
     if delta:
         along = lattice_test(times * epsilon, grown, False, fast or query.size > 1)
-        yield _signed_changes(query) * times**2, words, along, grown
+        yield _signed_changes(query) * times**2 * along.lower(grown), words, along
     else:
-        yield _signed_changes(query), words, PureLimit(1, epsilon), delta
+        along = PureLimit(1, epsilon)
+        yield _signed_changes(query) * along.lower(0.0), words, along
     if query.size == 1:
         return
     if delta == 0:
-        factor = _radius_of_volume(query, query.size) ** 2
-        yield factor, "pure privacy, the volume of the changes", PureLimit(query.size, epsilon), 0.0
+        factor, test = _radius_of_volume(query, query.size) ** 2, PureLimit(query.size, epsilon)
+        yield factor * test.lower(0.0), "pure privacy, the volume of the changes", test
         return
     inner = _radii(query, query.size)["l2"]
     given = max(delta, _LEAST_DELTA)
     dimension = min(query.size, _SEARCHED)
     if fast or query.size > dimension:
-        yield inner**2, "the l2 ball of changes", ball_test(query.size, epsilon, given), given
+        test = ball_test(query.size, epsilon, given)
+        lower = test.lower(given, _FAST_TOLERANCE) if fast else test.lower(given)
+        yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
     if dimension <= _softest(epsilon):
         test = soft_test(dimension, epsilon, given)
-        yield inner**2, "the l2 ball of changes, soft tests", test, given
+        lower = test.lower(given)
+        yield inner**2 * lower, "the l2 ball of changes, soft tests", test
         # The error of the best pure mechanism or of Gaussian noise is possible.
         possible = min(
             PureLimit(dimension, epsilon).lower(0.0),
             dimension * gaussian_scale(epsilon, given) ** 2,
         )
-        if _lower(test, given, fast) >= _GOOD * possible:
+        if lower >= _GOOD * possible:
             return
     # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
     factor = inner**2 * query.size / dimension
-    yield factor, "the l2 ball of changes", refined_test(dimension, epsilon, given), given
+    test = refined_test(dimension, epsilon, given)
+    yield factor * test.lower(given), "the l2 ball of changes", test
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
@@ -235,4 +232,5 @@ def _signed_counts(size: int, most: int) -> float:
 
 def _softest(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
-    return min(5, 2 + epsilon / 1.5) if epsilon <= _SOFT_EPSILON else 0
+    low, high = _SOFT_EPSILONS
+    return min(5, 2 + epsilon / 1.5) if low <= epsilon <= high else 0

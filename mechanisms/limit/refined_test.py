@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import scipy
 from scipy import sparse
+from scipy.interpolate import PchipInterpolator
 
 from mechanisms.limit.ball_test import (
     admissible,
@@ -42,28 +43,44 @@ _NODES = 120
 # At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
 # between the points of the grid does not bind.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# A test is good enough at this share of the error of the best noise, and worth refining at that.
-_GOOD, _PROMISING = 0.9985, 0.95
+# A test is good enough at this share of the squared error of the best noise, and worth twice the
+# nodes at that: after a recursion no other start is tried then. Above the last ones a start is
+# worth refining, after a recursion and for more elements than it serves.
+_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, (0.975, 0.95)
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
+# Searches with twice the nodes, and the points between two bends among which those that bind are
+# added to the next one.
+_FINAL, _FINER, _LOW = 3, 12, 1e-4
+_NONE = np.empty(0)
 
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
     noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
     error = _squared_error(noise)
-    found = []
+    found, near, promising = [], [], _PROMISING[dimension > _RECURSIVE] * error
     for start in _starts(noise, epsilon, delta):
         test = _improved(_with_more_nodes(start, delta), delta, free=False)
+        if dimension <= _FEW:
+            return _finest(_refined(test, delta, 1), delta)
         found += [start, test]
-        if _bound_on_grid(test, delta) > _PROMISING * error:
-            found.append(_refined(test, delta))
+        if _bound_on_grid(test, delta) > promising:
+            once = _refined(test, delta, 1)
+            found.append(_refined(once, delta, _REFINEMENTS - 1))
             if _reaches(found[-1], delta, _GOOD * error):
                 return found[-1]
+            if _bound_on_grid(found[-1], delta) > _NEAR * error:
+                near.append((once, found[-1]))
+                if dimension <= _RECURSIVE:
+                    break
+    if near:
+        once, best = max(near, key=lambda pair: _bound_on_grid(pair[1], delta))
+        return max((_finest(once, delta), best), key=lambda test: test.lower(delta))
     best = max(found, key=lambda test: _bound_on_grid(test, delta))
-    refined = _refined(best, delta)
+    refined = _refined(best, delta, _REFINEMENTS)
     return best if _reaches(best, delta, refined.lower(delta)) else refined
 
 
@@ -72,9 +89,24 @@ def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
-def _refined(test: ThresholdTest, delta: float) -> ThresholdTest:
-    for _ in range(_REFINEMENTS):
+def _refined(test: ThresholdTest, delta: float, rounds: int) -> ThresholdTest:
+    for _ in range(rounds):
         test = _improved(_with_more_nodes(test, delta), delta, free=True)
+    return test
+
+
+def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
+    """With a node more in every piece, on a smooth curve through the others, and improved."""
+    radii = split(test.radii, 2)
+    gaps = PchipInterpolator(test.radii, test.gaps)(radii)
+    test = replace(test, radii=radii, gaps=admissible(radii, gaps))
+    extra = _NONE
+    for _ in range(_FINAL):
+        test = _improved(test, delta, free=True, extra=extra)
+        low = _below_grid(test, delta, _FINER, extra)
+        if not len(low):
+            break
+        extra = np.union1d(extra, low)
     return test
 
 
@@ -205,15 +237,21 @@ def _recursion(
     return gaps, dead & ~grown
 
 
-def _improved(test: ThresholdTest, delta: float, *, free: bool) -> ThresholdTest:
+def _improved(
+    test: ThresholdTest,
+    delta: float,
+    *,
+    free: bool,
+    extra: np.ndarray = _NONE,
+) -> ThresholdTest:
     """Linear programmes in the logarithms of weight P at the nodes and, if `free`, of the weight.
 
     Each maximises the bound of the linearised test, with changes of at most `step`, which shrinks
     where a step does not improve the bound.
     """
-    bound, step = _bound_on_grid(test, delta), _FIRST_STEP
+    bound, step = _bound_on_grid(test, delta, extra), _FIRST_STEP
     for _ in range(_PROGRAMMES):
-        reached, changed, promised = _programme(test, delta, step, free)
+        reached, changed, promised = _programme(test, delta, step, free, extra)
         hoped, gained = promised - bound, reached - bound
         if gained > 0:
             test, bound = changed, reached
@@ -225,18 +263,32 @@ def _improved(test: ThresholdTest, delta: float, *, free: bool) -> ThresholdTest
     return test
 
 
-def _bound_on_grid(test: ThresholdTest, delta: float) -> float:
-    return float(test.values(test.points(_POINTS)).min()) - delta * test.weight
+def _bound_on_grid(test: ThresholdTest, delta: float, extra: np.ndarray = _NONE) -> float:
+    return float(test.values(_grid(test, extra)).min()) - delta * test.weight
 
 
-def _programme(test: ThresholdTest, delta: float, step: float, free: bool):
+def _grid(test: ThresholdTest, extra: np.ndarray) -> np.ndarray:
+    """Points between all bends, and extra ones."""
+    return np.union1d(test.points(_POINTS), extra)
+
+
+def _below_grid(
+    test: ThresholdTest, delta: float, pieces: int, extra: np.ndarray = _NONE
+) -> np.ndarray:
+    """Radii of a finer grid, of `pieces` between two bends, with values below those of the grid."""
+    r = test.points(pieces)
+    level = _bound_on_grid(test, delta, extra) + delta * test.weight
+    return r[test.values(r) < level - _LOW * abs(level)]
+
+
+def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra: np.ndarray):
     """The test that the linear programme proposes, and the bound that its linear model promises.
 
     The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm, where
     a change of P and Q by the same factor has nearly no effect of second order.
     """
     count, weight = len(test.radii), test.weight
-    r = test.points(_POINTS)
+    r = _grid(test, extra)
     own, shifted = (weight * part for part in test.parts(r))
     values = r * r + own - shifted
     least = max(float(values.min()), 0.05 * delta * weight)
@@ -267,7 +319,7 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool):
     gaps = admissible(test.radii, test.gaps * np.exp(shares * (grown - heavier)))
     changed = replace(test, gaps=gaps, weight=weight * math.exp(heavier))
     promised = least * (1 + higher) - delta * weight * (1 + heavier)
-    return _bound_on_grid(changed, delta), changed, promised
+    return _bound_on_grid(changed, delta, extra), changed, promised
 
 
 def _log_steps(test: ThresholdTest) -> np.ndarray:
@@ -316,10 +368,7 @@ def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
 
 def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
     """A node more in the middle of each piece on which the bound lies below that on the grid."""
-    r = split(test.points(), 8)
-    values = test.values(r)
-    level = _bound_on_grid(test, delta) + delta * test.weight
-    low = r[values < level - 1e-4 * abs(level)]
+    low = _below_grid(test, delta, 8)
     inner = np.interp(low, test.outer, test.radii)
     pieces = np.unique(
         np.concatenate([_piece(test.radii, low), _piece(test.radii, inner[low > 1])])

@@ -22,8 +22,9 @@ _SHORT = 3.0
 # Gaps at which the tests may change, denser where noise and shifted noise differ most; up to that
 # epsilon, and above it, where the programme is larger.
 _GAPS, _FEWER_GAPS = ((0.004, 12), (0.006, 10))
-# Nodes up to 1.2, and beyond as a share of 1 / epsilon.
-_NEAR, _FAR = 0.1, 0.25
+# Nodes up to 1.2, also above _SHORT in 2 or 3 dimensions, where noise is smaller than the change;
+# and beyond, as a share of 1 / epsilon.
+_NEAR, _NEARER, _FAR = 0.1, 0.035, 0.25
 # Points of the programme between two bends, and of the search for more of them.
 _POINTS, _ROUNDS, _FINER, _VIOLATION = 4, 3, 12, 2e-3
 # Steps after which the programme counts as failed; it needs about 100.
@@ -46,7 +47,8 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
         scale * math.sqrt(2 * gammainccinv(dimension / 2, rare)),
     )
     far = np.arange(1.2, reach + _FAR / epsilon, min(_FAR / epsilon, reach / 20))
-    radii = np.append(np.arange(0.0, 1.15, _NEAR), far)
+    near = _NEARER if epsilon > _SHORT and dimension <= 3 else _NEAR
+    radii = np.append(np.arange(0.0, 1.15, near), far)
     first, count = _FEWER_GAPS if epsilon > _SHORT else _GAPS
     distances = np.array([1.0, 0.5] if epsilon > _SHORT else [1.0])
     gaps = np.append(0.0, np.geomspace(first, 1.0, count))

@@ -17,7 +17,10 @@ from mechanisms.noise.k_norm_noise import raw_of_cube
 from mechanisms.noise.loss_moments import LossMoments, raw_of_cumulants
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.staircase_profile import StaircaseProfile
-from mechanisms.privacy.staircase_shells import edges_and_probabilities
+from mechanisms.privacy.staircase_shells import (
+    cut_edges_and_probabilities,
+    edges_and_probabilities,
+)
 from mechanisms.query.query import Query, Shifts
 
 # Digits of the moments about zero: their cumulants cancel like the third power of the size.
@@ -30,7 +33,8 @@ class Staircase(Noise):
     """Noise (k + theta) width u, u uniform in the unit ball of `norm`.
 
     P(k) is proportional to e^(-step k) (k + theta)^M, k = 0, 1, ...: the density is constant
-    between the radii (k + theta) width and falls by the factor e^-step at each.
+    between the radii (k + theta) width and falls by the factor e^-step at each. That of one number
+    may end at the radius `end` width.
 
     Args:
         shape: Axes of the answer; M is their product.
@@ -38,6 +42,7 @@ class Staircase(Noise):
         step: The loss of one edge, positive.
         theta: In (0, 1].
         width: Positive, in units of the answer.
+        end: Positive, in widths, finite for M = 1 alone.
     """
 
     shape: tuple[int, ...]
@@ -45,6 +50,7 @@ class Staircase(Noise):
     step: float
     theta: float
     width: float
+    end: float = math.inf
 
     uncorrelated = True
 
@@ -58,6 +64,8 @@ class Staircase(Noise):
 
     @property
     def _shells(self) -> tuple[np.ndarray, np.ndarray]:
+        if math.isfinite(self.end):
+            return cut_edges_and_probabilities(self.step, self.theta, self.end)
         return edges_and_probabilities(self.size, self.step, np.array(self.theta))
 
     def loss(self):
@@ -85,7 +93,8 @@ class Staircase(Noise):
         return replace(self, width=self.width * factor)
 
     def parameters(self):
-        return {"width": self.width, "theta": self.theta}
+        ends = {"end": self.end} if math.isfinite(self.end) else {}
+        return {"width": self.width, "theta": self.theta} | ends
 
     def profile(self, query):
         """That of a vertex of the norm's ball of changes: an upper bound where none is allowed."""
@@ -97,6 +106,7 @@ class Staircase(Noise):
             theta=self.theta,
             width=self.width,
             sensitivity=largest,
+            end=self.end,
         )
         if self.slack(query) is None:
             return above

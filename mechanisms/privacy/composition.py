@@ -432,6 +432,8 @@ class ComposedProfile(ConvolvedProfile):
 
 def _top(profile: PrivacyProfile, cut: float) -> float:
     """The loss beyond which delta of one release is below the cut, or as low as is resolved."""
+    if profile.infinite_mass > 0:
+        return profile.largest_finite_loss
     top = float(profile.epsilon(max(cut, profile.floor)).upper)
     if not np.isfinite(top):
         raise ValueError(f"{profile} has an infinite loss, which cannot be composed numerically")
@@ -465,9 +467,12 @@ def symmetric_cells(
     nodes: increasing integers from 0 on.
     """
     # An atom at the largest loss lies beyond the last node.
-    losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_loss, 0.0))
-    tails = tails_of_pair(losses, delta, profile.survival(losses))
-    return _mirrored(*merged_cells(losses, *tails, spacing), spacing, 0.0)
+    losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_finite_loss, 0.0))
+    infinite = profile.infinite_mass
+    finite = (np.maximum(each - infinite, 0.0) for each in (delta, profile.survival(losses)))
+    return _mirrored(
+        *merged_cells(losses, *tails_of_pair(losses, *finite), spacing), spacing, infinite
+    )
 
 
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:

@@ -76,6 +76,16 @@ class PrivacyProfile(ABC):
         """Whether `largest_loss` is that of the worst pair, and not only an upper bound of it."""
         return True
 
+    @property
+    def infinite_mass(self) -> float:
+        """P(L = inf), where `largest_finite_loss` bounds the other losses; 0 in other profiles."""
+        return 0.0
+
+    @property
+    def largest_finite_loss(self) -> float:
+        """Essential supremum of the losses that are finite, where `infinite_mass` is known."""
+        return self.largest_loss
+
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
 

@@ -13,16 +13,20 @@ import scipy
 from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import (
     Bounds,
+    NoScaleError,
     PrivacyProfile,
     check_count,
     check_positive,
     check_target,
 )
-from mechanisms.privacy.staircase_shells import edges_and_probabilities
+from mechanisms.privacy.staircase_shells import (
+    cut_edges_and_probabilities,
+    edges_and_probabilities,
+)
 
 NORMS = ("l1", "l2", "linf")
-# Relative error of the volumes: rounding, and the quadrature of two caps.
-_ALLOWANCE = 1e-9
+# Relative error of the volumes: rounding, and the quadrature of two caps. Of a cut: rounding.
+_ALLOWANCE, _CUT_ALLOWANCE = 1e-9, 3e-12
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
@@ -34,6 +38,14 @@ class _Noise(NamedTuple):
     step: float
     theta: float
     ratio: float
+    end: float = math.inf
+
+    @property
+    def shells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Radii in widths, and how likely each is."""
+        if math.isfinite(self.end):
+            return cut_edges_and_probabilities(self.step, self.theta, self.end)
+        return edges_and_probabilities(self.dimension, self.step, np.array(self.theta))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +66,14 @@ class StaircaseProfile(PrivacyProfile):
     h = min(r_k, (r_k + r_(k+m) - s) / 2). For l2 the volume is an integral over the distance: by
     moving away a ball loses the area of the disc where the spheres meet.
 
+    The density of one number may end at the radius `end` w. Then r_(k+m) is at most that, and
+    delta(m step) stays above 0. An interval around 0 has the least in common with another one if
+    that is moved as far as possible: the worst change is s here too, at every epsilon.
+
     norm: one of NORMS; in one dimension they agree. dimension: M >= 1 (>= 2 for l2). step: at most
-    500. theta: in (0, 1]. width: w > 0 and sensitivity: s > 0, in units of the answer. Bounds:
-    1e-9 of delta for the volumes, which are exact to rounding but for a quadrature, plus rounding.
+    500. theta: in (0, 1]. width: w > 0 and sensitivity: s > 0, in units of the answer. end: > 0, in
+    widths, finite for M = 1 alone. Bounds: 1e-9 of delta for the volumes, which are exact to
+    rounding but for a quadrature, plus rounding; 3e-12 of delta for a finite end.
     """
 
     norm: str
@@ -65,6 +82,7 @@ class StaircaseProfile(PrivacyProfile):
     theta: float
     width: float
     sensitivity: float
+    end: float = math.inf
 
     floor = 1e-280
 
@@ -74,11 +92,27 @@ class StaircaseProfile(PrivacyProfile):
         check_count("dimension", self.dimension, minimum=2 if self.norm == "l2" else 1)
         for name in ("step", "theta", "width", "sensitivity"):
             check_positive(name, getattr(self, name))
+        if not self.end > 0 or (self._cut and self.dimension > 1):
+            raise ValueError(f"end must be > 0, and inf for M > 1, got {self.end}")
 
     @property
     def largest_loss(self) -> float:
-        """The step times the number of edges that a change can cross."""
+        """inf where the noise ends."""
+        return math.inf if self._cut else self.largest_finite_loss
+
+    @property
+    def largest_finite_loss(self) -> float:
+        """The step times the number of edges that a change can cross within the noise."""
         return self._crossed * self.step
+
+    @property
+    def infinite_mass(self) -> float:
+        """Of the part of the noise that a change moves out of its support."""
+        return _delta_at(self._noise, self._crossed) if self._cut else 0.0
+
+    @property
+    def _cut(self) -> bool:
+        return math.isfinite(self.end)
 
     @property
     def _crossed(self) -> int:
@@ -91,7 +125,7 @@ class StaircaseProfile(PrivacyProfile):
         whole = round(ratio)
         if abs(ratio - whole) <= 8 * ULP * ratio:
             ratio = float(whole)
-        return _Noise(self.norm, self.dimension, self.step, self.theta, ratio)
+        return _Noise(self.norm, self.dimension, self.step, self.theta, ratio, self.end)
 
     def _scaled(self, factor: float) -> StaircaseProfile:
         return replace(self, width=self.width * factor)
@@ -101,6 +135,8 @@ class StaircaseProfile(PrivacyProfile):
         check_target(epsilon, delta)
         if delta > 0:
             return super().scale_factor(epsilon, delta)
+        if self._cut:
+            raise NoScaleError("noise that ends has no pure guarantee; choose delta > 0")
         edges = math.floor(epsilon / self.step * (1 + 8 * ULP))
         if edges < 1:
             raise ValueError(f"every step of this noise has a loss of {self.step:g}")
@@ -111,17 +147,17 @@ class StaircaseProfile(PrivacyProfile):
     ) -> np.ndarray:
         """Losses from the norms of a draw and of the draw less the change."""
         check_count("n", n)
-        edges, probabilities = edges_and_probabilities(
-            self.dimension, self.step, np.array(self.theta)
-        )
+        edges, probabilities = self._noise.shells
         before, after = _norms(rng, self._noise, rng.choice(edges, n, p=probabilities))
         crossed = [np.maximum(np.floor(norm - self.theta) + 1, 0.0) for norm in (before, after)]
+        crossed[1][after > self.end] = np.inf
         losses = self.step * (crossed[1] - crossed[0])
         return -losses if reverse else losses
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         value, survival = self._delta_and_survival(epsilon)
-        error = _ALLOWANCE * value + 8 * ULP * (epsilon + self.step) * survival
+        allowance = _CUT_ALLOWANCE if self._cut else _ALLOWANCE
+        error = allowance * value + 8 * ULP * (epsilon + self.step) * survival
         upper = np.where(epsilon < self.largest_loss, value + error, 0.0)
         with np.errstate(divide="ignore"):
             return Bounds(
@@ -149,21 +185,22 @@ class StaircaseProfile(PrivacyProfile):
 
     def _at(self, edges: float) -> float:
         """delta(edges step)."""
-        return 0.0 if edges >= self._crossed else _delta_at(self._noise, int(edges))
+        if edges >= self._crossed and not self._cut:
+            return 0.0
+        return _delta_at(self._noise, int(min(edges, self._crossed)))
 
 
 @functools.lru_cache(maxsize=4096)
 def _delta_at(noise: _Noise, edges: int) -> float:
     """sum_k P_k times the share of the k-th ball outside of the (k + edges)-th, moved by D."""
-    radii, probabilities = edges_and_probabilities(
-        noise.dimension, noise.step, np.array(noise.theta)
-    )
+    radii, probabilities = noise.shells
     outside = _outside_ball if noise.norm == "l2" else _outside_polytope
     return float(probabilities @ outside(noise, radii, edges))
 
 
 def _outside_polytope(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
-    lost = np.minimum((noise.ratio - edges) / (2 * radii), 1.0)
+    wider = np.minimum(edges, noise.end - radii)
+    lost = np.clip((noise.ratio - wider) / (2 * radii), 0.0, 1.0)
     with np.errstate(divide="ignore"):
         return -np.expm1(noise.dimension * np.log1p(-lost))
 

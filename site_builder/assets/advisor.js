@@ -129,6 +129,7 @@ const ADVISOR = (() => {
   // and of the staircase mechanism, which is made for one of three norms.
   const NEAR = { l2: ofBall, l1: ofLaplace, linf: ofCube };
   const ofSteps = (norm, query) => {
+    if (query.size === 1 && query.delta > 0) return ofCut(query);
     const near = NEAR[norm](query);
     // K-norm noise, which cannot be rescaled, stands for it at delta > 0.
     if (norm === "linf" && query.delta > 0) return { rmse: NaN, off: 0 };
@@ -136,6 +137,37 @@ const ADVISOR = (() => {
     if (query.delta === 0) return { rmse: near.rmse * ratio, off: error(`pure-${norm}`) };
     const off = near.off + error(`pure-${norm}`, `staircase-${norm}`);
     return { rmse: near.rmse * ratio * between(`staircase-${norm}`, query), off };
+  };
+  // For one number at delta > 0 the density ends where delta pays for what is beyond:
+  // mechanisms/privacy/staircase_shells.py, with the same names.
+  const ofCut = ({ epsilon, delta }) => {
+    const b = Math.exp(-epsilon), odds = Math.expm1(epsilon);
+    const square = (log) => {
+      const theta = Math.exp(log);
+      const fallen = odds * (1 - 2 * delta * theta) / (2 * delta * (theta * odds + 1));
+      const n = Math.max(Math.ceil(Math.log1p(fallen) / epsilon) - 1, 0);
+      const inside = theta * Math.exp(n * epsilon) + Math.expm1(n * epsilon) / odds;
+      const share = (1 - 2 * delta * inside) / (2 * delta * b - Math.expm1(-epsilon));
+      let [mass, moment, density, from] = [0, 0, 1, 0];
+      for (let k = 0; k <= n + 1; k++) {
+        const to = theta + (k > n ? n + Math.min(Math.max(share, 0), 1) : k);
+        mass += density * (to - from);
+        moment += density * (to ** 3 - from ** 3) / 3;
+        [density, from] = [density * b, to];
+      }
+      return moment / mass;
+    };
+    const low = -epsilon / 3 - 5, step = -low / 64;
+    const grid = [...Array(65).keys()].map((i) => low + i * step);
+    const costs = grid.map(square);
+    const at = costs.indexOf(Math.min(...costs));
+    let [left, right] = [grid[Math.max(at - 1, 0)], grid[Math.min(at + 1, 64)]];
+    while (right - left > 1e-6) {
+      const [first, second] = [left + (right - left) * 0.382, left + (right - left) * 0.618];
+      if (square(first) < square(second)) right = second;
+      else left = first;
+    }
+    return { rmse: Math.sqrt(square((left + right) / 2)), off: 1e-6 };
   };
   // The calibration of its paper decides the norm.
   const staircase = (query) => {

@@ -56,12 +56,15 @@ def test_the_profile_is_that_of_draws_and_of_the_worst_change(norm, delta):
     mechanism = MECHANISM.calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
     noise, profile = mechanism.noise, mechanism.profile()
     assert profile.epsilon(delta).value == pytest.approx(epsilon, rel=1e-9)
-    assert noise.width == 2.0 if delta == 0 else 1.0 < noise.width < 2.0
+    cut = norm == "line" and delta > 0
+    assert 1.0 < noise.width < 2.0 if delta > 0 and not cut else noise.width == 2.0
+    assert math.isfinite(noise.end) == cut
     rng = np.random.default_rng(1)
     draws = mechanism.sample(rng, 100_000)
 
     def shell(x):
-        return np.maximum(np.floor(norms(norm, x) / noise.width - noise.theta) + 1, 0)
+        radius = norms(norm, x) / noise.width
+        return np.where(radius > noise.end, np.inf, np.maximum(np.ceil(radius - noise.theta), 0))
 
     vertex = np.full(query.size, 2.0) if norm == "linf" else 2.0 * np.eye(query.size)[0]
     other = rng.standard_normal(query.size)
@@ -95,6 +98,101 @@ def test_the_profile_on_the_line_by_integration():
         direct = np.maximum(p - math.exp(epsilon) * q, 0).sum() / p.sum()
         assert profile.delta(epsilon).value == pytest.approx(direct, rel=1e-9)
     assert profile.largest_loss == pytest.approx(2.1)
+
+
+def density(x, noise: Staircase):
+    """Of staircase noise of one number at width 1, up to a factor."""
+    inside = np.abs(x) <= noise.end
+    return inside * np.exp(-noise.step * np.maximum(np.ceil(np.abs(x) - noise.theta), 0))
+
+
+def cut_settings(seed: int, count: int):
+    """Random budgets at which the noise of one number is cut off."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        yield float(10 ** rng.uniform(-1.3, 1)), float(10 ** rng.uniform(-8, -0.05))
+
+
+def cut(epsilon: float, delta: float):
+    query = Query(shape=(1,), l2_sensitivity=1.0)
+    return MECHANISM.calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
+
+
+def test_no_change_of_one_number_reveals_more_than_the_sensitivity():
+    """By the densities between all of their edges, at changes within 1 and other epsilons."""
+    for epsilon, delta in cut_settings(2, 40):
+        mechanism = cut(epsilon, delta)
+        noise, profile = mechanism.noise, mechanism.profile()
+        inner = noise.theta + np.arange(math.ceil(noise.end - noise.theta))
+        edges = np.concatenate([-inner, inner, [-noise.end, noise.end]])
+        at = np.array([0.0, 0.5, 1.0, 2.0]) * epsilon
+        for change in (1e-3, 0.1, noise.theta, 0.5, 0.9, 1 - 1e-9, 1.0):
+            bends = np.unique(np.concatenate([edges, edges + change]))
+            # Edges that differ by rounding alone are one.
+            bends = bends[np.diff(bends, append=np.inf) > 1e-12 * noise.end]
+            middle, width = (bends[1:] + bends[:-1]) / 2, np.diff(bends)
+            p, q = density(middle, noise), density(middle - change, noise)
+            excess = np.maximum(p - np.exp(at)[:, None] * q, 0.0) @ width / (p @ width)
+            stated = profile.delta(at).value
+            assert np.all(excess <= stated * (1 + 1e-8) + 1e-13), (epsilon, delta, change)
+            if change == 1.0:
+                assert excess == pytest.approx(stated, rel=1e-8, abs=1e-13)
+                assert excess[2] == pytest.approx(delta, rel=1e-6, abs=1e-13)
+
+
+def test_the_cut_keeps_its_budget_and_has_less_error_than_the_shrunk_staircase():
+    for epsilon, delta in cut_settings(3, 40):
+        mechanism = cut(epsilon, delta)
+        bounds = mechanism.profile().delta(epsilon)
+        assert delta * (1 - 1e-7) < bounds.value < bounds.upper <= delta
+        assert mechanism.profile().largest_loss == math.inf
+        published = MECHANISM.calibrate(mechanism.query, Budget(epsilon=epsilon, delta=delta))
+        shrunk = published.noise.scaled(published.profile().scale_factor(epsilon, delta))
+        assert mechanism.expected_loss() <= shrunk.loss().mean * (1 + 1e-9)
+
+
+def test_the_error_of_a_cut_by_integration():
+    """The moments of the loss against the density, and draws within the end."""
+    noise = cut(0.7, 1e-3).noise
+    x = (np.arange(1_000_000) + 0.5) / 1e6 * noise.end
+    weights = density(x, noise) / density(x, noise).sum()
+    moments = noise.loss()
+    assert moments.mean == pytest.approx(weights @ x**2, rel=1e-6)
+    assert moments.variance == pytest.approx(weights @ x**4 - (weights @ x**2) ** 2, rel=1e-5)
+    draws = noise.sample(np.random.default_rng(6), 100_000)[:, 0]
+    assert np.abs(draws).max() <= noise.end
+    shares = np.cumsum(weights)
+    cdf = np.interp(np.sort(np.abs(draws)), x, shares)
+    assert stats.kstest(cdf, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "times"), [(1.0, 1e-5, 10), (0.3, 1e-7, 50)])
+def test_releases_of_a_cut_compose(epsilon, delta, times):
+    """Losses -epsilon, 0, epsilon and inf, of which the finite ones are convolved."""
+    profile = cut(epsilon, delta).profile()
+    lost, b = profile.infinite_mass, math.exp(-epsilon)
+    up = (profile.delta(0.0).value - lost) / (1 - b)
+    one, law = np.array([b * up, 1 - lost - up * (1 + b), up]), np.ones(1)
+    for _ in range(times):
+        law = np.convolve(law, one)
+    losses = epsilon * (np.arange(2 * times + 1) - times)
+    composed = profile.compose(times)
+    for at in (0.0, 2.5 * epsilon, 0.5 * times * epsilon, 2 * times * epsilon):
+        gains = np.maximum(-np.expm1(np.minimum(at - losses, 0.0)), 0.0)
+        exact = law @ gains - math.expm1(times * math.log1p(-lost))
+        found = composed.delta(at)
+        assert found.value == pytest.approx(exact, rel=1e-8)
+        assert found.lower <= exact * (1 + 1e-10) and exact <= found.upper * (1 + 1e-10)
+
+
+def test_noise_that_ends_is_for_one_number_and_never_pure():
+    profile = cut(1.0, 1e-5).profile()
+    with pytest.raises(ValueError, match="no pure guarantee"):
+        profile.scale_factor(1.0, 0.0)
+    with pytest.raises(ValueError, match="end must be"):
+        StaircaseProfile(
+            norm="l2", dimension=2, step=1.0, theta=0.5, width=1.0, sensitivity=1.0, end=4.0
+        )
 
 
 def test_two_balls_of_different_radius_in_three_dimensions():

@@ -148,6 +148,28 @@ def error(key: str, query: Query, budget: Budget) -> float | None:
     return math.sqrt(mechanism.expected_loss() / query.size)
 
 
+def test_no_cut_of_one_number_is_below_the_limit():
+    """A thousand settings: one test of the lattice bounds the error at every delta."""
+    rng, query, ratios = np.random.default_rng(8), Query(shape=(1,), l2_sensitivity=1.0), []
+    for _ in range(50):
+        epsilon, near = float(10 ** rng.uniform(-1.2, 1)), float(10 ** rng.uniform(-9, -1))
+        test = lattice_test(epsilon, near, False, coarse=True)
+        for delta in np.minimum(near * 10 ** rng.uniform(-1, 1, 20), 0.8):
+            budget = Budget(epsilon=epsilon, delta=float(delta))
+            mechanism = get_mechanism("staircase").calibrate(query, budget, "exact")
+            assert math.isfinite(mechanism.noise.end)
+            ratios.append(test.lower(float(delta)) / mechanism.expected_loss())
+            assert ratios[-1] <= 1, (epsilon, delta)
+    assert len(ratios) == 1000 and np.max(ratios) > 0.99
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-5), (0.1, 1e-2), (5.0, 1e-10)])
+def test_the_limit_of_one_number_is_nearly_attained(epsilon, delta):
+    query, budget = Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=epsilon, delta=delta)
+    ratio = limit(query, budget).rmse / error("staircase", query, budget)
+    assert 0.999 <= ratio <= 1
+
+
 def test_the_search_is_not_above_the_best_mechanism():
     for query, epsilon, delta in settings(7, 4):
         budget = Budget(epsilon=epsilon, delta=delta)
