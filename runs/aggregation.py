@@ -1,16 +1,31 @@
 """The store of a run to one table per study, and those to the files that people open."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechanisms.query.csv_cells import marked
-from runs.frames import check_table, read_frame
-from runs.result_table import OK, write_table
-from runs.store import scan
+from runs.frames import StudyCheck, frame_of
+from runs.result_table import (
+    CELL,
+    OK,
+    concatenated,
+    read_batches,
+    schema_in,
+    table_writer,
+    to_table,
+)
+from runs.store import TIMING, apart, scan
 from studies.base.coordinates import OF_MAPS
+
+_OF_MAPS = {coordinate.name for coordinate in OF_MAPS}
+# A study is joined so many rows, or tables of cells, at a time.
+_ROWS, _TABLES = 1 << 16, 1 << 9
 
 
 def join_study(
@@ -37,23 +52,60 @@ def join_study(
         TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
             not finite. See `scan`.
     """
-    table, timed = scan(stamps, run)
-    check_table(table, points)
-    on_map = pc.is_in(table["metric"], pa.array(of_maps, pa.string()))
-    write_table(_without_map_columns(table.filter(pc.invert(on_map))), rows)
-    write_table(_without_map_columns(timed), timings)
-    if maps is not None:
-        write_table(table.filter(on_map), maps)
+    tables = _together(scan(stamps, run))
+    none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
+    first = next(tables, none)
+    schema = first.drop_columns([TIMING]).schema
+    joined = pa.schema([field for field in schema if field.name not in _OF_MAPS])
+    check = StudyCheck(points)
+    with ExitStack() as files:
+        of_rows, of_timings = (
+            files.enter_context(table_writer(path, joined)) for path in (rows, timings)
+        )
+        on_maps = maps and files.enter_context(table_writer(maps, schema))
+        for marked_rows in chain([first], tables):
+            table, timed = apart(marked_rows)
+            check.add(table)
+            on_map = pc.is_in(table["metric"], pa.array(of_maps, pa.string()))
+            of_rows.write(table.filter(pc.invert(on_map)).select(joined.names))
+            of_timings.write(timed.select(joined.names))
+            if on_maps:
+                on_maps.write(table.filter(on_map))
+        check.end()
 
 
-def _without_map_columns(table: pa.Table) -> pa.Table:
-    names = {coordinate.name for coordinate in OF_MAPS}
-    return table.select([name for name in table.column_names if name not in names])
+def _together(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Many tables of cells as few, those of a cell in one: each has some 20 KiB beside its rows."""
+    waiting: list[pa.Table] = []
+    rows, last = 0, None
+    for table in tables:
+        cell = table.select(CELL)[:1].to_pylist()
+        if cell != last and (rows >= _ROWS or len(waiting) >= _TABLES):
+            yield pa.concat_tables(waiting).combine_chunks()
+            waiting, rows = [], 0
+        waiting.append(table)
+        rows, last = rows + len(table), cell
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, failed: Path) -> None:
     """All rows of a run, its seconds, and what did not run, as CSV. Maps stay apart."""
-    frame = marked(read_frame(*rows))
-    frame.to_csv(csv, index=False)
-    frame[frame["status"] != OK].to_csv(failed, index=False)
-    marked(read_frame(*timings)).to_csv(timed, index=False)
+    with ExitStack() as files:
+        of_rows, of_timings, of_failures = (
+            files.enter_context(path.open("w", encoding="utf-8", newline=""))
+            for path in (csv, timed, failed)
+        )
+        for frame in _frames(rows):
+            header = not of_rows.tell()
+            frame.to_csv(of_rows, index=False, header=header)
+            frame[frame["status"] != OK].to_csv(of_failures, index=False, header=header)
+        for frame in _frames(timings):
+            frame.to_csv(of_timings, index=False, header=not of_timings.tell())
+
+
+def _frames(paths: list[str]) -> Iterator[pd.DataFrame]:
+    """Some rows at a time, with the columns of all tables; the first has none."""
+    none = concatenated([schema_in(path).empty_table() for path in paths])
+    for table in chain([none], *map(read_batches, paths)):
+        yield marked(frame_of(concatenated([none, table])))

@@ -4,6 +4,7 @@ Apart from runs/result_table.py because a cell's job has no use for pandas, whic
 """
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -31,18 +32,43 @@ def frame_of(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=whole.get, use_threads=False)
 
 
-def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int]) -> None:
-    """Raise TableError unless the table is complete and consistent.
+class StudyCheck:
+    """Whether the rows of a study, which come in some tables, are complete and consistent.
 
-    Args:
-        table: All rows of a study.
-        expected: Number of grid points of every cell.
-
-    A cell is complete when it has that many points, each with either one row that says why it
+    A cell is complete when it has all of its points, each with either one row that says why it
     failed or rows with status ok only. Where trials are jobs of their own, those that failed have a
     row each beside the others. Values must be finite where the status is ok.
+
+    Args:
+        expected: Number of grid points of every cell.
     """
-    frame = table.to_pandas(use_threads=False)
+
+    def __init__(self, expected: dict[tuple[str, str, str, str], int]) -> None:
+        self._expected = expected
+        self._found: Counter[tuple[str, str, str, str]] = Counter()
+        self._problems: list[str] = []
+
+    def add(self, table: pa.Table) -> None:
+        """Look at all rows of some cells."""
+        frame = table.to_pandas(use_threads=False)
+        self._problems += _problems(frame)
+        # A cell that came before has too many points now.
+        self._found.update(frame[POINT].drop_duplicates().groupby(CELL).size().to_dict())
+
+    def end(self) -> None:
+        """Raise TableError, with all problems, unless every expected cell came whole."""
+        problems, found = list(self._problems), self._found
+        for cell, count in self._expected.items():
+            if found[cell] != count:
+                problems.append(f"cell {'/'.join(cell)} has {found[cell]} of {count} grid points")
+        others = found.keys() - self._expected.keys()
+        problems += [f"cell {'/'.join(cell)} was not asked for" for cell in others]
+        if problems:
+            raise TableError("; ".join(problems))
+
+
+def _problems(frame: pd.DataFrame) -> list[str]:
+    """What contradicts itself in the rows of some cells."""
     problems = []
     duplicated = frame.duplicated(key_of(frame.columns))
     if duplicated.any():
@@ -53,21 +79,12 @@ def check_table(table: pa.Table, expected: dict[tuple[str, str, str, str], int])
     bad = frame[(frame["status"] == OK) & ~frame["value"].map(math.isfinite)]
     if len(bad):
         problems.append(f"{len(bad)} values are not finite though ok, first {_row(bad)}")
-    points = frame[POINT].drop_duplicates()
     whole = frame[(frame["status"] == OK) | frame["trial"].isna()]
     mixed = whole[[*POINT, "status"]].drop_duplicates().groupby(POINT).size() > 1
     if mixed.any():
         point = "/".join(map(str, mixed.idxmax()))
         problems.append(f"{mixed.sum()} grid points have more than one status, first {point}")
-    found = points.groupby(CELL).size().to_dict()
-    for cell, count in expected.items():
-        if found.get(cell, 0) != count:
-            name = "/".join(cell)
-            problems.append(f"cell {name} has {found.get(cell, 0)} of {count} grid points")
-    for cell in set(found) - set(expected):
-        problems.append(f"cell {'/'.join(cell)} was not asked for")
-    if problems:
-        raise TableError("; ".join(problems))
+    return problems
 
 
 def _row(frame: pd.DataFrame) -> str:

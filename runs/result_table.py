@@ -1,7 +1,8 @@
 """The tidy table that every study writes and every figure reads."""
 
+import contextlib
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,6 +68,9 @@ CELL = ["study", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
 _DIGEST, _SCHEMA, _FILE = b"digest", b"schema", b"file"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+# Rows that are written, and that are read, at once. Another number of the former changes the bytes
+# of tables that are longer than it.
+_ROW_GROUP, _READ_AT_ONCE = 1 << 19, 1 << 16
 
 
 def schema_of(coordinates: Iterable[Coordinate]) -> pa.Schema:
@@ -102,20 +106,59 @@ class DamagedTable(TableError):
         self.path = Path(path)
 
 
-def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
+class TableWriter:
+    """Rows that go into an open file by row groups, of which one at most is held."""
+
+    def __init__(self, file: pq.ParquetWriter) -> None:
+        self._file = file
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+
+    def write(self, table: pa.Table) -> None:
+        """Add rows, in the columns of the file."""
+        self._waiting.append(table)
+        self._rows += len(table)
+        while self._rows > _ROW_GROUP:
+            self.write_group()
+
+    def write_group(self) -> None:
+        """Write what waits, up to a row group."""
+        whole = pa.concat_tables([self._file.schema.empty_table(), *self._waiting]).combine_chunks()
+        self._file.write_table(whole[:_ROW_GROUP], row_group_size=_ROW_GROUP)
+        self._waiting = [whole[_ROW_GROUP:]]
+        self._rows = len(self._waiting[0])
+
+
+@contextlib.contextmanager
+def table_writer(path: Path, schema: pa.Schema, digest: str | None = None) -> Iterator[TableWriter]:
     """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
 
-    Pages and the schema carry checksums, and the table carries the name of its file. `digest` says
-    what the table was computed from; see `digest_in`.
+    Pages and the schema carry checksums, and the table carries the name of its file. The bytes do
+    not depend on how the rows are divided among calls of `write`. `digest` says what the table was
+    computed from; see `digest_in`. An exception in the block leaves no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
-    metadata = {_SCHEMA: _hash(table.schema), _FILE: path.name}
+    metadata = {_SCHEMA: _hash(schema), _FILE: path.name}
     if digest is not None:
         metadata[_DIGEST] = digest
-    table = table.replace_schema_metadata(metadata)
-    pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    schema = schema.with_metadata(metadata)
+    try:
+        with pq.ParquetWriter(
+            temporary, schema, compression="zstd", write_page_checksum=True
+        ) as file:
+            yield (writer := TableWriter(file))
+            writer.write_group()
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     temporary.replace(path)
+
+
+def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
+    """Write a whole table; see `table_writer`."""
+    with table_writer(path, table.schema, digest) as file:
+        file.write(table.replace_schema_metadata(None))
 
 
 def digest_in(path: Path) -> str | None:
@@ -156,6 +199,25 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
         DamagedTable: The file is cut short, or was changed or renamed.
         FileNotFoundError: There is no such file.
     """
+    with _opened(path, columns) as file:
+        return file.read(columns=columns, use_threads=False).replace_schema_metadata(None)
+
+
+def read_batches(path: Path | str) -> Iterator[pa.Table]:
+    """As `read_file`, some rows at a time."""
+    with _opened(path) as file:
+        for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+
+
+def schema_in(path: Path | str) -> pa.Schema:
+    """The columns of a table; raises as `read_file`."""
+    with _opened(path) as file:
+        return file.schema_arrow.remove_metadata()
+
+
+@contextlib.contextmanager
+def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.ParquetFile]:
     try:
         # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
         # In one thread: a process that ends while threads of Arrow do may be aborted by them.
@@ -167,14 +229,13 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
             raise DamagedTable(path, "its columns are not those that were written")
         if (name := _name_in(file.schema_arrow, path)) != Path(path).name:
             raise DamagedTable(path, f"it was written as {name}")
-        table = file.read(columns=columns, use_threads=False).replace_schema_metadata(None)
+        if missing := [name for name in columns or BASE if name not in file.schema_arrow.names]:
+            raise DamagedTable(path, f"it has no column {', '.join(missing)}")
+        yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise DamagedTable(path, str(error).splitlines()[0]) from None
-    if missing := [name for name in columns or BASE if name not in table.column_names]:
-        raise DamagedTable(path, f"it has no column {', '.join(missing)}")
-    return table
 
 
 def read_table(*paths: Path | str) -> pa.Table:

@@ -5,7 +5,7 @@ decides what is measured again: a batch whose stamp is gone measures the cells t
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,7 +48,7 @@ def write_cell(cell: CellSpec, rows: list[dict], run: Path) -> None:
 
 def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
     """The reproducible rows in the file of a cell, and its seconds and memory."""
-    return _apart(concatenated([read_file(path)]))
+    return apart(concatenated([read_file(path)]))
 
 
 def write_stamp(path: Path, cells: Iterable[CellSpec]) -> None:
@@ -71,8 +71,8 @@ def read_stamp(path: Path) -> dict[str, str]:
         raise DamagedTable(path, str(error).splitlines()[0]) from None
 
 
-def scan(stamps: Iterable[Path], run: Path) -> tuple[pa.Table, pa.Table]:
-    """The reproducible rows of all cells of some batches, and their seconds and memory.
+def scan(stamps: Iterable[Path], run: Path) -> Iterator[pa.Table]:
+    """The rows of every cell of some batches, marked in `timing`: a table for each cell, in order.
 
     The stamp of a batch is removed where a cell is not as the batch left it, so that the next run
     brings that cell up to date.
@@ -81,24 +81,23 @@ def scan(stamps: Iterable[Path], run: Path) -> tuple[pa.Table, pa.Table]:
         DamagedTable: A file was cut short, or changed or renamed.
         TableError: A cell is missing, or was measured again with other code or settings.
     """
-    tables = []
     for stamp in stamps:
         for stem, digest in read_stamp(stamp).items():
             path = cell_file(run, stem)
             try:
                 if path.exists() and digest_in(path) not in (digest, None):
                     raise TableError(f"{path} was measured with other code or settings: run again")
-                tables.append(read_file(path))
+                table = read_file(path)
             except FileNotFoundError:
                 stamp.unlink()
                 raise TableError(f"{path} is missing: run again") from None
             except TableError:
                 stamp.unlink()
                 raise
-    return _apart(concatenated(tables)) if tables else (concatenated([]), concatenated([]))
+            yield table
 
 
-def _apart(table: pa.Table) -> tuple[pa.Table, pa.Table]:
+def apart(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Rows that are no timing, and those that are, without the mark."""
     marks = table[TIMING]
     table = table.drop_columns([TIMING])

@@ -98,12 +98,13 @@ class _Tail:
             # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
             # the first sum delta is the whole mass.
             self.low = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
-        longest = max(int(places[-1] - places[0]) + 1 for places, _, _ in tilted)
-        length = scipy.fft.next_fast_len(max(high - self.low + 1, longest), real=True)
+        length = scipy.fft.next_fast_len(high - self.low + 1, real=True)
         spectrum = np.ones(length // 2 + 1, complex)
         for places, weights, times in tilted:
-            dense = np.bincount(places - places[0], weights, length)
-            spectrum *= complex_power(scipy.fft.rfft(dense), times)
+            # Places that lie further apart are those of sums that wrap around.
+            dense = np.bincount((places - places[0]) % length, weights, length)
+            found = scipy.fft.rfft(dense)
+            spectrum *= found if times == 1 else complex_power(found, times)
         sums = np.roll(scipy.fft.irfft(spectrum, length), first - self.low)[: high - self.low + 1]
         self.deltas = _deltas(np.maximum(sums, 0.0), spacing, tilt)
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from one_cell import spec_as
 
-from runs.frames import check_table, frame_of
+from runs.frames import StudyCheck, frame_of
 from runs.runner import run_cells
 from runs.store import cell_file, read_cell
 
@@ -27,7 +27,9 @@ def run(tmp_path):
         run_cells([spec_as(name, cell, config, digest)], tmp_path, limits=config["limits"])
         rows, _ = read_cell(cell_file(tmp_path, name))
         named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
-        check_table(rows, {named: len(cell.points(config))})
+        check = StudyCheck({named: len(cell.points(config))})
+        check.add(rows)
+        check.end()
         return frame_of(rows)
 
     return run_it

@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from runs import aggregation, result_table
 from runs.aggregation import join_study, write_csv
 from runs.cell_spec import CellSpec
-from runs.frames import TableError, check_table, read_frame
+from runs.frames import StudyCheck, TableError, read_frame
 from runs.parts import failure
 from runs.result_table import (
     BASE,
@@ -49,6 +51,12 @@ def failed(epsilon, status="error", message="on purpose"):
     (only,) = failure(status, message)
     only.pop("timing")
     return CELL | {"epsilon": epsilon} | only
+
+
+def check_table(table, expected):
+    check = StudyCheck(expected)
+    check.add(table)
+    check.end()
 
 
 def complete():
@@ -140,10 +148,55 @@ def test_a_study_keeps_its_rows_in_order(join):
     assert read_frame(timings)["metric"].tolist() == ["calibrate_seconds"]
 
 
+def test_a_study_joined_in_parts_has_the_bytes_of_one_table(tmp_path, monkeypatch):
+    def joined(name):
+        (folder := tmp_path / name).mkdir()
+        out = {kind: folder / f"{kind}.parquet" for kind in ("rows", "timings", "maps")}
+        join_study([tmp_path / "0.json"], tmp_path, expected, of_maps=MAPS, **out)
+        return {kind: path.read_bytes() for kind, path in out.items()}
+
+    cells, expected = [], {}
+    for i in range(30):
+        maps = [row(metric=MAPS[0], trial=0, row=0, column=c, value=0.1 * c) for c in range(i % 3)]
+        rows = [each | {"mechanism": f"m{i}"} for each in [*complete(), *maps]]
+        cells.append(stored(rows, tmp_path, f"cell{i}"))
+        expected["e", "d", f"m{i}", "published"] = 2
+    write_stamp(tmp_path / "0.json", cells)
+    whole = joined("whole")
+    monkeypatch.setattr(aggregation, "_TABLES", 7)
+    assert joined("parts") == whole
+    monkeypatch.setattr(result_table, "_ROW_GROUP", 50)
+    joined("groups")
+    for kind in whole:
+        ours = tmp_path / "groups" / f"{kind}.parquet"
+        assert read_table(ours).equals(read_table(tmp_path / "whole" / f"{kind}.parquet"))
+    assert pq.read_metadata(tmp_path / "groups/rows.parquet").num_row_groups == 3
+
+
+def test_the_memory_of_a_join_does_not_grow_with_its_cells(tmp_path, monkeypatch):
+    def peak(cells):
+        held, before = [], pa.total_allocated_bytes()
+
+        def scanned(stamps, run):
+            for i in range(cells):
+                table = to_table([row(mechanism=f"m{i}")])
+                yield table.append_column("timing", pa.array([False]))
+                held.append(pa.total_allocated_bytes() - before)
+
+        monkeypatch.setattr(aggregation, "scan", scanned)
+        expected = {("e", "d", f"m{i}", "published"): 1 for i in range(cells)}
+        join_study([], tmp_path, expected, rows=tmp_path / "a", timings=tmp_path / "b")
+        return max(held)
+
+    monkeypatch.setattr(aggregation, "_TABLES", 64)
+    monkeypatch.setattr(result_table, "_ROW_GROUP", 256)
+    assert peak(4000) < 1.1 * peak(1000)
+
+
 def test_an_incomplete_study_writes_nothing(join, tmp_path):
     with pytest.raises(TableError):
         join(complete()[:3])
-    assert not (tmp_path / "rows.parquet").exists()
+    assert not list(tmp_path.glob("rows.parquet*"))
 
 
 def test_maps_go_into_a_file_of_their_own(join):
@@ -180,6 +233,13 @@ def test_a_run_has_all_rows_as_csv_and_its_failures_apart(written):
     assert (found.epsilon, found.status, found.message) == (2, "unsupported", "needs, a b")
 
 
+def test_a_csv_does_not_depend_on_how_many_rows_are_read_at_once(written, monkeypatch):
+    rows = [row(trial=t, seed=t, message="-1"[: t % 3]) for t in range(9)] + [failed(2.0)]
+    whole = [path.read_bytes() for path in written(rows)]
+    monkeypatch.setattr(result_table, "_READ_AT_ONCE", 2)
+    assert [path.read_bytes() for path in written(rows)] == whole
+
+
 def test_csv_keeps_every_digit(written):
     csv, *_ = written([row(value=0.1 + 0.2, trial=0, seed=2**63 - 1), failed(2.0)])
     frame = pd.read_csv(csv, dtype={"seed": "Int64"})
@@ -192,8 +252,7 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
     stamp, file = tmp_path / "0.json", cell_file(tmp_path, "two")
     write_stamp(stamp, cells)
     assert read_stamp(stamp) == {"one": "digest", "two": "digest"}
-    rows, timings = scan([stamp], tmp_path)
-    assert (len(rows), len(timings)) == (2 * len(complete()), 2)
+    assert [len(each) for each in scan([stamp], tmp_path)] == 2 * [len(complete()) + 1]
     whole = file.read_bytes()
     changed = bytearray(whole)
     # Of a page: the footer with the digest is intact.
@@ -212,7 +271,7 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
         write_stamp(stamp, cells)
         harm()
         with pytest.raises(TableError, match=words):
-            scan([stamp], tmp_path)
+            list(scan([stamp], tmp_path))
         assert not stamp.exists(), words
 
 
@@ -220,11 +279,13 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
 def test_a_damaged_stamp_is_told(tmp_path, left):
     (tmp_path / "0.json").write_text(left)
     with pytest.raises(DamagedTable, match=r"0\.json is damaged: "):
-        scan([tmp_path / "0.json"], tmp_path)
+        list(scan([tmp_path / "0.json"], tmp_path))
 
 
 def test_a_study_without_cells_has_no_rows(tmp_path):
-    assert [len(table) for table in scan([], tmp_path)] == [0, 0]
+    out = [tmp_path / "rows.parquet", tmp_path / "timings.parquet"]
+    join_study([], tmp_path, {}, rows=out[0], timings=out[1])
+    assert [read_table(path).equals(to_table([])) for path in out] == [True, True]
 
 
 def test_a_parquet_file_has_no_trace_of_its_time_and_folder(tmp_path):
