@@ -40,7 +40,8 @@ def comment_of(text: str, run: str) -> str:
     """The comment: nothing in a block of code is a link, a picture, a name or markup."""
     ticks = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, ticks + 1)
-    place = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}/actions/runs/{run}"
+    repository = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"
+    place = f"{repository}/actions/runs/{run}"
     return (
         f"{MARK}\nWhat the [report on the submissions]({place}) printed; its pages are the "
         f"artifact `reports` there. The submitted code wrote this too: read it with that in "

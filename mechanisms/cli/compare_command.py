@@ -337,9 +337,7 @@ def _grids(frame: pd.DataFrame) -> list[str]:
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
     names = ("mechanism", *table.index)
-    columns = [
-        (f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()
-    ]
+    columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
     room = _width() - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))
     return [

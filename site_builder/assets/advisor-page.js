@@ -31,6 +31,12 @@
   // What is interpolated has no more digits than it is good for.
   const about = (value, off, most = 5) =>
     number(value, off > 0 ? Math.max(1, Math.min(most, Math.floor(-Math.log10(off)) + 1)) : most);
+  // A lower bound: rounded down.
+  const atLeast = (value, off) => {
+    const digits = off > 0 ? Math.max(2, Math.min(4, Math.floor(-Math.log10(off)) + 1)) : 4;
+    const step = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
+    return number(Math.floor(value / step * (1 + 1e-12)) * step, digits);
+  };
   const name = (key) =>
     make("a", { class: `mech m-${key}`, href: `mechanisms/${key}.html` }, make("span", { class: "swatch" }), facts.titles[key]);
   const badge = (word) =>
@@ -129,8 +135,8 @@
     const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", about(limit.rmse, limit.off, 4), "; ", bound, " proves it."]
-        : ["At delta above 0 the limit takes a search: ", bound, "."])
+        ? ["No mechanism has less than ", atLeast(limit.rmse, limit.off), "; ", bound, " computes the limit and a proof of it."]
+        : ["At this epsilon and a delta above 0 the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);
   };
@@ -181,7 +187,7 @@
     find("[data-curves-of-two]").replaceChildren(all.length ? picture : make("p", { class: "soft" }, "Neither is known for this query; the table has the common queries."));
     find("[data-legend-of-two]").replaceChildren(
       ...keys.map((key) => make("li", {}, name(key), drawn.some((each) => each.noise[keys.indexOf(key)]) ? "" : " (not drawn: this page does not know its error for the query)")),
-      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit, at delta 0")
+      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit")
     );
   };
   const side = (asked) => {
