@@ -136,7 +136,7 @@
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
         ? ["No mechanism has less than ", atLeast(limit.rmse, limit.off), "; ", bound, " computes the limit and a proof of it."]
-        : ["At this epsilon and a delta above 0 the limit takes a search: ", bound, "."])
+        : ["At this budget the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);
   };

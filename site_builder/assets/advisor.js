@@ -229,12 +229,12 @@ const ADVISOR = (() => {
     if (query.delta === 0) return pure;
     const table = query.size === 1 ? "limit-of-one" : "limit";
     const near = pure.rmse / nearBall({ ...query, delta: 0 }) * nearBall(query);
-    const { core: [epsilon, delta], core_error: inside, error: outside } = ADVISOR_GRID[table];
-    const off = query.epsilon <= epsilon && query.delta <= delta ? inside : outside;
-    return { rmse: near * between(table, query), off: pure.off + off };
+    const { core, core_error: inside } = ADVISOR_GRID[table];
+    const within = core && query.epsilon <= core[0] && query.delta <= core[1];
+    return { rmse: near * between(table, query), off: pure.off + (within ? inside : error(table)) };
   };
   // Less than a lower bound of the root mean square error of every mechanism by up to twice what the
-  // interpolation may be off; NaN beyond the epsilons of its table.
+  // interpolation may be off; NaN beyond the budgets of its table.
   const limit = (asked) => {
     const query = completed(asked);
     const { size, delta, l1 = Infinity, l2, linf = Infinity } = query;
@@ -250,6 +250,8 @@ const ADVISOR = (() => {
       found.push({ factor, ...ballLimit(query) });
     }
     const bounds = found.map(({ factor, rmse, off }) => ({ rmse: factor * rmse * (1 - off), off }));
+    // Of one element alone it is known for more budgets, and far below that of many.
+    if (!bounds.every((each) => each.rmse > 0)) return { rmse: NaN, off: 0 };
     return bounds.reduce((most, each) => (each.rmse > most.rmse ? each : most));
   };
 
