@@ -31,11 +31,10 @@
   // What is interpolated has no more digits than it is good for.
   const about = (value, off, most = 5) =>
     number(value, off > 0 ? Math.max(1, Math.min(most, Math.floor(-Math.log10(off)) + 1)) : most);
-  // A lower bound: rounded down.
-  const atLeast = (value, off) => {
-    const digits = off > 0 ? Math.max(2, Math.min(4, Math.floor(-Math.log10(off)) + 1)) : 4;
-    const step = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
-    return number(Math.floor(value / step * (1 + 1e-12)) * step, digits);
+  // A lower bound: rounded down to four digits.
+  const atLeast = (value) => {
+    const step = 10 ** (Math.floor(Math.log10(value)) - 3);
+    return number(Math.floor(value / step * (1 + 1e-12)) * step, 4);
   };
   const name = (key) =>
     make("a", { class: `mech m-${key}`, href: `mechanisms/${key}.html` }, make("span", { class: "swatch" }), facts.titles[key]);
@@ -135,7 +134,7 @@
     const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", atLeast(limit.rmse, limit.off), "; ", bound, " computes the limit and a proof of it."]
+        ? ["No mechanism has less than ", atLeast(limit.rmse), "; ", bound, " computes the limit and a proof of it."]
         : ["At this budget the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);
