@@ -1,7 +1,7 @@
 """The numbers between which the advisor's page interpolates, at sensitivity 1.
 
 `python -m site_builder.advisor_grid` computes them again, or the tables that it is given by name,
-and writes assets/advisor-grid.js; all take about twenty minutes. A table holds logarithms of ratios to
+and writes assets/advisor-grid.js; all take twenty minutes or so. A table holds logs of ratios to
 what is near and has a closed form or a table of its own, so that little is left to interpolate. It
 states the largest error that was found at random sizes and budgets. assets/advisor.js puts the
 parts together.
