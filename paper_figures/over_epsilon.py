@@ -26,7 +26,7 @@ from paper_figures.style import (
 ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
-FLOOR = "majority class"
+FLOOR = "a guess"
 
 
 def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
@@ -61,7 +61,7 @@ def draw_spread(
             and max of its error bar, which is drawn within [0, 1]. An optional column OUTSIDE says
             which points have a hollow marker.
         score: What the means are of; the data set's name follows.
-        floors: Accuracy of the commonest class by data set; drawn where random answers have less.
+        floors: Score of a guess by data set; drawn where random answers have less.
     """
     datasets = sorted(spread["dataset"].unique())
     calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
@@ -98,7 +98,7 @@ def draw_spread(
 
 
 def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:
-    """The accuracy of the commonest class, in place of that of random answers below it."""
+    """The score of a guess, such as the accuracy of the commonest class, if above random's."""
     random = rows[rows["mechanism"] == "random-answer"]["mean"]
     if floor is not None and (random < floor - ALIKE).all():
         axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=FLOOR)

@@ -1,7 +1,7 @@
 """The numbers between which the advisor's page interpolates, at sensitivity 1.
 
 `python -m site_builder.advisor_grid` computes them again, or the tables that it is given by name,
-and writes assets/advisor-grid.js; all take about ten minutes. A table holds logarithms of ratios to
+and writes assets/advisor-grid.js; all take twenty minutes or so. A table holds logs of ratios to
 what is near and has a closed form or a table of its own, so that little is left to interpolate. It
 states the largest error that was found at random sizes and budgets. assets/advisor.js puts the
 parts together.
@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import sys
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, get_mechanism
+from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 FILE = Path(__file__).parent / "assets" / "advisor-grid.js"
@@ -35,6 +37,20 @@ GAMMA_SIZES, GAMMA_EPSILONS, SLOW_DELTAS = (
     (2, 6, 50, 1_000_000),
     (0.05, 0.8, 3.2, 12.8),
     (1e-12, 1e-7, 1e-2),
+)
+# Beyond the core (epsilon, delta) what the tests of the limit for one element lose is not smooth,
+# and beyond the last epsilon it is much.
+LIMIT_CORE = (2.0, 1e-3)
+LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS = (
+    (2, 3, 4, 6, 10, 25, 100, 1_000_000),
+    (0.05, 0.2, 0.8, 1.8, 3.4, 6.4),
+    # At 1e-12 and few elements, and at 1e-2 and a small epsilon, the search misses by far.
+    (1e-8, 1e-5, 1e-3),
+)
+LIMIT_OF_ONE = (
+    (1,),
+    (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4.5, 6.4),
+    (1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2),
 )
 # Logarithms are stored as whole numbers of this.
 UNIT = 1e-6
@@ -52,6 +68,7 @@ class Table:
         value: Of (M, epsilon, delta); None where there is none.
         sizes, epsilons, deltas: The nodes.
         near: The coordinate of a size is log(1 + near / M): errors approach a limit like 1 / M.
+        core: Up to this epsilon and delta the table states an error of its own, `core_error`.
     """
 
     value: Callable[[int, float, float], float | None]
@@ -59,6 +76,7 @@ class Table:
     epsilons: Sequence[float] = EPSILONS
     deltas: Sequence[float] = DELTAS
     near: float = 30.0
+    core: tuple[float, float] | None = None
 
 
 @functools.cache
@@ -115,6 +133,18 @@ def _near_pure(norm: str):
     return value
 
 
+def _limit(size: int, epsilon: float, delta: float) -> float:
+    """log of the limit of the error over what `_near_pure` divides by, but for the l2 table."""
+    norm = "l1" if size == 1 else "l2"
+    query = Query(shape=(size,), l2_sensitivity=1.0)
+    found = limit(query, Budget(epsilon=epsilon, delta=delta)).rmse
+    pure = (size, epsilon, 0.0)
+    ratio = 0.0
+    if size <= FINE_STEPPED[-1]:
+        ratio = _error("staircase", norm, pure) - _closed(norm, *pure)
+    return math.log(found) - _closed("l2", size, epsilon, delta) - ratio
+
+
 def _times_delta(*point) -> float:
     """log of delta times the error of R1SMG noise, which hardly depends on delta."""
     return _error("r1smg", "l2", point) + math.log(point[2])
@@ -140,6 +170,8 @@ TABLES = {
     "pure-linf": Table(_near_closed("staircase", "linf"), FINE_STEPPED[1:], *_FINE_PURE),
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
+    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
+    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
@@ -190,12 +222,16 @@ def computed(table: Table) -> dict:
     }
 
 
-def points(name: str) -> list[tuple[int, float, float]]:
-    """Random sizes, epsilons and deltas within the nodes of a table, log-uniform."""
+def points(name: str, core: tuple[float, float] | None = None) -> list[tuple[int, float, float]]:
+    """Random sizes, epsilons and deltas within the nodes of a table, log-uniform.
+
+    core: The largest epsilon and delta, if not those of the nodes.
+    """
     rng = np.random.default_rng(list(name.encode()))
     table = TABLES[name]
     sizes = (table.sizes[0], min(table.sizes[-1], LARGEST))
-    ends = (sizes, *((each[0], each[-1]) for each in (table.epsilons, table.deltas)))
+    epsilon, delta = core or (table.epsilons[-1], table.deltas[-1])
+    ends = (sizes, (table.epsilons[0], epsilon), (table.deltas[0], delta))
     found = []
     for _ in range(TRIED):
         size, *budget = (low * (high / low) ** rng.random() if low else 0.0 for low, high in ends)
@@ -203,19 +239,30 @@ def points(name: str) -> list[tuple[int, float, float]]:
     return found
 
 
-def largest_error(name: str, grid: dict) -> float:
+def largest_error(name: str, grid: dict, core: tuple[float, float] | None = None) -> float:
     """Of the interpolation at random points, relatively."""
-    found = [abs(TABLES[name].value(*each) - interpolated(grid, *each)) for each in points(name)]
+    tried = points(name, core)
+    found = [abs(TABLES[name].value(*each) - interpolated(grid, *each)) for each in tried]
     return float(f"{MARGIN * np.nanmax(found):.1e}")
 
 
 def main(names: Sequence[str]) -> None:
-    """Compute tables, by default all, and write a script: pages opened as files cannot fetch."""
-    grids: dict = read() if names else {"unit": UNIT}
+    """Compute tables, by default all, and write each to the script that holds them.
+
+    It is a script because pages that are opened as files cannot fetch.
+    """
     for name in names or TABLES:
+        start = time.process_time()
         grid = computed(TABLES[name])
-        grids[name] = grid | {"error": largest_error(name, grid)}
-    FILE.write_text(f"{_HEAD}{json.dumps(grids, separators=(',', ':'))};\n", encoding="utf-8")
+        grid["error"] = largest_error(name, grid)
+        if core := TABLES[name].core:
+            grid |= {"core": core, "core_error": largest_error(name, grid, core)}
+        grids = read() | {name: grid}
+        ordered = {"unit": UNIT} | {each: grids[each] for each in TABLES if each in grids}
+        text = json.dumps(ordered, separators=(",", ":"))
+        FILE.write_text(f"{_HEAD}{text};\n", encoding="utf-8")
+        spent = time.process_time() - start
+        print(f"{name}: {len(grid['values'])} nodes, error {grid['error']:g}, {spent:.0f} s")
 
 
 if __name__ == "__main__":

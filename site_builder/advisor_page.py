@@ -108,15 +108,31 @@ def as_json(facts: dict) -> Markup:
 
 def stated_errors() -> dict[str, str]:
     """The largest relative errors that the page states, by what is interpolated."""
-    own = {name: table["error"] for name, table in read().items() if name != "unit"}
+    tables = {name: table for name, table in read().items() if name != "unit"}
+    own = {name: table["error"] for name, table in tables.items()}
     parts = (
         ("l2", "spherical-gamma"),
         ("l2", "pure-l2", "staircase-l2"),
         ("pure-l1", "staircase-l1"),
         ("rank-one",),
     )
-    largest = max(sum(own[name] for name in each) for each in parts)
-    return {"error": f"{100 * largest:.2g}%", "claim": f"{100 * own['r1smg-delta']:.2g}%"}
+    limits = (("pure-l1", "limit-of-one"), ("pure-l2", "limit"))
+    found = {
+        "error": _largest(own, parts),
+        "claim": own["r1smg-delta"],
+        "limit": _largest(own, limits),
+    }
+    shown = {name: f"{100 * value:.2g}%" for name, value in found.items()}
+    ends = (
+        tables["limit"]["epsilons"][-1],
+        tables["limit"]["deltas"][0],
+        tables["limit"]["deltas"][-1],
+    )
+    return shown | {"ends": "epsilon {:g} and delta {:g} to {:g}".format(*ends)}
+
+
+def _largest(own: dict[str, float], sums: tuple[tuple[str, ...], ...]) -> float:
+    return max(sum(own[name] for name in each) for each in sums)
 
 
 def _answer(name: str, frame: pd.DataFrame) -> dict:

@@ -1,9 +1,11 @@
 """The project's own files agree with each other."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -138,3 +140,104 @@ def test_submissions_of_a_request_are_reported_on_with_the_code_of_main(tmp_path
         f"--out {tmp_path}/main/reports/noise\n# of the request```\n"
     )
     assert not list(tmp_path.rglob("x"))
+    assert (tmp_path / "main/summary.txt").read_text() == run.stdout
+
+
+# In place of `gh`: answers from files by the path that is asked for, and writes down what it sends.
+GH = """#!/bin/sh
+echo "$@" >> calls
+case "$2" in
+  */zip) cat artifact.zip ;;
+  */artifacts*) cat artifacts.json ;;
+  */pulls*) cat pulls.json ;;
+  */comments?*) [ "$3" = --paginate ] && cat ids ;;
+esac
+case "$*" in *--input*) cat > sent.json ;; esac
+"""
+
+
+@pytest.fixture
+def commented(tmp_path):
+    """Posts a summary and returns the process, what was called and the comment."""
+
+    def post(text, *, ids="", size=100, head="abc", name="summary.txt"):
+        with zipfile.ZipFile(tmp_path / "artifact.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, text)
+        artifacts = {"artifacts": [{"id": 7, "size_in_bytes": size}]}
+        (tmp_path / "artifacts.json").write_text(json.dumps(artifacts))
+        pulls = [{"number": 3, "head": {"sha": "abc"}}, {"number": 4, "head": {"sha": "old"}}]
+        (tmp_path / "pulls.json").write_text(json.dumps(pulls))
+        (tmp_path / "ids").write_text(ids)
+        for left in ("calls", "sent.json"):
+            (tmp_path / left).unlink(missing_ok=True)
+        stub = tmp_path / "bin" / "gh"
+        stub.parent.mkdir(exist_ok=True)
+        stub.write_text(GH)
+        stub.chmod(0o755)
+        run = subprocess.run(
+            [sys.executable, ROOT / ".github" / "comment_report.py"],
+            cwd=tmp_path,
+            env={
+                **{"PATH": f"{stub.parent}:{os.environ['PATH']}", "GITHUB_REPOSITORY": "us/suite"},
+                **{"GITHUB_SERVER_URL": "https://github.example", "RUN": "55", "HEAD": head},
+                **{"OWNER": "you", "BRANCH": "a&state=all$(touch x)"},
+            },
+            capture_output=True,
+            text=True,
+        )
+        sent = tmp_path / "sent.json"
+        body = json.loads(sent.read_text())["body"] if sent.exists() else None
+        return run, (tmp_path / "calls").read_text(), body
+
+    return post
+
+
+def test_a_report_is_one_comment_on_the_request_that_it_is_for(commented, tmp_path):
+    run, calls, body = commented("## noise\nrefuted\n")
+    assert run.returncode == 0, run.stderr
+    assert "head=you%3Aa%26state%3Dall%24%28touch+x%29" in calls
+    assert calls.endswith("repos/us/suite/issues/3/comments --method POST --input -\n")
+    assert body.endswith("\n```text\n## noise\nrefuted\n\n```\n")
+    assert "https://github.example/us/suite/actions/runs/55" in body
+    _, calls, _ = commented("again", ids="12\n")
+    assert calls.endswith("repos/us/suite/issues/comments/12 --method PATCH --input -\n")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_comment_shows_what_a_stranger_wrote_as_text_only(commented):
+    hostile = "```\n````text\n@all <img src=x>\x1b[31m\x00\u202e<!-- -->\n"
+    _, _, body = commented(hostile)
+    fence = "`" * 5
+    assert body.split(fence)[1] == "text\n```\n````text\n@all <img src=x>[31m<!-- -->\n\n"
+    assert body.count(fence) == 2
+    # A megabyte of zeros packs to a kilobyte.
+    _, _, long = commented("x" * 1_000_000)
+    assert len(long) < 22_000 and "(shortened)" in long
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [({"size": 2_000_000}, 1), ({"head": "newer"}, 0), ({"name": "../summary.txt"}, 1)],
+)
+def test_nothing_is_posted_where_there_is_no_summary_for_the_request(commented, given, status):
+    run, calls, body = commented("text", **given)
+    assert run.returncode == status
+    assert body is None and "--method" not in calls
+
+
+def test_the_workflow_that_may_write_runs_nothing_of_a_request():
+    workflows = ROOT / ".github" / "workflows"
+    text = (workflows / "comment.yml").read_text()
+    comment = yaml.safe_load(text)
+    job = comment["jobs"]["comment"]
+    assert comment["permissions"] == {}
+    assert [name for name, right in job["permissions"].items() if right == "write"] == [
+        "pull-requests"
+    ]
+    checkout, post = job["steps"]
+    assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    # What a stranger chose is in variables, not in a command.
+    assert post["run"] == "python3 .github/comment_report.py"
+    report = yaml.safe_load((workflows / "report.yml").read_text())
+    assert report["permissions"] == {"contents": "read"}
+    assert comment[True]["workflow_run"]["workflows"] == [report["name"]]

@@ -7,6 +7,7 @@ import math
 import numbers
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ _DESCRIPTION = (
     "why the others do not."
 )
 _BOTH = "both"
-# On a terminal that is too narrow for all columns.
+# On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
     *("kappa", "seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
     *("calibration", "true epsilon"),
@@ -194,16 +195,34 @@ def _plain(frame: pd.DataFrame) -> list[dict]:
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
-    """The comparison as tables, the reasons and the conclusion."""
+    """The comparison as tables, the reasons and the conclusion, as wide as the terminal."""
     axes = "x".join(map(str, query.shape))
     head = (
         f"Answer of shape {axes}, M = {query.size:,}, l2 sensitivity {query.l2_sensitivity:g}, "
         f"{query.adjacency}. RMSE per {per}."
     )
     budgets = frame.groupby(["epsilon", "delta"])
-    table = f"{_table(frame)}\n\n{MEANING}" if len(budgets) == 1 else _grid(frame)
-    parts = [head, table, _reasons(frame), *_out_of_range(query, frame)]
-    return "\n\n".join([*parts, "\n".join(conclusion(frame, per))])
+    tables = [_table(frame)] if len(budgets) == 1 else _grids(frame)
+    if "kappa" in tables[0]:
+        tables.append(_filled(MEANING))
+    parts = [_filled(head), *tables, _reasons(frame), *_out_of_range(query, frame)]
+    return "\n\n".join([*parts, _told(frame, per)])
+
+
+def _told(frame: pd.DataFrame, per: str) -> str:
+    return "\n".join(map(_filled, conclusion(frame, per)))
+
+
+def _filled(line: str) -> str:
+    """In lines of the width of the terminal; the further ones of an indented line stand deeper."""
+    indent = "    " if line.startswith("  ") else ""
+    return textwrap.fill(
+        line, _width(), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
 
 
 def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
@@ -214,7 +233,7 @@ def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
         budget = Budget(epsilon=row.epsilon, delta=row.delta)
         if reason := get_mechanism(row.mechanism).limit(query, budget):
             told.setdefault(row.mechanism, reason)
-    lines = [f"  {key}: {reason}" for key, reason in told.items()]
+    lines = [_filled(f"  {key}: {reason}") for key, reason in told.items()]
     return ["\n".join(["Outside the range of its theorem, as published:", *lines])] if lines else []
 
 
@@ -224,16 +243,15 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     Raises:
         ValueError: None is ranked.
     """
-    told = conclusion(frame, per)
     if frame["rank"].isna().all():
-        raise ValueError(told[0])
+        raise ValueError(conclusion(frame, per)[0])
     names = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "element_range")
     names += ("frobenius_bound", "adjacency", "structure", "record_bound")
     given = {name: getattr(options, name) for name in names}
     stated = {name: value for name, value in given.items() if value not in (None, "add-remove")}
     words = "".join(f", {name}={value!r}" for name, value in stated.items())
     lines = [
-        *told,
+        _told(frame, per),
         "",
         "from mechanisms import Budget, Query, get_mechanism",
         "",
@@ -286,9 +304,8 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 def _fitting(lines: list[tuple[str, ...]]) -> str:
-    """The table; on a terminal that it is too wide for, without the columns that matter least."""
-    table, columns = _aligned(lines), list(zip(*lines, strict=True))
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+    """The table, without the columns that matter least where it is too wide."""
+    table, columns, width = _aligned(lines), list(zip(*lines, strict=True)), _width()
     for name in _FIRST_TO_GO:
         if max(map(len, table.splitlines())) <= width:
             return table
@@ -302,19 +319,24 @@ def _claim(row) -> tuple[str, str, str, str]:
     return _rmse(row), _number(row.true_epsilon, 4), _number(row.true_delta, 3), verdict
 
 
-def _grid(frame: pd.DataFrame) -> str:
-    """RMSE of the ranked rows, one column for each budget."""
+def _grids(frame: pd.DataFrame) -> list[str]:
+    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide."""
     ranked = frame[frame["rank"].notna()]
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
-    lines = [("mechanism", *(f"epsilon {epsilon:g}" for epsilon in table.columns))]
-    lines += [(row[0], *map(_number, row[1:])) for row in table.itertuples()]
-    return _aligned(lines)
+    names = ("mechanism", *table.index)
+    columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
+    room = _width() - max(map(len, names))
+    at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))
+    return [
+        _aligned(list(zip(names, *columns[start : start + at_once], strict=True)))
+        for start in range(0, len(columns), at_once)
+    ]
 
 
 def _reasons(frame: pd.DataFrame) -> str:
     """Why mechanisms are not ranked: each reason with all that share it."""
-    lines = [f"  {', '.join(keys)}: {reason}" for keys, reason in unranked(frame)]
+    lines = [_filled(f"  {', '.join(keys)}: {reason}") for keys, reason in unranked(frame)]
     return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
 
 

@@ -40,11 +40,15 @@ class Quantile(NamedTuple):
 
 
 def loss_quantile(
-    noise: Noise, factors: tuple[Workload, ...], probability: float, seed: Seed = 0
+    noise: Noise,
+    factors: tuple[Workload, ...],
+    probability: float,
+    seed: Seed = 0,
+    most: int = MOST_DRAWS,
 ) -> Quantile:
     """The `probability` quantile of ||W n||^2, W the Kronecker product of `factors`.
 
-    probability: in (0.5, 1). seed: of the draws, if any.
+    probability: in (0.5, 1). seed, most: of the draws, if any; most is at least 1000.
     """
     if all(isinstance(factor, Identity) for factor in factors):
         closed = _inverted_survival(noise, probability)
@@ -53,7 +57,7 @@ def loss_quantile(
         expanded = _cornish_fisher(noise, probability)
         if expanded is not None:
             return Quantile(expanded, CUMULANTS)
-    losses = sampled_losses(noise, factors, least=LEAST_DRAWS, seed=seed)
+    losses = sampled_losses(noise, factors, least=LEAST_DRAWS, most=most, seed=seed)
     if losses is None:
         return Quantile(math.nan, "")
     # The rank of the quantile among the draws is binomial.
@@ -65,12 +69,17 @@ def loss_quantile(
 
 
 def sampled_losses(
-    noise: Noise, factors: tuple[Workload, ...], *, least: int, seed: Seed = 0
+    noise: Noise,
+    factors: tuple[Workload, ...],
+    *,
+    least: int,
+    most: int = MOST_DRAWS,
+    seed: Seed = 0,
 ) -> np.ndarray | None:
-    """Draws of ||W n||^2 = n^T V n, or None if fewer than `least` of them are affordable."""
+    """At most `most` draws of ||W n||^2 = n^T V n; None where fewer than `least` are affordable."""
     count = math.prod(factor.cells for factor in factors)
     products = count * sum(map(_products, factors))
-    trials = min(MOST_DRAWS, MOST_FLOATS // count, MOST_PRODUCTS // max(products, 1))
+    trials = min(most, MOST_FLOATS // count, MOST_PRODUCTS // max(products, 1))
     if trials < least:
         return None
     rng = np.random.default_rng(seed)

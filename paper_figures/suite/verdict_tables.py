@@ -25,6 +25,10 @@ VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
 # Numerical bounds of an exact delta are at most so far apart, relatively.
 _NUMERICAL = 0.02
+_UNDERFLOWN = (
+    "Where a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
+    "below the least number that a computer has."
+)
 
 
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
@@ -49,7 +53,7 @@ def verdicts(results: Results) -> Drawn:
         '"Distance to no data" bounds the total variation between any release and noise around one '
         "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
         "much from the data. Empty where the mechanism does more than add noise, or the paper "
-        "states no range of the answers."
+        f"states no range of the answers. {_UNDERFLOWN}"
     )
     table = verdict_table(results.rows)
     settings = {setting.name: setting for setting in PAPER_SETTINGS}
@@ -76,6 +80,8 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
     for (mechanism, shape, epsilon, delta), values in table.iterrows():
         setting = setting_of(shape, epsilon, delta)
         known = class_of(mechanism)
+        # A refuted pure claim has a delta above 0; this one is below the least float.
+        underflown = values["verdict"] == REFUTED and values["true_delta"] == 0
         records.append(
             {
                 "mechanism": mechanism,
@@ -86,7 +92,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "adjacency": setting.query.adjacency,
                 "claimed epsilon": epsilon,
                 "claimed delta": values["claimed_delta"],
-                "true delta": values["true_delta"],
+                "true delta": np.nan if underflown else values["true_delta"],
                 "true epsilon": values["true_epsilon"],
                 "profile": _profile(values),
                 "variance over need": values["wasted_variance"],
@@ -106,7 +112,9 @@ def summary(results: Results) -> Drawn:
     table = verdict_table(results.rows)
     records = []
     for mechanism, group in table.groupby("mechanism", sort=False):
-        worst = group.loc[group["true epsilon"].div(group["claimed epsilon"]).idxmax()]
+        printed = group[(group["verdict"] == REFUTED) & group["true delta"].notna()]
+        shown = printed if len(printed) else group
+        worst = group.loc[shown["true epsilon"].div(shown["claimed epsilon"]).idxmax()]
         records.append(
             {
                 "mechanism": mechanism,
@@ -140,7 +148,7 @@ def summary(results: Results) -> Drawn:
         "Where the profile is an upper bound the true values are at most those given, and a claim "
         "that holds may be loose; where it is a lower bound they are at least those given. "
         "The papers also use budgets beyond the range for which a theorem is stated. "
-        f"{MEANING}"
+        f"{_UNDERFLOWN} {MEANING}"
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from claims.implied_epsilon import Implied, on_curve
@@ -75,7 +76,10 @@ def drawn_scores(rows: pd.DataFrame, study: str, *keys: str) -> pd.DataFrame:
 
 
 def score_figure(
-    spread: pd.DataFrame, label: str, stated: Mapping[str, Mapping[str, Stated]]
+    spread: pd.DataFrame,
+    label: str,
+    stated: Mapping[str, Mapping[str, Stated]],
+    floors: Mapping[str, float] | None = None,
 ) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
@@ -85,9 +89,10 @@ def score_figure(
         label: What the scores are of; the title of the row follows.
         stated: The paper's scores by title of the row and by what they are for. They stand as stars
             in the panel as published.
+        floors: The score of a guess by title of the row; drawn where random answers have less.
     """
     shown = _by_panel(spread)
-    figure = draw_spread(shown, label)
+    figure = draw_spread(shown, label, floors)
     rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
     for row, title in enumerate(rows):
@@ -133,18 +138,25 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
         axis.set_xlim(left=least)
 
 
-def at_equal_privacy(spread: pd.DataFrame, slight: float = 0.05, learned: float = 0.15) -> str:
+def at_equal_privacy(
+    spread: pd.DataFrame,
+    floors: Mapping[str, float] | None = None,
+    slight: float = 0.05,
+    learned: float = 0.15,
+) -> str:
     """What the right panels show, to end a sentence: "; at this calibration ..."; or nothing.
 
     Args:
+        floors: The score of a guess by data set, where it may be more than that of random answers.
         slight: The largest lead of TLDP over the best of the others that counts as none.
-        learned: F1 above that of random answers from which on a model has learned.
+        learned: F1 above both from which on a model has learned.
     """
     exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
     if exact.empty:
         return ""
     chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
-    if (exact["mean"] <= exact["dataset"].map(chance) + learned).all():
+    floor = chance.combine(pd.Series(floors or {}, dtype=float).reindex(chance.index), np.fmax)
+    if (exact["mean"] <= exact["dataset"].map(floor) + learned).all():
         return "; at this calibration no model learns"
     own = exact["mechanism"].isin(VARIANTS)
     best = [

@@ -31,6 +31,11 @@
   // What is interpolated has no more digits than it is good for.
   const about = (value, off, most = 5) =>
     number(value, off > 0 ? Math.max(1, Math.min(most, Math.floor(-Math.log10(off)) + 1)) : most);
+  // A lower bound: rounded down to four digits.
+  const atLeast = (value) => {
+    const step = 10 ** (Math.floor(Math.log10(value)) - 3);
+    return number(Math.floor(value / step * (1 + 1e-12)) * step, 4);
+  };
   const name = (key) =>
     make("a", { class: `mech m-${key}`, href: `mechanisms/${key}.html` }, make("span", { class: "swatch" }), facts.titles[key]);
   const badge = (word) =>
@@ -129,8 +134,8 @@
     const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", about(limit.rmse, limit.off, 4), "; ", bound, " proves it."]
-        : ["At delta above 0 the limit takes a search: ", bound, "."])
+        ? ["No mechanism has less than ", atLeast(limit.rmse), "; ", bound, " computes the limit and a proof of it."]
+        : ["At this budget the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);
   };
@@ -181,7 +186,7 @@
     find("[data-curves-of-two]").replaceChildren(all.length ? picture : make("p", { class: "soft" }, "Neither is known for this query; the table has the common queries."));
     find("[data-legend-of-two]").replaceChildren(
       ...keys.map((key) => make("li", {}, name(key), drawn.some((each) => each.noise[keys.indexOf(key)]) ? "" : " (not drawn: this page does not know its error for the query)")),
-      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit, at delta 0")
+      make("li", { class: "soft" }, "solid: at equal true privacy; dashed: as published; dotted: the limit")
     );
   };
   const side = (asked) => {

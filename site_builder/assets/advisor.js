@@ -117,12 +117,12 @@ const ADVISOR = (() => {
       verdict: !apart ? "undecided" : delta > query.delta ? "refuted" : "loose",
     };
   };
-  // Errors at sensitivity 1. Pure noise of the l2 ball, rescaled where delta > 0:
-  const ofBall = ({ size, epsilon, delta }) => {
-    const pure = epsilon ** 2 / (size + 1);
-    if (delta === 0) return { rmse: 1 / Math.sqrt(pure), off: 0 };
-    const near = 1 / Math.sqrt(pure + sigma(epsilon, delta) ** -2);
-    return { rmse: near * between("l2", { size, epsilon, delta }), off: error("l2") };
+  // Errors at sensitivity 1. Pure noise of the l2 ball, rescaled where delta > 0, lies near this:
+  const nearBall = ({ size, epsilon, delta }) =>
+    1 / Math.sqrt(epsilon ** 2 / (size + 1) + (delta === 0 ? 0 : sigma(epsilon, delta) ** -2));
+  const ofBall = (query) => {
+    const near = nearBall(query);
+    return query.delta === 0 ? { rmse: near, off: 0 } : { rmse: near * between("l2", query), off: error("l2") };
   };
   const ofLaplace = ({ epsilon, delta }) => ({ rmse: Math.SQRT2 / (epsilon - 2 * Math.log1p(-delta)), off: 0 });
   const ofCube = ({ size, epsilon }) => ({ rmse: Math.sqrt((size + 1) * (size + 2) / 3) / epsilon, off: 0 });
@@ -250,26 +250,41 @@ const ADVISOR = (() => {
     const counts = [1, size, ...crossings.flatMap((c) => [Math.floor(c), Math.ceil(c)])];
     return Math.max(...counts.map((j) => size * j * Math.min(linf, l2 / Math.sqrt(j), l1 / j) ** 2));
   };
-  // A lower bound of the root mean square error of every mechanism at delta 0; NaN at others, where
-  // it takes a search.
+  // The limit for a ball of l2 at delta 0: the error of staircase noise, and for many elements of l2 noise.
+  const pureLimit = (query) => {
+    const norm = query.size === 1 ? "l1" : "l2";
+    const stepped = query.size <= ADVISOR_GRID[`pure-${norm}`].sizes.at(-1);
+    return stepped ? ofSteps(norm, { ...query, delta: 0 }) : ofBall({ ...query, delta: 0 });
+  };
+  const ballLimit = (query) => {
+    const pure = pureLimit(query);
+    if (query.delta === 0) return pure;
+    const table = query.size === 1 ? "limit-of-one" : "limit";
+    const near = pure.rmse / nearBall({ ...query, delta: 0 }) * nearBall(query);
+    const { core, core_error: inside } = ADVISOR_GRID[table];
+    const within = core && query.epsilon <= core[0] && query.delta <= core[1];
+    return { rmse: near * between(table, query), off: pure.off + (within ? inside : error(table)) };
+  };
+  // Less than a lower bound of the root mean square error of every mechanism by up to twice what the
+  // interpolation may be off; NaN beyond the budgets of its table.
   const limit = (asked) => {
     const query = completed(asked);
-    const { size, epsilon, delta, l1 = Infinity, l2, linf = Infinity } = query;
+    const { size, delta, l1 = Infinity, l2, linf = Infinity } = query;
     const root = Math.sqrt(size);
     const radii = {
       l1: Math.min(l1, l2, linf),
       l2: Math.min(l1 / root, l2, linf),
       linf: Math.min(l1 / size, l2 / root, linf),
     };
-    const along = Math.sqrt(signedChanges(query) / size);
-    if (delta > 0) return { rmse: NaN, off: 0 };
-    // The limit for a ball of l2 is the error of staircase noise.
-    const least = (size) => {
-      const norm = size === 1 ? "l1" : "l2";
-      return size <= ADVISOR_GRID[`pure-${norm}`].sizes.at(-1) ? ofSteps(norm, { ...query, size }) : ofBall({ ...query, size });
-    };
-    const [one, ball] = [least(1), size > 1 ? least(size) : { rmse: 0, off: 0 }];
-    return { rmse: Math.max(one.rmse * along, ball.rmse * radiusOfVolume(size, radii)), off: Math.max(one.off, ball.off) };
+    const found = [{ factor: Math.sqrt(signedChanges(query) / size), ...ballLimit({ ...query, size: 1 }) }];
+    if (size > 1) {
+      const factor = delta === 0 ? radiusOfVolume(size, radii) : radii.l2;
+      found.push({ factor, ...ballLimit(query) });
+    }
+    const bounds = found.map(({ factor, rmse, off }) => ({ rmse: factor * rmse * (1 - off), off }));
+    // Of one element alone it is known for more budgets, and far below that of many.
+    if (!bounds.every((each) => each.rmse > 0)) return { rmse: NaN, off: 0 };
+    return bounds.reduce((most, each) => (each.rmse > most.rmse ? each : most));
   };
 
   return { noises, limit, completed, sigma, trueDelta, trueEpsilon };

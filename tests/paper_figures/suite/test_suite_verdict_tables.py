@@ -25,6 +25,23 @@ def test_tables_count_verdicts_and_find_the_worst_setting(make_results, make_gua
     assert (row["least variance over need"], row["largest variance over need"]) == (1.0, 9.0)
 
 
+def test_the_worst_setting_is_one_whose_delta_can_be_printed(make_results, make_guarantee_rows):
+    def rows_of(deltas):
+        epsilons = {SHOWN: 9.0, "mgm2021-adult": 3.0}
+        return [
+            row | ({"value": deltas[name]} if row["metric"].startswith("true_delta") else {})
+            for name, epsilon in epsilons.items()
+            for row in make_guarantee_rows("mgm", {name: "refuted"}, true_epsilon=epsilon)
+        ]
+
+    some = summary(make_results(rows_of({SHOWN: 0.0, "mgm2021-adult": 1e-3}))).data.iloc[0]
+    assert (some["worst setting"], some["true delta there"]) == ("mgm2021-adult", 1e-3)
+    none = summary(make_results(rows_of({SHOWN: 0.0, "mgm2021-adult": 0.0})))
+    assert none.data["worst setting"].iloc[0] == SHOWN
+    assert none.data["true delta there"].isna().all()
+    assert "below the least number" in none.note
+
+
 def test_a_variant_has_the_theorem_of_its_class_and_the_range_that_its_run_met(
     make_results, make_guarantee_rows
 ):

@@ -24,7 +24,8 @@ def assessed_here(monkeypatch):
     monkeypatch.setattr(Assessor, "rows", lambda self, key: assessed_rows(self.task, key))
 
 
-def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
+def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     arguments = [*QUERY, *FEW, "--epsilon", "1", "--delta", "1e-5", "--workload", "prefix"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
@@ -39,7 +40,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     assert (laplace[-1], gaussian[-1]) == ("2", "1")
     assert "kappa is the Fisher information" in shown
     assert "  idn: is defined for matrix-valued queries" in shown
-    assert "  dawa: only an upper bound on its true privacy is known" in shown
+    assert "  dawa: only a bound on its true privacy is known" in shown
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
 
 
@@ -85,26 +86,34 @@ def test_a_grid_is_shown_as_columns_and_drawn(tmp_path, capsys):
 def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
-    told, _, *code = capsys.readouterr().out.splitlines()
+    told, code = capsys.readouterr().out.split("\n\n", 1)
     assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error")
     names = {"answer": np.arange(6.0)}
-    exec("\n".join(code), names)
+    exec(code, names)
     assert names["mechanism"].settings["workload"] is not None
     assert names["released"].shape == (6,)
     assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1", "--best"]) == 2
     assert "no mechanism supports this query" in capsys.readouterr().err
 
 
-def test_a_narrow_terminal_gets_fewer_columns(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     arguments = [*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", "1", "--delta", "1e-5"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     table = shown.split("\n\n")[1].splitlines()
     assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
     assert "verdict" in table[0] and "RMSE" in table[0]
+    assert max(map(len, shown.splitlines())) <= 80
     assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
+    many = ",".join(str(each) for each in range(1, 13))
+    assert main([*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", many]) == 0
+    grids = capsys.readouterr().out
+    assert max(map(len, grids.splitlines())) <= 80
+    assert all(f"epsilon {each} " in f"{grids} ".replace("\n", " ") for each in range(1, 13))
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(arguments) == 0
+    assert "kappa is the Fisher information" in capsys.readouterr().out
 
 
 def test_only_one_calibration(capsys):
