@@ -50,7 +50,7 @@ def same_process(monkeypatch):
 
 @pytest.mark.parametrize("noise", FAULTS)
 def test_the_checks_find_the_planted_fault_alone(noise, tmp_path, same_process):
-    trial.main(PLANTED, noise, tmp_path, "500")
+    trial.main(PLANTED, noise, tmp_path, "2000")
     found = {check: outcome for check, outcome, _, _ in findings(tmp_path) if check in USUAL}
     assert found == USUAL | FAULTS[noise]
 
