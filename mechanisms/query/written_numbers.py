@@ -25,7 +25,10 @@ def number_in(text: str) -> float:
         ValueError: The text is no number; or its float64 is whole, 0 or infinite and the number is
             not, or the text is a whole number in digits and its float64 is another one.
     """
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r:.60} is no number") from None
     if len(text) <= _SHORT and "e" not in text.lower():
         return value
     if value.is_integer():

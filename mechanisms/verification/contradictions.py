@@ -75,8 +75,8 @@ SMALLEST = 2.0**-40
 # The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
 # power of two or ten are part of them. How far rounding may move a number on them.
 GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
-# A binary power: an effort has so many fewer norms with one degree of freedom than numbers.
-FEWER_NORMS = 9
+# An effort has one norm with one degree of freedom for so many numbers.
+NUMBERS_PER_NORM = 512
 # Part of the norm that a release of its own may change, as one that rounds the answer does.
 ROUNDED_AWAY = 0.005
 
@@ -250,7 +250,7 @@ class Contradictions:
         noise = self.mechanism.noise
         if noise.loss_survival(np.ones(1)) is None:
             return norms_of(drawn)
-        wanted = int((self.effort.numbers >> FEWER_NORMS) / degrees_of_norm(noise))
+        wanted = int(self.effort.numbers / NUMBERS_PER_NORM / degrees_of_norm(noise))
         in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)
         found, left = [norms_of(drawn)], min(wanted, in_time) - len(drawn)
         at_most = max(1, self.effort.numbers // self.query.size)

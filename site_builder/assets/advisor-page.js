@@ -134,7 +134,7 @@
     const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", atLeast(limit.rmse), "; ", bound, " computes the limit and a proof of it."]
+        ? ["No mechanism has less than ", atLeast(limit.rmse), limit.off > 0 ? "; interpolated, with a margin: " : "; ", bound, " computes the limit and a proof of it."]
         : ["At this budget the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);

@@ -58,7 +58,7 @@ def test_whole_numbers_may_be_written_with_an_exponent(parser):
         (["--samples", "1.5"], "must be a whole number from 0 to 1000000000, got '1.5'"),
         (["--samples", "1e300"], "must be a whole number from 0 to 1000000000, got '1e300'"),
         (["--samples", "nan"], "must be a whole number from 0 to 1000000000, got 'nan'"),
-        (["--delta", "small"], "must be a number such as 1e-5: could not convert string to float"),
+        (["--delta", "small"], "must be a number such as 1e-5: 'small' is no number"),
         (["--delta", "1e-400"], "such as 1e-5: 1e-400 would be read as 0.0; write a number"),
         (["--samples", "0.99999999999999999999"], "got '0.99999999999999999999'"),
         (["--samples", "3.0000000000000000000001"], "got '3.0000000000000000000001'"),
