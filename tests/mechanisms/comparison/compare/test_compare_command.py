@@ -15,7 +15,7 @@ from mechanisms.comparison.assessor import Assessor
 from mechanisms.comparison.error_curves import draw_curves, merged
 
 QUERY = ["compare", "--shape", "6", "--l2-sensitivity", "1", "--l1-sensitivity", "1"]
-FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn"]
+FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn,mgm"]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
     gaussian = next(line.split() for line in lines if " gaussian-analytic " in line)
     assert (laplace[-1], gaussian[-1]) == ("2", "1")
     assert "kappa is the Fisher information" in shown
-    assert "  idn: is defined for matrix-valued queries" in shown
+    assert "  idn, mgm: each is defined for matrix-valued queries" in shown
     assert "  dawa: only a bound on its true privacy is known" in shown
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
 
@@ -68,7 +68,7 @@ def test_json_and_csv_hold_the_same_rows(capsys):
     answer = json.loads(capsys.readouterr().out)
     assert main([*arguments, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert len(answer["rows"]) == len(rows) == 2 * 2 * 5
+    assert len(answer["rows"]) == len(rows) == 2 * 2 * 6
     assert len(answer["conclusion"]) == 2
     for own, other in zip(answer["rows"], rows, strict=True):
         assert own["mechanism"] == other["mechanism"]
