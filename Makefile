@@ -1,7 +1,7 @@
 # `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: help run test check figures site paper certify release lint bench cluster soak
+.PHONY: help run test test-all check figures site paper certify release lint bench cluster soak
 .PHONY: library-trials pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -33,13 +33,18 @@ help: ## this list
 run: $(READY) ## every study of config/quick.yaml: about seven minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
-test: lint ## lint, unit tests, a small run: about twenty minutes
-	# Three at a time on two cores: some tests wait for a process to be stopped.
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# Three tests at a time on two cores: some wait for a process to be stopped.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+test: lint ## lint, and the tests that take seconds: about five minutes
+	$(PYTEST) -m "not slow"
+
+test-all: lint ## every test, with a small run of everything: about twenty minutes
+	$(PYTEST)
 
 # For daily work: the tests of what changed against main.
 check: lint ## lint, and the tests of what changed
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q $$($(BIN)/python tests/changed_tests.py)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" $$($(BIN)/python tests/changed_tests.py)
 
 lint: $(READY) ## style of Python and Snakemake, CITATION.cff
 	$(BIN)/ruff check .

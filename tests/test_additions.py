@@ -72,6 +72,7 @@ def extended(tmp_path):
     return project
 
 
+@pytest.mark.slow
 def test_extensions_are_new_files_and_one_command(extended):
     extended.python("site_builder.readme")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GENERAL]
@@ -86,6 +87,7 @@ def test_extensions_are_new_files_and_one_command(extended):
     assert ended.returncode == 0, ended.stdout[-3000:]
 
 
+@pytest.mark.slow
 def test_the_study_of_the_template_runs_with_the_config_of_contributing(extended):
     """The commands as CONTRIBUTING has them, on every data set and mechanism that it names."""
     page, path = (ROOT / "CONTRIBUTING.md").read_text(), "config/my-run.yaml"

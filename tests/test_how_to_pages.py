@@ -32,6 +32,7 @@ def output_of(command: str) -> str:
     return shown.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Full backward hook")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_runs_from_top_to_bottom(page, monkeypatch):

@@ -181,6 +181,7 @@ def text_of(head, rows, separator):
     return "\n".join([*head, *(separator.join(row) for row in rows)]) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_column_of_a_table(name, small):
     """Every cell of a column replaced, or that of the last record alone."""

@@ -46,6 +46,7 @@ def test_mnist(official):
     assert data.train_images.std() / 255 == pytest.approx(0.3081, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_cifar10(mirror, tmp_path, monkeypatch):
     """One training batch of five: to decompress them all takes most of the time."""
     names = ("data_batch_1", "test_batch")
@@ -65,6 +66,7 @@ def test_cifar10(mirror, tmp_path, monkeypatch):
     assert data.train_labels[0] == 6
 
 
+@pytest.mark.slow
 def test_imdb(official):
     data = official("imdb")
     for split, size in ((data.train, 33_132_823), (data.test, 32_350_685)):

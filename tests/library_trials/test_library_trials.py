@@ -48,6 +48,7 @@ def same_process(monkeypatch):
     monkeypatch.setattr(trial, "in_process", fresh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", FAULTS)
 def test_the_checks_find_the_planted_fault_alone(noise, tmp_path, same_process):
     trial.main(PLANTED, noise, tmp_path, "2000")

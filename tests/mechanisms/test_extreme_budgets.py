@@ -11,6 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
 SEARCHES = ("spherical-gamma", "skellam", "discrete-gaussian", "product-noise", "l2")
 
 
+@pytest.mark.slow
 def test_cells_far_beyond_any_use():
     found = Counter()
     for key, cls, query, budget, calibration, rng in cells(3, 400, most=3000):

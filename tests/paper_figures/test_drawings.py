@@ -78,6 +78,7 @@ def test_the_room_of_a_paper_says_where_a_figure_is(name):
     assert re.search(rf"Figures?\b.*\b{name.rsplit('fig', 1)[1]}\b", words), words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_drawings())
 def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name):
     """Rows of every study's first additive mechanism once more, under another name."""
@@ -114,6 +115,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
         assert any(words[column].str.contains(OTHER).any() for column in words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", all_drawings())
 def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
     """Rows of one additive mechanism per study: the Gaussian, or else another one."""
@@ -153,6 +155,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(tmp_path):
     script = f"""
 from pathlib import Path

@@ -68,6 +68,7 @@ def ledger():
         return evaluate(REFERENCE).set_index("claim")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [claim.id for claim in AGAIN])
 def test_the_committed_ledger_is_that_of_the_committed_rows(ledger, typed, claim):
     for column in JUDGED:
@@ -114,6 +115,7 @@ def test_power_of_a_power_law():
     assert power([2 * s**2.5 for s in sizes], sizes) == pytest.approx(2.5)
 
 
+@pytest.mark.slow
 def test_the_ledger_is_complete_and_typed(ledger, stored):
     assert list(stored.index) == [claim.id for claim in all_claims()]
     assert set(stored["verdict"]) <= set(VERDICTS)

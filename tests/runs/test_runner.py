@@ -137,6 +137,7 @@ def test_warnings_reach_the_rows_or_the_log(odd_cell, run, log):
     assert "beyond" not in log()
 
 
+@pytest.mark.slow
 def test_what_hangs_is_stopped_at_the_limit_and_told(odd_cell, run):
     happen = """
         if epsilon == 2:
@@ -175,6 +176,7 @@ def test_processes_that_a_mechanism_leaves_behind_are_ended(odd_cell, run):
     wait_for(lambda: ended(int((folder / "child").read_text())))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "raised",
     [
@@ -279,6 +281,7 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
     assert "the mechanism states" in message(frame, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", ["continual_release", "pca", "private_data", "regression"])
 def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""

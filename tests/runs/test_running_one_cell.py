@@ -27,6 +27,7 @@ def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_cell_from_the_command_line_and_again(tmp_path):
     arguments = [*CITY, "--mechanism", "mvg-sqrt", "--calibration", "exact"]
     ended = subprocess.run(

@@ -42,6 +42,7 @@ def ordered(frame):
     return frame.sort_values(keys, kind="stable").reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_split_trials_give_the_rows_of_one_job(run):
     whole_cells, whole, timings = run(False)
     split_cells, split, split_timings = run(True)
@@ -57,6 +58,7 @@ def test_split_trials_give_the_rows_of_one_job(run):
     assert set(timings["metric"]) == set(split_timings["metric"])
 
 
+@pytest.mark.slow
 def test_every_job_says_that_its_trial_failed(run):
     _, rows, _ = run(True, limits={"seconds": 0.01})
     assert set(rows["status"]) == {TIMEOUT}

@@ -49,6 +49,7 @@ def html_of(site, page):
     return building.rendered(environment_of(site), page)
 
 
+@pytest.mark.slow
 def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
     first = next(iter(all_mechanisms().values()))
     monkeypatch.setattr(first, "title", EVIL)
@@ -305,6 +306,7 @@ def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):
     assert cells[3, 1.0].verdict == "true" and cells[64, 1.0].verdict == "false"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(all_mechanisms()))
 def test_the_example_of_a_mechanism_works_on_the_command_line(key, capsys, monkeypatch):
     """With as few releases as in a study: the comparison of releases has tests of its own."""

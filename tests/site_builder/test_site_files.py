@@ -13,6 +13,7 @@ from site_builder.build import environment_of, rendered
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.start_page import start_page
 
+pytestmark = pytest.mark.slow
 LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
 # Where readers are sent: papers, and the publishers of data sets.
 PAPERS = {"doi.org", "arxiv.org"}

@@ -15,6 +15,7 @@ from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.limit.limit import limit
 from mechanisms.verification.verification import verify
 
+pytestmark = pytest.mark.slow
 # One page of every kind; a filter keeps small what has to be looked at.
 KINDS = (
     "index.html",

@@ -163,6 +163,7 @@ def test_rows_of_a_point():
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.slow
 def test_a_point_measured_twice_is_the_same(settings):
     runs = published("r1smg"), measure("r1smg")
     first, second = ([v for v in values if not v.timing] for values in runs)

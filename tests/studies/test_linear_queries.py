@@ -217,6 +217,7 @@ def test_a_mechanism_that_refuses_every_workload_is_unsupported(make_config):
         measure(problem, "matrix-mechanism-cvxpy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "calibration"), [("city-grid", "published"), ("city-longitude", "exact")]
 )

@@ -29,6 +29,7 @@ def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
     assert len(window) == 52_692
 
 
+@pytest.mark.slow
 def test_the_uber_problem(uber, uber_settings):
     problem = problem_of(setup_of("count_query", "uber", uber_settings), uber)
     pickups = load_dataset("uber", uber)

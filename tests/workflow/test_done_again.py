@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
 STUDY = {
     "mechanisms": ["non-private", "gaussian", "laplace"],
     "datasets": ["fixed-sensitivity", "growing-sensitivity"],

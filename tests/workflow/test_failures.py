@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 
 from runs.frames import read_frame
@@ -61,6 +62,7 @@ class Eats(Mine):
 '''
 
 
+@pytest.mark.slow
 def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_path):
     project = new_project(tmp_path)
     (project.folder / "outside.py").write_text(BROKEN)

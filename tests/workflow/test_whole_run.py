@@ -29,6 +29,7 @@ from runs.frames import read_frame
 from runs.store import read_cell
 from studies.base.study import all_studies
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 # The mechanism of the README, in every study; that of the templates, in the study of the templates.
 KEY, TITLE = "gaussian-zcdp", "Gaussian (zCDP)"

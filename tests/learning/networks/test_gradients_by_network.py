@@ -85,6 +85,7 @@ def test_sizes():
     assert gcn(np.zeros((1, 1433), np.float32)).size == 1433 * 16 + 16 + 16 * 7 + 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_clipped_sums_equal_those_of_single_examples(name):
     """Clipped to the mean norm, so that some gradients are and others are not."""

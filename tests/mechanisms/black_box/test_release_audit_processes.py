@@ -142,6 +142,7 @@ def test_a_process_that_dies_is_told(black_box, capsys):
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_audit(black_box, sign):
     module, pair = black_box

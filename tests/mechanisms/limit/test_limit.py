@@ -76,6 +76,7 @@ def test_whole_steps_have_the_geometric_value():
     assert 0.995 * least <= found <= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "epsilon", "delta", "known"),
     [(10, 1.0, 1e-5, 2.88486), (30, 1.0, 1e-5, 3.40458), (1000, 1.0, 1e-5, 3.71899)],
@@ -114,6 +115,7 @@ def settings(seed: int, count: int):
         yield Query(**given), float(10 ** rng.uniform(-1.5, 0.9)), float(10 ** rng.uniform(-10, -2))
 
 
+@pytest.mark.slow
 def test_no_exactly_calibrated_mechanism_is_below_the_limit():
     """One test bounds the error at every delta: some settings of it against several mechanisms."""
     checked, rng = 0, np.random.default_rng(5)
@@ -148,6 +150,7 @@ def error(key: str, query: Query, budget: Budget) -> float | None:
     return math.sqrt(mechanism.expected_loss() / query.size)
 
 
+@pytest.mark.slow
 def test_no_cut_of_one_number_is_below_the_limit():
     """A thousand settings: one test of the lattice bounds the error at every delta."""
     rng, query, ratios = np.random.default_rng(8), Query(shape=(1,), l2_sensitivity=1.0), []
@@ -163,6 +166,7 @@ def test_no_cut_of_one_number_is_below_the_limit():
     assert len(ratios) == 1000 and np.max(ratios) > 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-5), (0.1, 1e-2), (5.0, 1e-10)])
 def test_the_limit_of_one_number_is_nearly_attained(epsilon, delta):
     query, budget = Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=epsilon, delta=delta)
@@ -170,6 +174,7 @@ def test_the_limit_of_one_number_is_nearly_attained(epsilon, delta):
     assert 0.999 <= ratio <= 1
 
 
+@pytest.mark.slow
 def test_the_search_is_not_above_the_best_mechanism():
     for query, epsilon, delta in settings(7, 4):
         budget = Budget(epsilon=epsilon, delta=delta)

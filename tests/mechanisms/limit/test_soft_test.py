@@ -44,6 +44,7 @@ def random_test(dimension: int, epsilon: float, seed: int) -> SoftTest:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "epsilon"), [(2, 1.0), (3, 0.3), (5, 1.5)])
 def test_the_bound_of_any_weights_is_just_below_the_integrals(dimension, epsilon):
     for seed in range(2):
@@ -53,6 +54,7 @@ def test_the_bound_of_any_weights_is_just_below_the_integrals(dimension, epsilon
         assert least - 0.05 <= bound <= least + 3e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dimension", "epsilon", "delta", "share"),
     [(2, 1.0, 1e-10, 0.985), (3, 2.0, 1e-10, 0.988), (2, 5.0, 1e-10, 0.95)],

@@ -41,6 +41,7 @@ PROFILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: type(profile).__name__)
 def test_sampled_losses_reproduce_delta(profile):
     rng, n = np.random.default_rng(3), 200_000

@@ -76,6 +76,7 @@ def test_the_l2_mechanism_with_hardly_any_loss():
 BY_PLD = [(1e-11, 2.180), (2e-12, 2.255), (1.01e-12, 2.286), (1e-12, 2.286)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delta", "multiplier"), BY_PLD)
 def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
@@ -85,6 +86,7 @@ def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
     assert 1.0 < gaussian_epsilon(found, 0.01, 1000, delta) < 1.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-13, 1e-30, 1e-100])
 def test_both_bounds_of_sampled_runs_at_every_delta(delta):
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
@@ -132,6 +134,7 @@ def test_bounds_of_a_run_without_noise_in_reach_are_told():
         SampledRun(step=GaussianProfile(mu=1.0), rate=0.1, steps=9).scale_factor(1.0, 1e-300)
 
 
+@pytest.mark.slow
 def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_delta():
     base = SphericalProfile(dimension=6, shape=6.0, power=2.0, scale=math.sqrt(2), sensitivity=1.0)
     ten = base.compose(10)

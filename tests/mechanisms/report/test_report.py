@@ -60,6 +60,7 @@ def test_a_hostile_file_is_refused_in_one_line(what, tmp_path, capsys):
     assert not list(tmp_path.glob("*.html"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["much memory", "an endless loop"])
 def test_a_hostile_noise_is_told_from_a_false_one(what, tmp_path, monkeypatch):
     monkeypatch.setattr("mechanisms.report.report.CELL", 3.0)

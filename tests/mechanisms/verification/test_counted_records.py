@@ -77,6 +77,7 @@ def test_numbers_that_recur_are_a_mistake(mistake, query):
             require_consistent(mistake.calibrate(query, planted.BUDGET), seed=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 @pytest.mark.parametrize("grid", [1.0, 0.5, 1e-3, 2.0**-12])

@@ -90,6 +90,7 @@ EPSILONS = (0.01, 0.1, 1.0, 0.5, 1.0, 3.0, 8.0, 1.0)
 SLOW = {"dawa", "dawa-published", "matrix-mechanism-cvxpy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(all_mechanisms().keys() - SLOW))
 def test_no_mechanism_of_the_suite_is_accused(key):
     """The bounds hold by proof; this is to see that what they are of is stated correctly."""

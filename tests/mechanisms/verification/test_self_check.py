@@ -162,6 +162,7 @@ CASES = [(mistake, THOROUGH) for mistake in OF_OTHER_KINDS]
 CASES += [(mistake, QUICK) for mistake in OF_OTHER_KINDS if mistake not in FOR_VERIFY_ALONE]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("steady_clock", [1e-3], ids=["1 ms"], indirect=True)
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ def test_exact_calibration_of_r1smg():
     assert gaussian.expected_loss() == pytest.approx(223, rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ADDITIVE)
 def test_exact_calibration_meets_the_budget(key, make_query):
     budget = Budget(epsilon=0.8, delta=1e-6)

@@ -173,6 +173,7 @@ def test_exact_uniform_numbers():
     assert source.below(1) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "least", "most"), [(KEYS[0], 0.98, 1.02), (KEYS[1], 0.7, 0.9)])
 def test_the_claim_holds_and_the_exact_calibration_meets_delta(key, least, most):
     for calibration, verdict in (("published", "loose"), ("exact", "holds")):
@@ -316,6 +317,7 @@ def test_what_the_table_does_not_hold_is_told_before_a_search():
         get_mechanism("discrete-gaussian").calibrate(counts(3, 3), budget, "exact")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "epsilon", "options", "reason"),
     [

@@ -140,6 +140,7 @@ def test_published_claims_get_their_true_privacy():
     assert "epsilon < 1" in classic["note"]
 
 
+@pytest.mark.slow
 def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     keys = ("laplace", "hb", "matrix-mechanism", "matrix-mechanism-l1", "gaussian-analytic")
     frame = compare(histogram(256), BUDGET, workload="prefix", mechanisms=keys, seconds=300)

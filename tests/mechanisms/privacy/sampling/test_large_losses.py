@@ -29,6 +29,7 @@ def ten_releases(shape, epsilon):
 LARGEST, MOST = ((2, 10), 1e6), ((1, 26_010), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "epsilon"), [LARGEST, MOST])
 def test_more_releases_spend_no_less(shape, epsilon):
     single, composed = one_release(shape, epsilon), ten_releases(shape, epsilon)
