@@ -62,7 +62,6 @@ def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
     wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
 
 
-@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     cell, config, folder = killed_run
     partial, kept = tmp_path / "cells/.cell.partial", tmp_path / "backup"
@@ -114,7 +113,6 @@ def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_
     assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("left", [b"", b"\xff"])
 def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
     """The process dies at the second point and what it noted of that is lost."""

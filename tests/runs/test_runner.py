@@ -137,7 +137,6 @@ def test_warnings_reach_the_rows_or_the_log(odd_cell, run, log):
     assert "beyond" not in log()
 
 
-@pytest.mark.slow
 def test_what_hangs_is_stopped_at_the_limit_and_told(odd_cell, run):
     happen = """
         if epsilon == 2:

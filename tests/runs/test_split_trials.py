@@ -58,7 +58,6 @@ def test_split_trials_give_the_rows_of_one_job(run):
     assert set(timings["metric"]) == set(split_timings["metric"])
 
 
-@pytest.mark.slow
 def test_every_job_says_that_its_trial_failed(run):
     _, rows, _ = run(True, limits={"seconds": 0.01})
     assert set(rows["status"]) == {TIMEOUT}

@@ -105,7 +105,6 @@ MOMENTS = {"raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness
 ALWAYS = {"calibrate_seconds", "expected_loss"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("key", ADDITIVE)
 def test_samples_of_every_additive_mechanism_agree_with_its_closed_forms(settings, key):
     rows = measure(settings, key)

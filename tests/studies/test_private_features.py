@@ -70,7 +70,6 @@ def test_the_same_seeds_give_the_same_numbers(problem):
     assert first == second
 
 
-@pytest.mark.slow
 def test_scores_without_noise_with_noise_and_with_none_of_the_data(problem):
     clean, noisy, exact, chance = (
         numbers(measure(problem, *args, trials=1, training_epochs=60), "f1")[0]

@@ -99,7 +99,6 @@ def test_what_a_band_proves_in_closed_form():
     assert alike.epsilon_lower(0.0) == 0 and alike.delta_lower(0.0) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_the_bounds_agree_with_the_curve_and_with_a_true_claim(delta):
     """Laplace noise of epsilon 1, at 85%: 5% each for the bet, the counts and the bands."""

@@ -162,7 +162,6 @@ def test_runs_as_a_module():
     assert "IMGM" in shown.stdout
 
 
-@pytest.mark.slow
 def test_describe_does_without_docstrings():
     """`python -OO` leaves none."""
     command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]

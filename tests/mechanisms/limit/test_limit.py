@@ -166,7 +166,6 @@ def test_no_cut_of_one_number_is_below_the_limit():
     assert len(ratios) == 1000 and np.max(ratios) > 0.99
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-5), (0.1, 1e-2), (5.0, 1e-10)])
 def test_the_limit_of_one_number_is_nearly_attained(epsilon, delta):
     query, budget = Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=epsilon, delta=delta)

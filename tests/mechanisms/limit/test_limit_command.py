@@ -45,7 +45,6 @@ def test_a_bound_is_rounded_down(value):
     assert shown <= value and shown == pytest.approx(value, rel=1e-5)
 
 
-@pytest.mark.slow
 def test_compare_says_how_far_from_the_limit():
     query = Query(shape=(2000,), l2_sensitivity=1.0)
     frame = compare(query, BUDGET, mechanisms=["gaussian-analytic"], calibrations=["exact"])

@@ -37,7 +37,6 @@ def value(test: ThresholdTest, radius):
     return r**2 + test.weight * (own - mpmath.exp(test.epsilon) * shifted)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [lambda: refined_test(5, 1.0, 1e-5), lambda: ball_test(3000, 0.5, 1e-7)]
 )

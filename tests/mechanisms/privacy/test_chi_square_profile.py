@@ -77,7 +77,6 @@ def test_raised_variance_agrees_with_gamma_functions(rows, epsilon, delta):
     assert 1e-3 * delta < bounds.value < 20 * delta
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "epsilon", "delta"),
     [

@@ -76,7 +76,6 @@ def test_the_l2_mechanism_with_hardly_any_loss():
 BY_PLD = [(1e-11, 2.180), (2e-12, 2.255), (1.01e-12, 2.286), (1e-12, 2.286)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("delta", "multiplier"), BY_PLD)
 def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)

@@ -68,7 +68,6 @@ def odd_noises(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("odd_noises")
 def test_mechanisms_that_talk_die_or_raise_are_named_and_the_others_ranked(capfd):
     names = [f"odd_noises:{name}" for name in ("Dies", "Raises", "Contradicts", "Talks")]

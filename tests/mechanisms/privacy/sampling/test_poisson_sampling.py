@@ -78,7 +78,6 @@ def test_without_sampling_the_closed_form_is_the_accountants_number(setting):
     assert gaussian_epsilon(*setting, 1e-5) == renyi
 
 
-@pytest.mark.slow
 def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
     """With orders up to 1,024 Renyi DP shows 0.0035 here, or zero."""
     found = noise_multiplier(1e-3, 1e-5, 0.01, 100)
