@@ -121,17 +121,18 @@ class TotalProfile(SummedProfile):
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
         """Basic composition: of use where few losses are so rare that no grid holds them."""
-        each = epsilon / self._number
-        strong = (math.log(run.steps) + self._log_single(run, each).upper for run in self._strongest)
+        at = epsilon / self._number
+        strong = (math.log(run.steps) + self._log_single(run, at).upper for run in self._strongest)
         with np.errstate(divide="ignore"):
-            weak = np.log(np.interp(np.expm1(np.minimum(each, 700.0)), _CHORDS, self._weak))
+            weak = np.log(np.interp(np.expm1(np.minimum(at, 700.0)), _CHORDS, self._weak))
         return np.logaddexp.reduce([weak, *strong], axis=0)
 
     @cached_property
     def _weak(self) -> np.ndarray:
         """The sum of the curves of all but the strongest, at the losses of `_CHORDS`."""
         weak = (run for run in self.parts if run not in self._strongest)
-        return sum((run.steps * _curve(run) for run in weak), np.zeros_like(_PROBES))[: _CHORDS.size]
+        curves = (run.steps * _curve(run)[: _CHORDS.size] for run in weak)
+        return sum(curves, np.zeros(_CHORDS.size))
 
     @cached_property
     def _strongest(self) -> dict[SampledRun, None]:

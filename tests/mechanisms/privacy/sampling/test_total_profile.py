@@ -65,7 +65,7 @@ def test_gaussian_noise_adds_mu_squared():
 
 
 def test_bounds_hold_hundreds_of_different_releases():
-    """Epsilon at delta from 1e-1 to 1e-15 within 0.01%; sums of a few are narrow beside the rest."""
+    """From delta 1e-1 to 1e-15, within 0.01% of epsilon."""
     mus = np.random.default_rng(1).lognormal(sigma=0.7, size=200)
     truth = GaussianProfile(mu=0.7)
     mus *= truth.mu / np.linalg.norm(mus)
