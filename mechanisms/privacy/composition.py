@@ -92,21 +92,14 @@ class _Tail:
             total = weights.sum()
             self.log_mass += times * float(logs.max() + np.log(total))
             tilted.append((each.places, weights / total, times))
-        self.low, high = _likely_sums(tilted)
+        self.low, sums = _likely_sums(tilted)
         first = sum(int(places[0]) * times for places, _, times in tilted)
         if first > 0:
             # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
             # the first sum delta is the whole mass.
-            self.low = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
-        length = scipy.fft.next_fast_len(high - self.low + 1, real=True)
-        spectrum = np.ones(length // 2 + 1, complex)
-        for places, weights, times in tilted:
-            # Places that lie further apart are those of sums that wrap around.
-            dense = np.bincount((places - places[0]) % length, weights, length)
-            found = scipy.fft.rfft(dense)
-            spectrum *= found if times == 1 else complex_power(found, times)
-        sums = np.roll(scipy.fft.irfft(spectrum, length), first - self.low)[: high - self.low + 1]
-        self.deltas = _deltas(np.maximum(sums, 0.0), spacing, tilt)
+            start = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
+            self.low, sums = start, np.r_[np.zeros(self.low - start), sums]
+        self.deltas = _deltas(sums, spacing, tilt)
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Linear in e^epsilon between the losses of the grid."""
@@ -191,25 +184,55 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
 
 
-def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, int]:
-    """The first and the last sum of places that matter: beyond is less mass than _WRAPPED.
+def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, np.ndarray]:
+    """The first place of the sum of all parts that matters, and the masses from there on.
 
-    Chernoff bounds at forty orders.
+    Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
+    first: many parts that are narrow beside the sum take short transforms.
     """
-    ends = [sum(int(places[end]) * times for places, _, times in parts) for end in (0, -1)]
-    size = max(int(places[-1] - places[0]) + 1 for places, _, _ in parts)
-    orders = np.geomspace(1e-3, 20, 20) / size
-    limits = []
-    for sign in (-1, 1):
-        log_moments = np.zeros(orders.size)
-        for places, weights, times in parts:
-            kept = weights > 0
-            exponents = np.log(weights[kept]) + sign * orders[:, None] * places[kept]
-            top = exponents.max(axis=1)
-            log_moments += times * (top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
-        limits.append(sign * ((log_moments - math.log(_WRAPPED / 2)) / orders).min())
-    low, high = max(ends[0], math.floor(limits[0])), min(ends[1], math.ceil(limits[1]))
-    return low, max(high, low + 1)
+    parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
+    ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
+    sizes = [int(places[-1] - places[0]) + 1 for places, _, _ in parts]
+    wider = max(sizes) / min(sizes)
+    orders = np.geomspace(1e-3, 20 * wider, 20 + math.ceil(math.log(wider))) / max(sizes)
+    orders = np.r_[-orders, orders]
+    log_moments = np.array([times * _log_moments(p, mass, orders) for p, mass, times in parts])
+    # Each of the sums wraps its share.
+    log_share = math.log(_WRAPPED / 2 / (2 * len(parts) - 1))
+
+    def between(start: int, stop: int) -> tuple[int, np.ndarray]:
+        """The sum of some of the parts; Chernoff bounds at all orders."""
+        first, last = ends[start:stop].sum(axis=0).tolist()
+        limits = (log_moments[start:stop].sum(axis=0) - log_share) / orders
+        low = max(first, math.floor(limits[orders < 0].max()))
+        high = max(min(last, math.ceil(limits[orders > 0].min())), low + 1)
+        if stop - start > 1:
+            middle = (start + stop) // 2
+            found = between(start, middle), between(middle, stop)
+            first = sum(start for start, _ in found)
+            length = max(high - low + 1, *(masses.size for _, masses in found))
+            length = scipy.fft.next_fast_len(length, real=True)
+            spectrum = math.prod(scipy.fft.rfft(masses, length) for _, masses in found)
+        else:
+            places, weights, times = parts[start]
+            length = scipy.fft.next_fast_len(high - low + 1, real=True)
+            # Places that lie further apart are those of sums that wrap around.
+            dense = np.bincount((places - places[0]) % length, weights, length)
+            if times == 1:
+                return low, np.roll(dense, first - low)[: high - low + 1]
+            spectrum = complex_power(scipy.fft.rfft(dense), times)
+        sums = np.roll(scipy.fft.irfft(spectrum, length), first - low)[: high - low + 1]
+        return low, np.maximum(sums, 0.0)
+
+    return between(0, len(parts))
+
+
+def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """log E e^(order X) of masses at places, for each order."""
+    kept = weights > 0
+    exponents = np.log(weights[kept]) + orders[:, None] * places[kept]
+    top = exponents.max(axis=1)
+    return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
 
 
 def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:

@@ -32,7 +32,10 @@ KNOWN = {
         "plrvo-guarantee spherical-low bandmf-guarantee bandmf-columns bandmf-rows bsr-earliest "
         "counting-max counting-mean"
     ),
-    CONTRADICTED: "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee",
+    CONTRADICTED: (
+        "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
+        "jacobian-unclipped jacobian-plan"
+    ),
     # A false guarantee, or a wrong order, beside a true statement each.
     PARTLY: "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten",
     DEPENDS: "r1-s2 tldp-error-order",

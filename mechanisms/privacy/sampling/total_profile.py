@@ -34,11 +34,13 @@ from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
 from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 
-# Losses at which a curve is looked at before a grid is chosen.
-_PROBES = np.geomspace(1e-8, 1e4, 161)
+# Losses at which the curve of every release is known. Chords between them end where e^loss is
+# still finite.
+_PROBES = np.r_[0.0, np.geomspace(1e-8, 1e4, 161)]
+_CHORDS = np.expm1(_PROBES[_PROBES < 700])
 # Places of the grid in a standard deviation of the sum: more where many releases add their errors,
-# fewer where many different ones have to be convolved.
-_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 12, 1 << 16), 1 << 22, 1 << 10
+# fewer where the losses of different ones take more places than these, all together.
+_PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 12, 1 << 16), 1 << 23, 1 << 10
 # Places up to the largest loss that matters.
 _LONGEST = 1 << 20
 # Losses at which the profile of one kind of release is evaluated, and those of all kinds together.
@@ -66,7 +68,7 @@ class TotalProfile(SummedProfile):
         if len({run.adjacency for run in self.parts}) != 1:
             raise ValueError("parts must hold releases, all of the same adjacency")
 
-    @property
+    @cached_property
     def largest_loss(self) -> float:
         return float(sum(run.steps * _largest(run) for run in self.parts))
 
@@ -102,15 +104,14 @@ class TotalProfile(SummedProfile):
         return _ALL if self._alone else 1 / 3
 
     @cached_property
-    def _alone(self) -> tuple[SampledRun, ...]:
+    def _alone(self) -> frozenset[SampledRun]:
         """Those that the lower bound does not convolve."""
-        return tuple(run for run in self.parts if not _has_tails(run.step))
+        return frozenset(run for run in self.parts if not _has_tails(run.step))
 
     def _log_delta(self, epsilon):
         lower, value, upper = super()._log_delta(epsilon)
         upper = np.minimum(upper, self._log_basic(epsilon))
-        # What a single release proves.
-        singles = [self._log_single(run, epsilon).lower for run in self.parts]
+        singles = [self._log_single(run, epsilon).lower for run in self._strongest]
         lower = np.minimum(np.max([lower, *singles], axis=0), upper)
         return Bounds(lower, np.clip(value, lower, upper), upper)
 
@@ -120,11 +121,24 @@ class TotalProfile(SummedProfile):
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
         """Basic composition: of use where few losses are so rare that no grid holds them."""
-        each = (
-            math.log(run.steps) + self._log_single(run, epsilon / self._number).upper
-            for run in self.parts
-        )
-        return np.logaddexp.reduce(list(each), axis=0)
+        at = epsilon / self._number
+        strong = (math.log(run.steps) + self._log_single(run, at).upper for run in self._strongest)
+        with np.errstate(divide="ignore"):
+            weak = np.log(np.interp(np.expm1(np.minimum(at, 700.0)), _CHORDS, self._weak))
+        return np.logaddexp.reduce([weak, *strong], axis=0)
+
+    @cached_property
+    def _weak(self) -> np.ndarray:
+        """The sum of the curves of all but the strongest, at the losses of `_CHORDS`."""
+        weak = (run for run in self.parts if run not in self._strongest)
+        curves = (run.steps * _curve(run)[: _CHORDS.size] for run in weak)
+        return sum(curves, np.zeros(_CHORDS.size))
+
+    @cached_property
+    def _strongest(self) -> dict[SampledRun, None]:
+        """Releases with the largest delta at a probe, whose bounds are computed one by one."""
+        worst = np.argmax([_curve(run) for run in self.parts], axis=0)
+        return dict.fromkeys(self.parts[i] for i in worst)
 
     @staticmethod
     def _log_single(run: SampledRun, epsilon: np.ndarray) -> Bounds:
@@ -133,30 +147,33 @@ class TotalProfile(SummedProfile):
         return Bounds(*(np.log(weight) + each for each in run.step.log_delta(base)))
 
     def _reaches(self, level: int) -> tuple[float, ...]:
-        return (FINE, math.inf) if self._top(level) > FINE else (math.inf,)
+        return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
 
     def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
         if (side, level, reach) not in self._known:
             spacing = self._spacing(level, reach)
             laws_of = _laws_above if side == "above" else _laws_below
-            seen = [run for run in self.parts if side == "above" or run not in self._alone]
             laws = [
-                (laws_of(run, self._places(run, level, reach), spacing), run.steps) for run in seen
+                (laws_of(run, self._places(top, level, reach), spacing), run.steps)
+                for run, top in zip(self.parts, self._tops(level), strict=True)
+                if side == "above" or run not in self._alone
             ]
             nothing = distribution(np.zeros(1, int), np.ones(1), spacing)
             self._known[side, level, reach] = _WorseDirection(laws or [([nothing], 1)])
         return self._known[side, level, reach]
 
-    def _places(self, run: SampledRun, level: int, reach: float) -> np.ndarray:
+    def _places(self, top: float, level: int, reach: float) -> np.ndarray:
         """From 0 to the loss that matters, half of them even, half geometric."""
-        top = min(_top(run, CUTS[level] / self._number), reach)
-        size = max(math.ceil(top / self._spacing(level, reach)), 1)
+        size = max(math.ceil(min(top, reach) / self._spacing(level, reach)), 1)
         half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
         places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
         return np.unique(np.round(places).astype(int))
 
-    def _top(self, level: int) -> float:
-        return max(_top(run, CUTS[level] / self._number) for run in self.parts)
+    def _tops(self, level: int) -> list[float]:
+        if ("tops", level) not in self._known:
+            cut = CUTS[level] / self._number
+            self._known["tops", level] = [_top(run, cut) for run in self.parts]
+        return self._known["tops", level]
 
     @cached_property
     def _number(self) -> int:
@@ -166,8 +183,9 @@ class TotalProfile(SummedProfile):
         if ("spacing", level, reach) not in self._known:
             variance = sum(run.steps * _variance(run, reach) for run in self.parts)
             places = np.clip(128 * math.sqrt(self._number), *_PLACES)
-            places = min(places, max(_PLACES_OF_ALL / len(self.parts), _PLACES_AT_LEAST))
-            spacing = max(math.sqrt(variance) / places, min(self._top(level), reach) / _LONGEST)
+            tops = [min(top, reach) for top in self._tops(level)]
+            coarse = min(math.sqrt(variance) / _PLACES_AT_LEAST, sum(tops) / _PLACES_OF_ALL)
+            spacing = max(math.sqrt(variance) / places, coarse, max(tops) / _LONGEST)
             # A better pair cannot have more than its largest loss, which may be likely: on the
             # grid.
             ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)

@@ -64,6 +64,28 @@ def test_gaussian_noise_adds_mu_squared():
     ) == GaussianProfile(mu=math.sqrt(4 * 0.36 + 0.25))
 
 
+def test_bounds_hold_hundreds_of_different_releases():
+    """From delta 1e-1 to 1e-15, within 0.01% of epsilon."""
+    mus = np.random.default_rng(1).lognormal(sigma=0.7, size=200)
+    truth = GaussianProfile(mu=0.7)
+    mus *= truth.mu / np.linalg.norm(mus)
+    found = TotalProfile(parts=tuple(run(GaussianProfile(mu=float(mu))) for mu in mus))
+    bounds, epsilons = found.epsilon(TARGETS), truth.epsilon(TARGETS).value
+    assert (bounds.lower <= epsilons).all() and (epsilons <= bounds.upper).all()
+    assert (bounds.upper - bounds.lower < 1e-4 * epsilons).all()
+
+
+def test_different_releases_on_rare_samples_are_bounded_by_the_sum_of_their_deltas():
+    """No grid holds losses that are as rare."""
+    runs = [run(GaussianProfile(mu=1 + i / 10), rate=1e-10) for i in range(10)]
+    found = total(runs)
+    for epsilon in (1e-5, 1e-2):
+        each = np.array([epsilon / 10])
+        deltas = [one.rate * float(one.step.delta(one.removed(each)[0]).value[0]) for one in runs]
+        upper = found.log_delta(epsilon).upper
+        assert upper == pytest.approx(math.log(sum(deltas)), abs=0.2)
+
+
 def test_bounds_hold_gaussian_noise_that_is_not_merged():
     """From delta 1e-1 to 1e-15, within 0.3% of delta and 0.1% of epsilon."""
     runs = (run(GaussianProfile(mu=0.3), 5), run(GaussianProfile(mu=1.0)))

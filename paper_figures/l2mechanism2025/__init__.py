@@ -1,0 +1,4 @@
+"""l2mechanism2025 (Joseph, Kulesza and Yu, arXiv:2502.15929): the l2 mechanism's own numbers."""
+
+NAME = "The l2 mechanism"
+MECHANISMS = ("l2",)
