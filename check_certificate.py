@@ -2,8 +2,7 @@
 
 (epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E; P and Q are its
 probabilities for neighbours x and x'. This file derives the noise from the budget by the paper's
-formula, and intervals that contain P and Q. What it says of an interval is true of all its points.
-"""
+formula, and intervals that contain P and Q. What it says of one holds at all its points."""
 
 import json
 import re
@@ -40,8 +39,7 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     The cosine t of v and x' - x has density c (1 - t^2)^((m - 3) / 2), and R <= r has probability
     erf(r / (sigma sqrt 2)). In units of |x - x'|, x + R v is in E iff R <= 1 / s, with
     s = t + sqrt(t^2 + a); t and -t go together, as -1 / s becomes -s / a. And x' - R v is in E iff
-    t >= tau and R is between 1 / s and s / tau^2, s = t + sqrt(t^2 - tau^2).
-    """
+    t >= tau and R is between 1 / s and s / tau^2, s = t + sqrt(t^2 - tau^2)."""
     rho, tau = (arb(distance_squared) / 2).sqrt() / sigma, arb(tau).mid()  # tau is ours to choose
     need(0 < tau < 1 and 0 < rho < 1e9 and type(m) is int and m > 2, f"tau = {tau}, m = {m}")
     c = ((arb(m) / 2).lgamma() - (arb(m - 1) / 2).lgamma()).exp() / PI.sqrt()
@@ -114,10 +112,12 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
     return arb(unit), log_p.exp(), log_q.exp()
 
 
-def gaussian(epsilon, delta, scale, z=None):
-    mu, e = arb(scale), arb(epsilon)
+def gaussian(epsilon, delta, scale, classic=0, z=None):
+    mu, e, factor = arb(scale), arb(epsilon), arb(epsilon).exp()
+    if classic == 1:  # sigma = |x' - x| sqrt(2 ln(1.25 / delta)) / epsilon
+        mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt()
     (p, q), above = (half_spaces(v / 2 - e / v, v) for v in (mu, mu * (1 + TINY)))
-    need(p - e.exp() * q <= delta <= above[0] - e.exp() * above[1], "mu is not the root")
+    need(classic == 1 or p - factor * q <= delta <= above[0] - factor * above[1], "mu is no root")
     return mu, *((p, q) if z is None else half_spaces(z, mu))
 
 

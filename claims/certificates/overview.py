@@ -28,7 +28,6 @@ CLAIMS_WITHOUT = {
     "l2mechanism-guarantee": "a bound by shells of radii; the checker has no density of this noise",
     "jacobian-guarantee": _TRIANGLE,
     "jacobian-unclipped": "the loss of two records is a short sum; there is no number to bound",
-    "jacobian-plan": "Gaussian noise of too little variance; its formula is not in the checker",
     "mgm-thm1": _WASTEFUL,
     "mgm-thm2-udn": _WASTEFUL,
     "mgm-thm3-idn": _WASTEFUL,

@@ -2,7 +2,7 @@
 
 The code is dp_l2 of github.com/google-research/google-research, commit 4c42994; the formulas are
 written again from it. The l2 sensitivity is 1. The noise has a density proportional to
-exp(-||x|| / sigma), or to exp(-||x||_1 / sigma) for Laplace noise.
+exp(-||x|| / sigma).
 """
 
 import functools
@@ -16,7 +16,6 @@ from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms import Query
 from mechanisms.noise.spherical_noise import Spherical
-from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.words import rounded_up
@@ -69,46 +68,6 @@ def scales_are_least(
         ),
         calibration="published",
     )
-
-
-@judge
-def laplace_scale_is_least(
-    *, sizes: list[Count], epsilon: Epsilon, delta: Delta, tolerance: float
-) -> Finding:
-    """Whether no smaller scale of Laplace noise is private than sqrt(M) / (epsilon + delta).
-
-    One element has a closed form. For more, `enough_laplace` is private: it contradicts where it is
-    smaller, and decides nothing where it is not.
-    """
-    cases, shown = [], []
-    for size in sizes:
-        stated = math.sqrt(size) / (epsilon + delta)
-        if size == 1:
-            least = profile(1, 1.0).scale_factor(epsilon, delta)
-            cases.append(stated <= (1 + tolerance) * least)
-        else:
-            least = enough_laplace(epsilon, delta)
-            cases.append(False if stated > (1 + tolerance) * least else None)
-        shown.append(f"M = {size}: stated {stated:.4g}, enough {rounded_up(least)}")
-    return Finding(
-        parts=[universal("", cases, "; ".join(shown))],
-        detail=(
-            f"Scales b for an l2 sensitivity of 1, epsilon {epsilon:g}, delta {delta:g}. For one "
-            "element the least is known. For more, b is enough where Gaussian noise of standard "
-            "deviation sqrt(2 / pi) b is: it hides every element worse, and squares of changes add."
-        ),
-        calibration="published",
-    )
-
-
-def enough_laplace(epsilon: float, delta: float) -> float:
-    """A scale of Laplace noise that is private for any change by 1 in l2 norm of any length.
-
-    An x-DP pair is no worse than a Gaussian one with Phi(-mu / 2) = 1 / (1 + e^x): the curve of
-    errors of the first is a polygon with one corner, there, and the second is convex. mu is at most
-    x sqrt(pi / 2), its tangent at 0.
-    """
-    return math.sqrt(math.pi / 2) / float(mu_for(epsilon, delta))
 
 
 @functools.cache

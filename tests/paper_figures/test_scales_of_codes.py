@@ -5,14 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from paper_figures.jacobian2026.theorems import epsilon_of
 from paper_figures.l2mechanism2025.theorems import (
     _caps,
     delta_bound,
-    enough_laplace,
-    laplace_scale_is_least,
     least_scale,
     profile,
     published_scale,
@@ -46,29 +42,6 @@ def test_the_search_ends_within_its_tolerance_on_the_private_side(size):
     sigma = published_scale(size, 1.0, 1e-5)
     assert delta_bound(size, 1.0, 1e-5, sigma) <= 1e-5
     assert delta_bound(size, 1.0, 1e-5, sigma - 1e-3) > 1e-5
-
-
-def test_a_scale_that_is_enough_for_laplace_noise():
-    """Against the exact profiles of changes of one element and of a hundred alike, and a proof."""
-    scale = enough_laplace(1.0, 1e-5)
-    for count in (1, 4, 100):
-        each = IndependentLaplaceProfile(components=count, width=count**-0.5, scale=scale, rest=0.0)
-        assert each.delta(1.0).upper <= 1e-5
-    for x in (0.01, 0.5, 3.0):
-        near = GaussianProfile(mu=x * math.sqrt(math.pi / 2))
-        for epsilon in (0.0, 0.2 * x, 0.9 * x):
-            assert LaplaceProfile(l1_sensitivity=x, scale=1.0).delta(epsilon).upper <= (
-                near.delta(epsilon).lower
-            )
-
-
-def test_the_stated_laplace_scale_is_least_for_one_element_only():
-    arguments = {"epsilon": 1.0, "delta": 1e-5, "tolerance": 0.01}
-    found = {
-        size: laplace_scale_is_least(sizes=[size], **arguments).parts[0].verdict
-        for size in (1, 8, 25)
-    }
-    assert found == {1: "confirmed", 8: "inconclusive", 25: "contradicted"}
 
 
 def test_the_loss_of_a_record_that_is_not_clipped():
