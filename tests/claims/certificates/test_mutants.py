@@ -22,6 +22,7 @@ BASES = {
     "wishart": ("guarantee-wishart", 0),
     "dawa": ("guarantee-dawa-published", 9),
     "gaussian": ("guarantee-gaussian-analytic", 0),
+    "classic gaussian": ("jacobian-plan", 0),
     "norm": ("guarantee-laplace", 0),
 }
 MECHANISMS = ("r1smg", "product_noise", "tldp", "wishart", "dawa", "gaussian", "norm_noise", "none")
