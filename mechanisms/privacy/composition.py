@@ -106,7 +106,8 @@ class _Tail:
             found = scipy.fft.rfft(dense)
             spectrum *= found if times == 1 else complex_power(found, times)
         sums = np.roll(scipy.fft.irfft(spectrum, length), first - self.low)[: high - self.low + 1]
-        self.deltas = _deltas(np.maximum(sums, 0.0), spacing, tilt)
+        # Masses below 0 by rounding stay: without them that of the others would add up.
+        self.deltas = _deltas(sums, spacing, tilt)
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Linear in e^epsilon between the losses of the grid."""
@@ -131,7 +132,7 @@ class LossSum:
         with np.errstate(divide="ignore"):
             log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
-        self._log_error = math.log(FFT_ERROR + 2 * ULP * sum(n for _, n in parts))
+        self._log_error = math.log(fft_error(sum(n for _, n in parts)))
         # Methods that are cached per object.
         self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
         self._log_moment = functools.cache(self._moment)
@@ -182,7 +183,7 @@ class LossSum:
 def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     """D_i = sum_{j > i} g_j a^(j - i) (1 - c^(j - i)) at every place, a = e^(-t h), c = e^-h.
 
-    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): positive terms only, from the
+    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): no differences, from the
     right end.
     """
     shifted = np.r_[0.0, sums[:0:-1]]
@@ -212,6 +213,11 @@ def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, 
     return low, max(high, low + 1)
 
 
+def fft_error(number: int) -> float:
+    """Allowance for the FFT in a payoff of at most 1 of the sum of so many losses."""
+    return FFT_ERROR + 2 * ULP * number
+
+
 def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
     """log of what is left of a value less its error; -inf where that is nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -219,14 +225,18 @@ def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(left), -np.inf, left)
 
 
-def by_level(epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Curves at the levels of `CUTS` that resolve them, (k, n).
+def by_level(
+    epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray], number: int
+) -> np.ndarray:
+    """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
     curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
     """
     found = curves(0, epsilon)
+    # Without a tilt the error of the FFT is absolute.
+    resolved = [max(CUTS[0] * RESOLVED, 100 * fft_error(number)), *(RESOLVED * c for c in CUTS[1:])]
     for level in range(1, len(CUTS)):
-        above = found[-1] - math.log(CUTS[level - 1] * RESOLVED)
+        above = found[-1] - math.log(resolved[level - 1])
         low = above < _LOG_TURN
         if not low.any():
             break
@@ -249,6 +259,11 @@ class SummedProfile(PrivacyProfile):
     # Of the curve above in the value: cells err half as much as chords if they are many places
     # wide, and twice as much if they are one place wide.
     _share_above = 1 / 3
+
+    @property
+    @abstractmethod
+    def _number(self) -> int:
+        """Of releases."""
 
     @abstractmethod
     def _reaches(self, level: int) -> tuple[float, ...]:
@@ -281,7 +296,7 @@ class SummedProfile(PrivacyProfile):
             value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
-        found = by_level(epsilon.ravel(), curves)
+        found = by_level(epsilon.ravel(), curves, self._number)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
         return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
 
@@ -306,7 +321,7 @@ class SummedProfile(PrivacyProfile):
 
         if epsilon >= self.largest_loss:
             return -math.inf
-        return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
+        return min(float(by_level(np.array([float(epsilon)]), curve, self._number)[0, 0]), 0.0)
 
     def _resolution(self, delta):
         # Rounding moves delta by about a hundredth of the allowance for it.
@@ -321,6 +336,10 @@ class ConvolvedProfile(SummedProfile):
     def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
         """Profiles of symmetric pairs, and the number of releases with each."""
 
+    @property
+    def _number(self):
+        return sum(times for _, times in self._releases)
+
     @abstractmethod
     def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
         """The spacing, and nodes in units of it for each profile, from 0 to its top."""
@@ -331,8 +350,8 @@ class ConvolvedProfile(SummedProfile):
     def _tops(self, level: int) -> list[float]:
         """The loss of every kind of release beyond which it does not matter."""
         if ("tops", level) not in self._known:
-            total = sum(times for _, times in self._releases)
-            self._known["tops", level] = [_top(p, CUTS[level] / total) for p, _ in self._releases]
+            cut = CUTS[level] / self._number
+            self._known["tops", level] = [_top(profile, cut) for profile, _ in self._releases]
         return self._known["tops", level]
 
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
@@ -537,11 +556,18 @@ def tails_of_pair(
 def merged_cells(
     nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of a better pair, of whose losses only those above the first node count.
+    """Places and masses of a better pair: `cells` on a grid."""
+    return on_grid(*cells(nodes, survival, other, gain), spacing)
+
+
+def cells(
+    nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Masses and rising losses of a better pair, of whose losses only those above the first node
+    count.
 
     nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
-    cell between two nodes has one loss; one between two places is merged with as much of the lower
-    ones as moves it to the lower place. What is beyond the last node has its loss.
+    cell between two nodes has one loss. What is beyond the last node has its loss.
     """
     mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
     mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)
@@ -554,17 +580,20 @@ def merged_cells(
     losses[(mass_q < np.finfo(float).tiny) | (mass_p == 0)] = -np.inf
     losses = losses.clip(nodes, np.r_[nodes[1:], nodes[-1]])
     kept = mass_p > 0
-    return _on_grid(mass_p[kept][::-1].tolist(), losses[kept][::-1].tolist(), spacing)
+    return mass_p[kept], losses[kept]
 
 
-def _on_grid(
-    masses: list[float], losses: list[float], spacing: float
+def on_grid(
+    masses: np.ndarray, losses: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of cells of falling loss, of which those between two places are merged with
-    as much of the next ones as moves them to the lower place."""
+    """Places and masses of a better pair than that of cells with rising losses.
+
+    A cell between two places is merged with as much of the lower ones as moves it to the lower
+    place.
+    """
     found: dict[int, float] = {}
     mass = loss = 0.0
-    for next_mass, next_loss in zip(masses, losses, strict=True):
+    for next_mass, next_loss in zip(masses[::-1].tolist(), losses[::-1].tolist(), strict=True):
         if mass:
             # A loss below a place by rounding alone is that of the place.
             place = math.floor(loss / spacing + 1e-9)

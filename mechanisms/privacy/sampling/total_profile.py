@@ -110,7 +110,7 @@ class TotalProfile(SummedProfile):
         lower, value, upper = super()._log_delta(epsilon)
         upper = np.minimum(upper, self._log_basic(epsilon))
         # What a single release proves.
-        singles = [self._log_single(run, epsilon).lower for run in self.parts]
+        singles = [run.log_step_delta(epsilon).lower for run in self.parts]
         lower = np.minimum(np.max([lower, *singles], axis=0), upper)
         return Bounds(lower, np.clip(value, lower, upper), upper)
 
@@ -121,16 +121,10 @@ class TotalProfile(SummedProfile):
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
         """Basic composition: of use where few losses are so rare that no grid holds them."""
         each = (
-            math.log(run.steps) + self._log_single(run, epsilon / self._number).upper
+            math.log(run.steps) + run.log_step_delta(epsilon / self._number).upper
             for run in self.parts
         )
         return np.logaddexp.reduce(list(each), axis=0)
-
-    @staticmethod
-    def _log_single(run: SampledRun, epsilon: np.ndarray) -> Bounds:
-        """log delta of one release."""
-        base, weight = run.removed(epsilon)
-        return Bounds(*(np.log(weight) + each for each in run.step.log_delta(base)))
 
     def _reaches(self, level: int) -> tuple[float, ...]:
         return (FINE, math.inf) if self._top(level) > FINE else (math.inf,)
