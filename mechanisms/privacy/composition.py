@@ -56,6 +56,8 @@ _LOG_TURN = math.log(1e2)
 FFT_ERROR = 1e-12
 # e^-_CERTAIN is nothing beside 1.
 _CERTAIN = 40.0
+# Places of a sum beyond which none is computed: some hundreds of MiB.
+_MOST_PLACES = 1 << 24
 # Mass, tilted, of the sums that wrap around.
 _WRAPPED = 1e-15
 # Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
@@ -80,7 +82,10 @@ class LossDistribution:
 
 
 class _Tail:
-    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt."""
+    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt.
+
+    Of more than _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
+    """
 
     def __init__(self, parts: tuple[tuple[LossDistribution, int], ...], tilt: float):
         spacing = parts[0][0].spacing
@@ -98,6 +103,10 @@ class _Tail:
             # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
             # the first sum delta is the whole mass.
             self.low = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
+        self.known = high - self.low < _MOST_PLACES
+        self.log_error = math.log(fft_error(sum(n for _, n in parts))) if self.known else 0.0
+        if not self.known:
+            return
         length = scipy.fft.next_fast_len(high - self.low + 1, real=True)
         spectrum = np.ones(length // 2 + 1, complex)
         for places, weights, times in tilted:
@@ -111,6 +120,8 @@ class _Tail:
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Linear in e^epsilon between the losses of the grid."""
+        if not self.known:
+            return np.full(epsilon.shape, -np.inf)
         h, last = self.spacing, self.deltas.size - 1
         position = np.clip(epsilon / h - self.low, 0.0, last)
         cell = np.minimum(position.astype(int), last - 1)
@@ -132,13 +143,12 @@ class LossSum:
         with np.errstate(divide="ignore"):
             log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
-        self._log_error = math.log(fft_error(sum(n for _, n in parts)))
         # Methods that are cached per object.
         self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
         self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
-        """log delta of the sum, and log of the allowance for the FFT in it; epsilon a flat array.
+        """log delta of the sum, and log of the allowance for its error; epsilon a flat array.
 
         The infinite losses are part of delta.
         """
@@ -154,7 +164,7 @@ class LossSum:
                 reach = self.largest - epsilon[at]
                 best = np.minimum(reach, np.log1p(1 / tilt)) if tilt else reach
                 payoff = np.log(-np.expm1(-best)) - tilt * best
-                error[at] = self._log_error + tail.log_mass - tilt * epsilon[at] + payoff
+                error[at] = tail.log_error + tail.log_mass - tilt * epsilon[at] + payoff
         return np.logaddexp(value, self.log_infinite), error
 
     def _moment(self, step: int) -> float:

@@ -362,7 +362,7 @@ class SampledRun:
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # 1 - (1 - q) e^loss = q (1 - share): in this form tiny losses do not cancel.
         with np.errstate(divide="ignore"):
-            share = np.minimum((1 / self.rate - 1) * np.expm1(np.minimum(losses, 700.0)), 1.0)
+            share = np.minimum((1 / self.rate - 1) * np.expm1(np.minimum(losses, 600.0)), 1.0)
             return losses - np.log1p(-share), self.rate * (1 - share)
 
     @functools.cached_property
@@ -515,7 +515,7 @@ def _centred(
     mass = masses[bulk].sum()
     if mass < 0.5:
         return (masses, losses), 0.0
-    offset = -math.log1p(float(masses[bulk] @ np.expm1(-losses[bulk])) / mass)
+    offset = median - math.log1p(float(masses[bulk] @ np.expm1(median - losses[bulk])) / mass)
     low, high = (np.flatnonzero(bulk)[end] for end in (0, -1))
     masses = np.r_[masses[:low], mass, masses[high + 1 :]]
     return (masses, np.r_[losses[:low], offset, losses[high + 1 :]] - offset), offset

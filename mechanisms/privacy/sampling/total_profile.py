@@ -212,16 +212,16 @@ def _joint(runs: list[SampledRun]) -> PrivacyProfile:
 
 def _merged(runs: list[SampledRun]) -> tuple[SampledRun, ...]:
     """Equal releases counted together, and Gaussian noise on all records as one release."""
-    counted, squares = {}, []
+    counted, distances = {}, []
     for run in runs:
         if run.rate == 1 and isinstance(run.step, GaussianProfile):
-            squares.append(run.steps * run.step.mu**2)
+            distances.append(math.sqrt(run.steps) * run.step.mu)
         else:
             kind = replace(run, steps=1)
             counted[kind] = counted.get(kind, 0) + run.steps
     found = [replace(kind, steps=steps) for kind, steps in counted.items()]
-    if squares and (any(squares) or not found):
-        noise = GaussianProfile(mu=math.sqrt(math.fsum(squares)))
+    if distances and (any(distances) or not found):
+        noise = GaussianProfile(mu=math.hypot(*distances))
         found.append(replace(runs[0], step=noise, steps=1, rate=1.0))
     return tuple(found)
 

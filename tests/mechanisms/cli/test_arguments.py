@@ -109,19 +109,21 @@ def test_a_full_disk_is_not_status_one(both):
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "library"),
     [
-        "mechanisms",
-        "runs",
-        "paper_figures",
-        "site_builder",
-        "library_trials",
-        "claims.certificates",
+        ("mechanisms", "numpy"),
+        ("datasets", "pooch"),
+        ("runs", "numpy"),
+        ("paper_figures", "numpy"),
+        ("site_builder", "numpy"),
+        ("library_trials", "numpy"),
+        ("claims.certificates", "numpy"),
     ],
 )
-def test_an_interrupt_while_a_command_is_imported(command, tmp_path):
-    """numpy is replaced by a module during whose import Ctrl-C arrives."""
-    (tmp_path / "numpy.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+def test_an_interrupt_while_a_command_is_imported(command, library, tmp_path):
+    """The library is replaced by a module during whose import Ctrl-C arrives."""
+    stand_in = tmp_path / f"{library}.py"
+    stand_in.write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-m", command],

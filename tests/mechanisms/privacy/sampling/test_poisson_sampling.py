@@ -272,6 +272,16 @@ def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
     assert lower <= known and upper < known + 1e-3
 
 
+@pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (1e-4, 1000), (0.5, 10**6), (1.0, 1)])
+def test_losses_too_large_for_a_fine_grid_have_bounds(rate, steps):
+    found = SampledRun(step=GaussianProfile(mu=100.0), rate=rate, steps=steps)
+    largest = KnownSamplesProfile(mu=100.0, rate=rate, steps=steps).epsilon(1e-2).upper
+    lower, upper = found.log_bounds(np.array([0.0, 1.2 * largest]))
+    assert (lower <= upper).all()
+    assert lower[0] > math.log1p(-((1 - rate) ** steps)) - 1e-3
+    assert upper[1] < math.log(1e-2)
+
+
 @pytest.mark.parametrize(("rate", "steps"), [(1e-6, 1000), (1e-3, 1000), (1e-4, 100_000)])
 def test_the_bounds_of_a_run_are_close_where_the_bulk_of_losses_is_small(rate, steps):
     found = SampledRun(step=GaussianProfile(mu=1.0), rate=rate, steps=steps)
