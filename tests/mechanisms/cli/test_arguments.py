@@ -1,5 +1,6 @@
 """What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 from mechanisms.cli.arguments import (
     CLOSED_PIPE,
     Parser,
+    new_file,
+    new_folder,
     number,
     run,
     share,
@@ -133,6 +136,19 @@ def test_an_interrupt_while_a_command_is_imported(command, library, tmp_path):
         text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
+
+
+def test_places_to_write_are_checked_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    for kind, good, bad in (
+        (new_file, ["file", "other"], ["", ".", "no/other", "file/other"]),
+        (new_folder, [".", "no/such"], ["", "file", "file/other"]),
+    ):
+        for name in good:
+            assert kind(str(tmp_path / name)) == tmp_path / name
+        for name in bad:
+            with pytest.raises(argparse.ArgumentTypeError, match="must be a f"):
+                kind(name and str(tmp_path / name))
 
 
 def test_an_interrupt_is_one_line(capsys):
