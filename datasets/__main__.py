@@ -12,14 +12,14 @@ from pathlib import Path
 from datasets import DATASETS, DataError, fetch
 from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
-from mechanisms.cli.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, new_folder, run
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 after a DataError or 2 for an unknown name."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
-        return _list(Path(options.folder))
+        return _list(options.folder)
     try:
         for name in options.names:
             require_known(name)
@@ -43,7 +43,9 @@ def _parser() -> Parser:
     fetching = commands.add_parser("fetch", help="download or copy official files and verify them")
     fetching.add_argument("names", metavar="NAME", nargs="+", help="a name that `list` shows")
     for command in (listing, fetching):
-        command.add_argument("--folder", default="data", help="data folder (default: data)")
+        command.add_argument(
+            "--folder", type=new_folder, default="data", help="data folder (default: data)"
+        )
     fetching.add_argument(
         "--mirror",
         default=os.environ.get("DATA_MIRROR"),

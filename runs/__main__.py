@@ -131,7 +131,7 @@ def _config_of(run: str) -> Path:
 
 
 def _crate(options) -> int:
-    write_crate(options.name, Path(options.out))
+    write_crate(options.name, options.out)
     return 0
 
 
@@ -265,7 +265,7 @@ def _parser() -> reading.Parser:
     check.set_defaults(run=_check)
     crate = commands.add_parser("crate", help="pack a finished run for others, as an RO-Crate")
     crate.add_argument("name", metavar="run", help="a folder of results/")
-    crate.add_argument("--out", required=True, metavar="FILE.zip")
+    crate.add_argument("--out", type=reading.new_file, required=True, metavar="FILE.zip")
     crate.set_defaults(run=_crate)
     estimate = commands.add_parser("estimate", help="cells, core-hours and memory of a config")
     estimate.add_argument("config")

@@ -15,7 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from mechanisms.cli.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, new_file, new_folder, run
 from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
 from site_builder.paper import NoPaper, write_paper
@@ -32,10 +32,15 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("command", choices=("build", "paper"))
     parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument("--out", type=Path, help="folder of the site, or file of the paper")
+    parser.add_argument("--out", help="folder of the site, or file of the paper")
     options = parser.parse_args(arguments)
     folder = Path("results", options.run)
-    out = options.out or folder / {"build": "site", "paper": "paper.pdf"}[options.command]
+    out = folder / {"build": "site", "paper": "paper.pdf"}[options.command]
+    if options.out is not None:
+        try:
+            out = {"build": new_folder, "paper": new_file}[options.command](options.out)
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"argument --out: {error}")
     try:
         tables_of(options.run)
         if options.command == "paper":

@@ -31,3 +31,9 @@ def reading(place: Path | str, problem: str) -> Iterator[None]:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
         memory = ", or too little memory" if isinstance(error, MemoryError) else ""
         raise wrong_file(place, f"{problem}{memory} ({reason})") from error
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file; DataError if it cannot be read."""
+    with reading(path, "it cannot be read"):
+        return path.read_bytes()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.data_error import reading, wrong_file
+from datasets.fetching.data_error import content_of, reading, wrong_file
 from datasets.formats.columns import Numbers, require
 from datasets.formats.pickles import read_pickle
 from datasets.formats.tables import read_table
@@ -99,7 +99,7 @@ def parse(*files: Path) -> Cora:
         single = np.isin(one_hot, (0, 1)).all(axis=1) & (one_hot.sum(axis=1) == 1)
         require(single, one_hot, files[5], "one 1 and zeros")
     nodes_allowed = {"node": Numbers(known, nodes - 1, whole=True)}
-    test = read_table(files[-1].read_bytes(), nodes_allowed, files[-1])["node"]
+    test = read_table(content_of(files[-1]), nodes_allowed, files[-1])["node"]
     if not np.array_equal(np.sort(test), np.arange(known, nodes)):
         raise wrong_file(files[-1], f"not each of the nodes {known}..{nodes - 1} once")
     features[test], one_hot[test] = features[known:].copy(), one_hot[known:].copy()

@@ -63,6 +63,9 @@ class SecureBits:
     def __reduce__(self):
         raise TypeError("a secure generator has no state to copy or pickle: make a new one")
 
+    def spawn(self, n_children: int):
+        raise TypeError("secure generators are independent without being spawned: make new ones")
+
     @classmethod
     def _after_fork(cls) -> None:
         """Both processes hold the words that are left: the child reads new ones."""
@@ -73,6 +76,13 @@ class SecureBits:
 os.register_at_fork(after_in_child=SecureBits._after_fork)
 
 
-def secure_generator() -> np.random.Generator:
+class SecureGenerator(np.random.Generator):
+    """Numpy's own would hand its bit generator to a constructor that knows numpy's alone."""
+
+    def __reduce__(self):
+        return self.bit_generator.__reduce__()
+
+
+def secure_generator() -> SecureGenerator:
     """A generator whose numbers come from the operating system, different in every call."""
-    return np.random.Generator(SecureBits())
+    return SecureGenerator(SecureBits())

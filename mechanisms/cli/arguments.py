@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from mechanisms.cli.interrupts import INTERRUPTED
 from mechanisms.query.written_numbers import number_in, whole_number_in
@@ -73,6 +74,23 @@ def number(text: str) -> float:
         return number_in(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"must be a number such as 1e-5: {error}") from None
+
+
+def new_file(text: str) -> Path:
+    """A type for `add_argument`: a file to write, in a folder that exists."""
+    path = Path(text)
+    if text and os.path.isdir(path.parent) and not os.path.isdir(path):
+        return path
+    raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, got {text!r}")
+
+
+def new_folder(text: str) -> Path:
+    """A type for `add_argument`: a folder to write into, made where it does not exist."""
+    path = Path(text)
+    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
+    if text and os.path.isdir(there):
+        return path
+    raise argparse.ArgumentTypeError(f"must be a folder, not a file or below one, got {text!r}")
 
 
 def run(main: Callable[[], int]) -> int:

@@ -3,9 +3,8 @@
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 
-from mechanisms.cli.arguments import number
+from mechanisms.cli.arguments import new_file, number
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
@@ -42,7 +41,7 @@ def add_limit_command(
     )
     parser.add_argument(
         "--certificate",
-        type=Path,
+        type=new_file,
         metavar="FILE",
         help="also write the test to FILE, for `python check_limit.py FILE` (docs/certificates.md)",
     )

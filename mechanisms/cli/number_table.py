@@ -1,12 +1,17 @@
 """Tables of numbers that users give: .npy and .csv files, every cell read exactly or refused."""
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
 from mechanisms.base.guard import check_whole_numbers
 from mechanisms.query.written_numbers import is_number, number_in
+
+# Characters of a line: a device may have no end.
+_LONGEST = 1 << 27
 
 
 def read_numbers(path: Path | str) -> np.ndarray:
@@ -27,7 +32,7 @@ def read_numbers(path: Path | str) -> np.ndarray:
         return numbers.astype(float)
     rows: list[list[float]] = []
     with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = csv.reader(file, strict=True)
+        lines = csv.reader(_lines(file), strict=True)
         try:
             for cells in lines:
                 if "".join(cells).strip():
@@ -43,6 +48,13 @@ def read_numbers(path: Path | str) -> np.ndarray:
     if not rows:
         raise ValueError("it has no line of numbers")
     return np.array(rows)
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    while line := file.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise ValueError(f"it has a line of more than {_LONGEST:,} characters")
+        yield line
 
 
 def _is_read(cell: str) -> bool:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mechanisms.cli.arguments import number
+from mechanisms.cli.arguments import new_folder, number
 from mechanisms.query.query import Query
 from mechanisms.report.page import page
 from mechanisms.report.report import Report, report_on
@@ -48,7 +48,10 @@ def add_report_command(
         "--text", action="store_true", help="the program reads and writes lines of numbers"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("report"), help="folder of the page (default: report)"
+        "--out",
+        type=new_folder,
+        default=Path("report"),
+        help="folder of the page (default: report)",
     )
     parser.add_argument(
         "--option", type=option, action="append", default=[], metavar="NAME=VALUE",

@@ -56,6 +56,8 @@ _LOG_TURN = math.log(1e2)
 FFT_ERROR = 1e-12
 # e^-_CERTAIN is nothing beside 1.
 _CERTAIN = 40.0
+# Places of a sum beyond which none is computed: some hundreds of MiB.
+_MOST_PLACES = 1 << 24
 # Mass, tilted, of the sums that wrap around.
 _WRAPPED = 1e-15
 # Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
@@ -80,7 +82,10 @@ class LossDistribution:
 
 
 class _Tail:
-    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt."""
+    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt.
+
+    Of more than _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
+    """
 
     def __init__(self, parts: tuple[tuple[LossDistribution, int], ...], tilt: float):
         spacing = parts[0][0].spacing
@@ -92,17 +97,24 @@ class _Tail:
             total = weights.sum()
             self.log_mass += times * float(logs.max() + np.log(total))
             tilted.append((each.places, weights / total, times))
-        self.low, sums = _likely_sums(tilted)
+        (low, high), masses = _likely_sums(tilted)
+        self.low = low
         first = sum(int(places[0]) * times for places, _, times in tilted)
         if first > 0:
             # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
             # the first sum delta is the whole mass.
-            start = min(self.low, max(first - math.ceil(_CERTAIN / spacing), 0))
-            self.low, sums = start, np.r_[np.zeros(self.low - start), sums]
+            self.low = min(low, max(first - math.ceil(_CERTAIN / spacing), 0))
+        self.known = high - self.low < _MOST_PLACES
+        self.log_error = math.log(fft_error(sum(n for _, n in parts))) if self.known else 0.0
+        if not self.known:
+            return
+        sums = np.r_[np.zeros(low - self.low), masses()]
         self.deltas = _deltas(sums, spacing, tilt)
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Linear in e^epsilon between the losses of the grid."""
+        if not self.known:
+            return np.full(epsilon.shape, -np.inf)
         h, last = self.spacing, self.deltas.size - 1
         position = np.clip(epsilon / h - self.low, 0.0, last)
         cell = np.minimum(position.astype(int), last - 1)
@@ -124,13 +136,12 @@ class LossSum:
         with np.errstate(divide="ignore"):
             log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
-        self._log_error = math.log(FFT_ERROR + 2 * ULP * sum(n for _, n in parts))
         # Methods that are cached per object.
         self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
         self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
-        """log delta of the sum, and log of the allowance for the FFT in it; epsilon a flat array.
+        """log delta of the sum, and log of the allowance for its error; epsilon a flat array.
 
         The infinite losses are part of delta.
         """
@@ -146,7 +157,7 @@ class LossSum:
                 reach = self.largest - epsilon[at]
                 best = np.minimum(reach, np.log1p(1 / tilt)) if tilt else reach
                 payoff = np.log(-np.expm1(-best)) - tilt * best
-                error[at] = self._log_error + tail.log_mass - tilt * epsilon[at] + payoff
+                error[at] = tail.log_error + tail.log_mass - tilt * epsilon[at] + payoff
         return np.logaddexp(value, self.log_infinite), error
 
     def _moment(self, step: int) -> float:
@@ -175,7 +186,7 @@ class LossSum:
 def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     """D_i = sum_{j > i} g_j a^(j - i) (1 - c^(j - i)) at every place, a = e^(-t h), c = e^-h.
 
-    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): positive terms only, from the
+    With I_i = g_i + a c I_{i+1}, D_i = a (D_{i+1} + (1 - c) I_{i+1}): no differences, from the
     right end.
     """
     shifted = np.r_[0.0, sums[:0:-1]]
@@ -184,8 +195,10 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
 
 
-def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, np.ndarray]:
-    """The first place of the sum of all parts that matters, and the masses from there on.
+def _likely_sums(
+    parts: list[tuple[np.ndarray, np.ndarray, int]],
+) -> tuple[tuple[int, int], Callable[[], np.ndarray]]:
+    """The first and the last place of the sum that matter, and what computes the masses there.
 
     Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
     first: many parts that are narrow beside the sum take short transforms.
@@ -200,31 +213,36 @@ def _likely_sums(parts: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple[int, 
     # Each of the sums wraps its share.
     log_share = math.log(_WRAPPED / 2 / (2 * len(parts) - 1))
 
-    def between(start: int, stop: int) -> tuple[int, np.ndarray]:
-        """The sum of some of the parts; Chernoff bounds at all orders."""
+    def limits(start: int, stop: int) -> tuple[int, int]:
+        """Of the sum of some of the parts, by Chernoff bounds at all orders."""
         first, last = ends[start:stop].sum(axis=0).tolist()
-        limits = (log_moments[start:stop].sum(axis=0) - log_share) / orders
-        low = max(first, math.floor(limits[orders < 0].max()))
-        high = max(min(last, math.ceil(limits[orders > 0].min())), low + 1)
+        found = (log_moments[start:stop].sum(axis=0) - log_share) / orders
+        low = max(first, math.floor(found[orders < 0].max()))
+        return low, max(min(last, math.ceil(found[orders > 0].min())), low + 1)
+
+    def masses(start: int, stop: int) -> np.ndarray:
+        """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
+        low, high = limits(start, stop)
         if stop - start > 1:
             middle = (start + stop) // 2
-            found = between(start, middle), between(middle, stop)
-            first = sum(start for start, _ in found)
-            length = max(high - low + 1, *(masses.size for _, masses in found))
+            halves = (start, middle), (middle, stop)
+            first = sum(limits(*half)[0] for half in halves)
+            found = [masses(*half) for half in halves]
+            length = max(high - low + 1, *(each.size for each in found))
             length = scipy.fft.next_fast_len(length, real=True)
-            spectrum = math.prod(scipy.fft.rfft(masses, length) for _, masses in found)
+            spectrum = math.prod(scipy.fft.rfft(each, length) for each in found)
         else:
             places, weights, times = parts[start]
+            first = int(places[0]) * times
             length = scipy.fft.next_fast_len(high - low + 1, real=True)
             # Places that lie further apart are those of sums that wrap around.
             dense = np.bincount((places - places[0]) % length, weights, length)
             if times == 1:
-                return low, np.roll(dense, first - low)[: high - low + 1]
+                return np.roll(dense, first - low)[: high - low + 1]
             spectrum = complex_power(scipy.fft.rfft(dense), times)
-        sums = np.roll(scipy.fft.irfft(spectrum, length), first - low)[: high - low + 1]
-        return low, np.maximum(sums, 0.0)
+        return np.roll(scipy.fft.irfft(spectrum, length), first - low)[: high - low + 1]
 
-    return between(0, len(parts))
+    return limits(0, len(parts)), lambda: masses(0, len(parts))
 
 
 def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -235,6 +253,11 @@ def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) ->
     return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
 
 
+def fft_error(number: int) -> float:
+    """Allowance for the FFT in a payoff of at most 1 of the sum of so many losses."""
+    return FFT_ERROR + 2 * ULP * number
+
+
 def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
     """log of what is left of a value less its error; -inf where that is nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -242,14 +265,18 @@ def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(left), -np.inf, left)
 
 
-def by_level(epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Curves at the levels of `CUTS` that resolve them, (k, n).
+def by_level(
+    epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray], number: int
+) -> np.ndarray:
+    """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
     curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
     """
     found = curves(0, epsilon)
+    # Without a tilt the error of the FFT is absolute.
+    resolved = [max(CUTS[0] * RESOLVED, 100 * fft_error(number)), *(RESOLVED * c for c in CUTS[1:])]
     for level in range(1, len(CUTS)):
-        above = found[-1] - math.log(CUTS[level - 1] * RESOLVED)
+        above = found[-1] - math.log(resolved[level - 1])
         low = above < _LOG_TURN
         if not low.any():
             break
@@ -272,6 +299,11 @@ class SummedProfile(PrivacyProfile):
     # Of the curve above in the value: cells err half as much as chords if they are many places
     # wide, and twice as much if they are one place wide.
     _share_above = 1 / 3
+
+    @property
+    @abstractmethod
+    def _number(self) -> int:
+        """Of releases."""
 
     @abstractmethod
     def _reaches(self, level: int) -> tuple[float, ...]:
@@ -304,7 +336,7 @@ class SummedProfile(PrivacyProfile):
             value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
-        found = by_level(epsilon.ravel(), curves)
+        found = by_level(epsilon.ravel(), curves, self._number)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
         return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
 
@@ -329,7 +361,7 @@ class SummedProfile(PrivacyProfile):
 
         if epsilon >= self.largest_loss:
             return -math.inf
-        return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
+        return min(float(by_level(np.array([float(epsilon)]), curve, self._number)[0, 0]), 0.0)
 
     def _resolution(self, delta):
         # Rounding moves delta by about a hundredth of the allowance for it.
@@ -344,6 +376,10 @@ class ConvolvedProfile(SummedProfile):
     def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
         """Profiles of symmetric pairs, and the number of releases with each."""
 
+    @property
+    def _number(self):
+        return sum(times for _, times in self._releases)
+
     @abstractmethod
     def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
         """The spacing, and nodes in units of it for each profile, from 0 to its top."""
@@ -354,8 +390,8 @@ class ConvolvedProfile(SummedProfile):
     def _tops(self, level: int) -> list[float]:
         """The loss of every kind of release beyond which it does not matter."""
         if ("tops", level) not in self._known:
-            total = sum(times for _, times in self._releases)
-            self._known["tops", level] = [_top(p, CUTS[level] / total) for p, _ in self._releases]
+            cut = CUTS[level] / self._number
+            self._known["tops", level] = [_top(profile, cut) for profile, _ in self._releases]
         return self._known["tops", level]
 
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
@@ -560,11 +596,18 @@ def tails_of_pair(
 def merged_cells(
     nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of a better pair, of whose losses only those above the first node count.
+    """Places and masses of a better pair: `cells` on a grid."""
+    return on_grid(*cells(nodes, survival, other, gain), spacing)
+
+
+def cells(
+    nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Masses and rising losses of a better pair, of whose losses only those above the first node
+    count.
 
     nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
-    cell between two nodes has one loss; one between two places is merged with as much of the lower
-    ones as moves it to the lower place. What is beyond the last node has its loss.
+    cell between two nodes has one loss. What is beyond the last node has its loss.
     """
     mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
     mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)
@@ -577,17 +620,20 @@ def merged_cells(
     losses[(mass_q < np.finfo(float).tiny) | (mass_p == 0)] = -np.inf
     losses = losses.clip(nodes, np.r_[nodes[1:], nodes[-1]])
     kept = mass_p > 0
-    return _on_grid(mass_p[kept][::-1].tolist(), losses[kept][::-1].tolist(), spacing)
+    return mass_p[kept], losses[kept]
 
 
-def _on_grid(
-    masses: list[float], losses: list[float], spacing: float
+def on_grid(
+    masses: np.ndarray, losses: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of cells of falling loss, of which those between two places are merged with
-    as much of the next ones as moves them to the lower place."""
+    """Places and masses of a better pair than that of cells with rising losses.
+
+    A cell between two places is merged with as much of the lower ones as moves it to the lower
+    place.
+    """
     found: dict[int, float] = {}
     mass = loss = 0.0
-    for next_mass, next_loss in zip(masses, losses, strict=True):
+    for next_mass, next_loss in zip(masses[::-1].tolist(), losses[::-1].tolist(), strict=True):
         if mass:
             # A loss below a place by rounding alone is that of the place.
             place = math.floor(loss / spacing + 1e-9)

@@ -85,6 +85,10 @@ class GaussianProfile(PrivacyProfile):
         return scipy.special.ndtr(-_start(epsilon, np.full(epsilon.shape, float(self.mu))))
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
+        if self.mu > _LARGEST_START:
+            # About mu^2 / 2, whose terms leave floating point.
+            most = np.where(delta < 1, np.inf, 0.0)
+            return Bounds(np.minimum(most, 0.4 * _LARGEST_START**2), most, most)
         solvable = (delta > 0) & (delta < self.delta(0.0).value)
         result = np.where(delta == 0, np.inf if self.mu > 0 else 0.0, 0.0)
         error = np.zeros_like(result)
@@ -192,9 +196,12 @@ def log_delta_and_error(epsilon: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray
     flat_start, flat_mu = start.ravel(), mu.ravel()
     kept_share = log_mills_difference(flat_start, flat_mu).reshape(start.shape)
     value = scipy.special.log_ndtr(-start) + kept_share
-    # A relative error of one ulp in epsilon/mu moves log delta by about start * (start + mu) ulps.
-    error = ULP * (64 + 4 * (1 + np.maximum(start, 0)) * (np.abs(start) + mu) + 4 * np.abs(value))
-    return value, error
+    # A relative error of one ulp in epsilon/mu moves the start by |start| + mu ulps, and log delta
+    # by phi(start) / Phi(-start) times as much: nothing where delta is 1 to all digits.
+    moved = 4 * ULP * (np.abs(start) + mu)
+    most = np.clip(start + moved, -_LARGEST_START, 0.0)
+    steepness = (1 + np.maximum(start, 0)) * np.exp(-0.5 * most**2)
+    return value, ULP * (64 + 4 * np.abs(value)) + steepness * moved
 
 
 def _lower_bound_of_mu(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
@@ -219,7 +226,8 @@ def _epsilon_for(delta: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(_NEWTON_STEPS):
         value, error = log_delta_and_error(epsilon, mus)
         start = _start(epsilon, mus)
-        slope = np.exp(-0.5 * start**2 - LOG_SQRT_2PI + log_mills(start + mu) - value)
+        with np.errstate(over="ignore"):
+            slope = np.exp(-0.5 * start**2 - LOG_SQRT_2PI + log_mills(start + mu) - value)
         step = (value - target) / slope
         epsilon = np.maximum(epsilon + step, 0.0)
         if (np.abs(step) <= 4 * error / slope).all():

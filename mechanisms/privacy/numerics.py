@@ -28,7 +28,8 @@ def log_mills(x: np.ndarray) -> np.ndarray:
     # erfcx overflows below -26, and x^2 / 2 cancels digits above 0: each form where it is good.
     upper = np.log(scipy.special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
     low = np.minimum(x, 0.0)
-    lower = scipy.special.log_ndtr(-low) + 0.5 * low**2 + LOG_SQRT_2PI
+    with np.errstate(over="ignore"):
+        lower = scipy.special.log_ndtr(-low) + 0.5 * low**2 + LOG_SQRT_2PI
     return np.where(x > 0, upper, lower)
 
 

@@ -10,6 +10,9 @@ from yaml.reader import ReaderError
 
 from mechanisms.query.written_numbers import is_number, number_in
 
+# Characters of a file: a device may have no end.
+_MOST = 1 << 22
+
 
 class ConfigError(ValueError):
     """A configuration key or value is not allowed; the message says which, and what is.
@@ -125,7 +128,8 @@ def read_yaml(path: Path | str) -> Any:
 
 def _text(path: Path | str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        with Path(path).open(encoding="utf-8-sig") as file:
+            text = file.read(_MOST + 1)
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         line = before.count(b"\n") + 1
@@ -137,6 +141,9 @@ def _text(path: Path | str) -> str:
         raise ConfigError(
             f"cannot read {path}: {error.strerror}; name a YAML file that exists"
         ) from None
+    if len(text) > _MOST:
+        raise ConfigError(f"{path} has more than {_MOST:,} characters; name a YAML file")
+    return text
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:

@@ -269,6 +269,11 @@ def test_truncated_and_foreign_files(name, small):
             path.write_bytes(content)
             place = f"{re.escape(path.name)}|{name}|{re.escape(str(small))}"
             refused_or_the_same(name, small, whole_data, place)
+        path.unlink()
+        refused_or_the_same(name, small, whole_data, place)
+        path.mkdir()
+        refused_or_the_same(name, small, whole_data, place)
+        path.rmdir()
         path.write_bytes(whole)
 
 

@@ -2,11 +2,13 @@
 
 import sys
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mechanisms.black_box.program_source import from_program
+from mechanisms.cli import number_table
 from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import option_value
 from mechanisms.plans.plan_file import read_plan
@@ -140,3 +142,12 @@ def test_yaml_reads_no_minutes(tmp_path):
     path.write_text("a: 1:30.5\n")
     with pytest.raises(ConfigError, match=r"line 1: YAML reads 1:30\.5 as the number 90\.5"):
         read_yaml(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without an end")
+def test_a_file_without_an_end(monkeypatch):
+    with pytest.raises(ConfigError, match="/dev/zero has more than 4,194,304 characters"):
+        read_yaml("/dev/zero")
+    monkeypatch.setattr(number_table, "_LONGEST", 1 << 20)
+    with pytest.raises(ValueError, match="a line of more than 1,048,576 characters"):
+        read_numbers("/dev/zero")

@@ -22,10 +22,12 @@ from mechanisms.privacy.composition import (
     LossSum,
     at_negative,
     by_level,
+    cells,
+    chord_masses,
     chords,
     distribution,
     log_less,
-    merged_cells,
+    on_grid,
     tails_of_pair,
 )
 from mechanisms.privacy.profile import (
@@ -39,11 +41,11 @@ from mechanisms.privacy.profile import (
 
 # A grid of one step reaches this loss, and another one a multiple of it where larger ones matter:
 # those that have less than CUTS of the run's delta count as infinite.
-_LARGEST_LOSS, _MOST_TIMES = 60.0, 1 << 14
-# Losses of fewer spacings are too small for a grid, and one is made for them; the least of all.
-_FEW, _LEAST_LOSS = 10, 1e-250
+_LARGEST_LOSS, _MOST_TIMES, _LEAST_LOSS = 60.0, 1 << 14, 1e-250
+# A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
+_LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
-# A grid for replaced records, or for tiny losses, has about so many points on either side.
+# A grid has at least so many points on either side: for one step, and for each of many.
 _SIZE, _LEAST_SIZE = 20_000, 1000
 # Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
 _EVERY = 10
@@ -52,8 +54,6 @@ _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512
 # In place of 0 and infinity, which have no logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
-# Losses at which the curve is looked at before a grid is chosen.
-_PROBES = np.geomspace(1e-4, _LARGEST_LOSS, 60)
 # The search for a factor of the noise stays within e^+-64.
 _LARGEST_LOG_FACTOR = 64.0
 
@@ -248,6 +248,11 @@ class SampledRun:
         base, _ = self.removed(np.array([float(epsilon)]))
         return Bounds(*(self.rate * bound for bound in self.step.delta(float(base[0]))))
 
+    def log_step_delta(self, epsilon: np.ndarray) -> Bounds:
+        """Natural logarithm of `step_delta`; epsilon an array."""
+        base, weight = self.removed(epsilon)
+        return Bounds(*(np.log(weight) + each for each in self.step.log_delta(base)))
+
     def delta(self, epsilon: float) -> float:
         """Upper bound of the run's delta at epsilon >= 0."""
         return math.exp(self._log_upper(epsilon))
@@ -260,12 +265,21 @@ class SampledRun:
 
         def curves(level: int, at: np.ndarray) -> np.ndarray:
             upper = self._upper(level, at)
-            below = (each.log_delta(at, tilted=level > 0) for each in self._below(level))
+            below = (
+                each.log_delta(at - self.steps * offset, tilted=level > 0)
+                for each, offset in self._below(level)
+            )
             lower = np.max([log_less(*each) for each in below], axis=0)
             return np.array([np.minimum(lower, upper), upper])
 
-        lower, upper = np.minimum(by_level(epsilon, curves), 0.0)
-        return lower, upper
+        lower, upper = by_level(epsilon, curves, self.steps)
+        upper = np.minimum(upper, self._log_basic(epsilon))
+        return np.clip(self.log_step_delta(epsilon).lower, lower, upper), upper
+
+    def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
+        """Basic composition, at most 0: of use where losses are so rare that no grid holds them."""
+        each = self.log_step_delta(epsilon / self.steps).upper
+        return np.minimum(math.log(self.steps) + each, 0.0)
 
     def epsilon(self, delta: float) -> float:
         """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta."""
@@ -289,7 +303,8 @@ class SampledRun:
         def excess(epsilon: float) -> float:
             return max(self._log_upper(epsilon), _LOG_NOTHING) - target
 
-        return float(scipy.optimize.brentq(excess, low, high, xtol=1e-9))
+        root = scipy.optimize.brentq(excess, low, high, xtol=_TINY, rtol=1e-9)
+        return float(root * (1 + 2e-9))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which the bound on the run is (epsilon, delta).
@@ -321,7 +336,8 @@ class SampledRun:
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             return self._upper(level, at)[None]
 
-        return min(float(by_level(np.array([float(epsilon)]), curve)[0, 0]), 0.0)
+        at = np.array([float(epsilon)])
+        return float(min(by_level(at, curve, self.steps)[0, 0], self._log_basic(at)[0]))
 
     def _upper(self, level: int, epsilon: np.ndarray) -> np.ndarray:
         # Each grid bounds its pair; the worse pair counts.
@@ -344,10 +360,10 @@ class SampledRun:
         return base, np.full_like(losses, self.rate)
 
     def _added(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        log_rest = math.log1p(-self.rate) if self.rate < 1 else -math.inf
-        weight = -np.expm1(np.minimum(losses + log_rest, 0.0))
+        # 1 - (1 - q) e^loss = q (1 - share): in this form tiny losses do not cancel.
         with np.errstate(divide="ignore"):
-            return losses + math.log(self.rate) - np.log(weight), weight
+            share = np.minimum((1 / self.rate - 1) * np.expm1(np.minimum(losses, 600.0)), 1.0)
+            return losses - np.log1p(-share), self.rate * (1 - share)
 
     @functools.cached_property
     def _known(self) -> dict[tuple[str, int], tuple[LossSum, ...]]:
@@ -373,46 +389,68 @@ class SampledRun:
             kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             yield LossSum((chords(nodes[kept], delta[kept], spacing), self.steps))
 
-    def _below(self, level: int) -> tuple[LossSum, ...]:
-        """Losses of better pairs on each grid: removed, and added; or, with "replace", removed."""
+    def _below(self, level: int) -> tuple[tuple[LossSum, float], ...]:
+        """Losses of better pairs on each grid: removed, and added; or, with "replace", removed.
+
+        Every step has the loss of the grid and, on top of it, an offset.
+        """
         if ("below", level) not in self._known:
             found = [each for grid in self._grids(level) for each in self._merged(*grid)]
             self._known["below", level] = tuple(found)
         return self._known["below", level]
 
-    def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
+    def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[tuple[LossSum, float]]:
         losses = nodes * spacing
         for tails in self.step_tails(losses):
-            places = merged_cells(losses, *tails, spacing)
-            yield LossSum((distribution(*places, spacing), self.steps))
+            found, offset = _centred(*cells(losses, *tails), spacing)
+            places, masses = on_grid(*found, spacing)
+            yield LossSum((distribution(places, masses, spacing), self.steps)), offset
 
     def _grids(self, level: int) -> Iterator[tuple[float, np.ndarray]]:
         """Spacings, and nodes in units of them that are their own mirror image.
 
         The first is fine. Where larger losses than its last one matter, which it takes as infinite,
         the second reaches them: heavy-tailed noise needs the one at small epsilon and the other at
-        large epsilon. Where no loss is as large as a few spacings, all nodes lie among the losses.
+        large epsilon.
         """
-        # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve.
-        spacing = float(np.clip(self.rate / 40, 1e-5, 1e-3))
-        if self.adjacency == "replace":
-            # As fine as the bulk asks for where losses stay small, coarse where they do not.
-            reached = _PROBES[self._matters(_PROBES, level)].max(initial=_PROBES[0])
-            spacing = float(np.clip(reached / _SIZE, 1e-5, 1e-3))
-        largest = _LARGEST_LOSS
-        while self._matters(largest, level) and largest < _LARGEST_LOSS * _MOST_TIMES:
-            largest *= 2
-        least = _LARGEST_LOSS
-        while least > _LEAST_LOSS and not self._matters(least / 2, level):
-            least /= 2
-        if least < _FEW * spacing:
-            # The sum of many steps reaches further.
-            size = max(_SIZE / math.sqrt(self.steps), _LEAST_SIZE)
-            yield least / size, _nodes(size, level)
+        top = self._largest_that_matters(level)
+        if not top:
+            # All positive losses count as infinite.
+            yield 1.0, np.arange(-1, 2)
             return
-        nodes = _nodes(_LARGEST_LOSS / spacing, level)
-        for reach in np.unique([_LARGEST_LOSS, largest]):
-            yield spacing * reach / _LARGEST_LOSS, nodes
+        # The bulk of the losses lies within +-ln(1 - q), which the grid has to resolve, and the sum
+        # of many steps reaches further than they do.
+        size = max(_SIZE / math.sqrt(self.steps), _LEAST_SIZE)
+        spacing = min(self.rate / 40, top / size, _LARGEST_SPACING)
+        for reach in np.unique([min(top, _LARGEST_LOSS), top]):
+            wide = spacing * max(reach / _LARGEST_LOSS, 1.0)
+            coarsest = self._range_of_sum(reach, level) / _MOST_PLACES
+            yield max(wide, coarsest), _nodes(reach / max(wide, coarsest), level)
+
+    def _largest_that_matters(self, level: int) -> float:
+        """To a factor of 2; 0 where none does."""
+        top = _LARGEST_LOSS
+        if not self._matters(0.0, level):
+            return 0.0
+        while self._matters(top, level) and top < _LARGEST_LOSS * _MOST_TIMES:
+            top *= 2
+        while top > _LEAST_LOSS and not self._matters(top / 2, level):
+            top /= 2
+        return top
+
+    def _range_of_sum(self, reach: float, level: int) -> float:
+        """How far beyond its mean a sum of losses up to the reach matters: Chernoff's bound.
+
+        Of a mirrored pair, near enough to choose a grid.
+        """
+        losses = reach * np.geomspace(1e-9, 1.0, 200)
+        curve = np.minimum.accumulate(self._step_upper(*self.removed(losses), losses))
+        masses, losses = chord_masses(losses, curve, 1.0)[1:], losses[1:]
+        orders = np.geomspace(1e-6, 600.0, 100)[:, None] / reach
+        up, down = np.expm1(orders * losses), np.exp(-losses) * np.expm1(-orders * losses)
+        moments = self.steps * np.log1p((up + down) @ masses)
+        mean = self.steps * float(masses @ (-losses * np.expm1(-losses)))
+        return float(((moments - math.log(CUTS[level])) / orders[:, 0]).min()) - mean
 
     def _matters(self, losses, level: int) -> np.ndarray:
         """Where one step's delta is not yet negligible."""
@@ -463,6 +501,24 @@ class SampledRun:
         negative = base < 0
         # P0(L0 > -b) = 1 - Q0(L0 >= b) by symmetry.
         return np.where(negative, 1 - other, upper), np.where(negative, 1 - upper, other), gain
+
+
+def _centred(
+    masses: np.ndarray, losses: np.ndarray, spacing: float
+) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """Cells, and an offset taken off their losses: that of most mass, where one place holds it.
+
+    It would move to a place beside its loss otherwise, in every step.
+    """
+    median = losses[np.searchsorted(np.cumsum(masses), masses.sum() / 2)]
+    bulk = np.abs(losses - median) < spacing / 2
+    mass = masses[bulk].sum()
+    if mass < 0.5:
+        return (masses, losses), 0.0
+    offset = median - math.log1p(float(masses[bulk] @ np.expm1(median - losses[bulk])) / mass)
+    low, high = (np.flatnonzero(bulk)[end] for end in (0, -1))
+    masses = np.r_[masses[:low], mass, masses[high + 1 :]]
+    return (masses, np.r_[losses[:low], offset, losses[high + 1 :]] - offset), offset
 
 
 def _nodes(reach: float, level: int) -> np.ndarray:

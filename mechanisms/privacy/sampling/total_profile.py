@@ -111,7 +111,8 @@ class TotalProfile(SummedProfile):
     def _log_delta(self, epsilon):
         lower, value, upper = super()._log_delta(epsilon)
         upper = np.minimum(upper, self._log_basic(epsilon))
-        singles = [self._log_single(run, epsilon).lower for run in self._strongest]
+        # What a single release proves.
+        singles = [run.log_step_delta(epsilon).lower for run in self._strongest]
         lower = np.minimum(np.max([lower, *singles], axis=0), upper)
         return Bounds(lower, np.clip(value, lower, upper), upper)
 
@@ -122,7 +123,7 @@ class TotalProfile(SummedProfile):
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
         """Basic composition: of use where few losses are so rare that no grid holds them."""
         at = epsilon / self._number
-        strong = (math.log(run.steps) + self._log_single(run, at).upper for run in self._strongest)
+        strong = (math.log(run.steps) + run.log_step_delta(at).upper for run in self._strongest)
         with np.errstate(divide="ignore"):
             weak = np.log(np.interp(np.expm1(np.minimum(at, 700.0)), _CHORDS, self._weak))
         return np.logaddexp.reduce([weak, *strong], axis=0)
@@ -139,12 +140,6 @@ class TotalProfile(SummedProfile):
         """Releases with the largest delta at a probe, whose bounds are computed one by one."""
         worst = np.argmax([_curve(run) for run in self.parts], axis=0)
         return dict.fromkeys(self.parts[i] for i in worst)
-
-    @staticmethod
-    def _log_single(run: SampledRun, epsilon: np.ndarray) -> Bounds:
-        """log delta of one release."""
-        base, weight = run.removed(epsilon)
-        return Bounds(*(np.log(weight) + each for each in run.step.log_delta(base)))
 
     def _reaches(self, level: int) -> tuple[float, ...]:
         return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
@@ -236,16 +231,16 @@ def _joint(runs: list[SampledRun]) -> PrivacyProfile:
 
 def _merged(runs: list[SampledRun]) -> tuple[SampledRun, ...]:
     """Equal releases counted together, and Gaussian noise on all records as one release."""
-    counted, squares = {}, []
+    counted, distances = {}, []
     for run in runs:
         if run.rate == 1 and isinstance(run.step, GaussianProfile):
-            squares.append(run.steps * run.step.mu**2)
+            distances.append(math.sqrt(run.steps) * run.step.mu)
         else:
             kind = replace(run, steps=1)
             counted[kind] = counted.get(kind, 0) + run.steps
     found = [replace(kind, steps=steps) for kind, steps in counted.items()]
-    if squares and (any(squares) or not found):
-        noise = GaussianProfile(mu=math.sqrt(math.fsum(squares)))
+    if distances and (any(distances) or not found):
+        noise = GaussianProfile(mu=math.hypot(*distances))
         found.append(replace(runs[0], step=noise, steps=1, rate=1.0))
     return tuple(found)
 

@@ -74,8 +74,11 @@ def test_what_is_no_source_of_numbers_is_named():
 
 def test_a_secure_generator_has_nothing_to_copy():
     for copied in (copy.deepcopy, copy.copy, pickle.dumps):
-        with pytest.raises(TypeError, match="no state to copy or pickle"):
-            copied(SecureBits())
+        for source in (SecureBits(), secure_generator()):
+            with pytest.raises(TypeError, match="no state to copy or pickle"):
+                copied(source)
+    with pytest.raises(TypeError, match="independent without being spawned"):
+        secure_generator().spawn(2)
 
 
 def test_a_fork_draws_other_numbers():

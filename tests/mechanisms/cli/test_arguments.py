@@ -1,5 +1,6 @@
 """What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 from mechanisms.cli.arguments import (
     CLOSED_PIPE,
     Parser,
+    new_file,
+    new_folder,
     number,
     run,
     share,
@@ -109,19 +112,21 @@ def test_a_full_disk_is_not_status_one(both):
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "library"),
     [
-        "mechanisms",
-        "runs",
-        "paper_figures",
-        "site_builder",
-        "library_trials",
-        "claims.certificates",
+        ("mechanisms", "numpy"),
+        ("datasets", "pooch"),
+        ("runs", "numpy"),
+        ("paper_figures", "numpy"),
+        ("site_builder", "numpy"),
+        ("library_trials", "numpy"),
+        ("claims.certificates", "numpy"),
     ],
 )
-def test_an_interrupt_while_a_command_is_imported(command, tmp_path):
-    """numpy is replaced by a module during whose import Ctrl-C arrives."""
-    (tmp_path / "numpy.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+def test_an_interrupt_while_a_command_is_imported(command, library, tmp_path):
+    """The library is replaced by a module during whose import Ctrl-C arrives."""
+    stand_in = tmp_path / f"{library}.py"
+    stand_in.write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-m", command],
@@ -131,6 +136,19 @@ def test_an_interrupt_while_a_command_is_imported(command, tmp_path):
         text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
+
+
+def test_places_to_write_are_checked_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    for kind, good, bad in (
+        (new_file, ["file", "other"], ["", ".", "no/other", "file/other"]),
+        (new_folder, [".", "no/such"], ["", "file", "file/other"]),
+    ):
+        for name in good:
+            assert kind(str(tmp_path / name)) == tmp_path / name
+        for name in bad:
+            with pytest.raises(argparse.ArgumentTypeError, match="must be a f"):
+                kind(name and str(tmp_path / name))
 
 
 def test_an_interrupt_is_one_line(capsys):

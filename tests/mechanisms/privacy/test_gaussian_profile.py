@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for, worst_case_mu
+from mechanisms.privacy import gaussian_profile
+from mechanisms.privacy.gaussian_profile import (
+    GaussianProfile,
+    log_delta_and_error,
+    mu_for,
+    worst_case_mu,
+)
 
 EPSILONS = [0.0, 1e-12, 1e-9, 1e-3, 0.3, 1.0, 10.0, 100.0, 1000.0]
 DELTAS = [1e-300, 1e-100, 1e-50, 1e-15, 1e-10, 1e-5, 0.01, 0.3, 0.9, 0.999]
@@ -117,6 +123,42 @@ def test_limits():
     assert GaussianProfile(mu=1e3).delta(0.0).value == 1.0
     tiny = profile.log_delta(1e300)
     assert tiny.lower == -np.inf and tiny.upper < -1e299
+
+
+@pytest.mark.parametrize("mu", [1e3, 1e8, 1e12, 1e30, 1e149, 1e154, 1e160, 1e300])
+def test_a_mu_that_protects_nothing(mu):
+    """The error of delta grew like mu, so that a delta of 1 had the lower bound 0."""
+    profile = GaussianProfile(mu=mu)
+    for epsilon in (0.0, 1.0, mu):
+        assert 1 - 1e-13 < profile.delta(epsilon).lower <= profile.delta(epsilon).upper == 1
+    bounds = profile.epsilon(np.array([1e-300, 1e-5, 0.5]))
+    assert (bounds.lower <= bounds.value).all() and (bounds.value <= bounds.upper).all()
+    # Beyond floating point it is infinite from above, and a large number from below.
+    assert (bounds.lower >= 0.4 * min(mu, 1e150) ** 2).all()
+    assert mu > 1e150 or bounds.upper[2] == pytest.approx(mu**2 / 2, rel=1e-5)
+    assert profile.epsilon(1.0).upper == 0
+
+
+@pytest.mark.parametrize("mu", [30.0, 100.0, 1e6])
+def test_delta_near_its_fall_lies_between_the_bounds_at_large_mu(mu):
+    for start in (-8.0, -2.0, 0.0, 3.0):
+        epsilon = mu**2 / 2 + start * mu
+        bounds = GaussianProfile(mu=mu).delta(epsilon)
+        assert bounds.lower <= exact_delta(epsilon, mu) <= bounds.upper
+
+
+def test_epsilon_takes_few_steps_at_any_mu(monkeypatch):
+    evaluated = []
+
+    def counted(epsilon, mu):
+        evaluated.append(epsilon.size)
+        return log_delta_and_error(epsilon, mu)
+
+    monkeypatch.setattr(gaussian_profile, "log_delta_and_error", counted)
+    for mu in (1e-8, 1.0, 40.0, 1e4, 1e8, 1e100, 1e200):
+        evaluated.clear()
+        GaussianProfile(mu=mu).epsilon(np.array([1e-300, 1e-12, 0.3 * min(mu, 1)]))
+        assert len(evaluated) <= 12
 
 
 def test_delta_falls_with_epsilon_and_rises_with_mu():

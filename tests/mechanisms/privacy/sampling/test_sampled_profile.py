@@ -23,13 +23,12 @@ def one_step(epsilon, mu, rate):
     return integrate.quad(gain, -10, 10 + mu, limit=500)[0]
 
 
-def test_one_step_lies_between_the_bounds():
+def test_one_step_is_exact():
     profile = SampledGaussianProfile(mu=1.0, rate=0.1, steps=1)
     for epsilon in (0.1, 0.5):
-        exact = one_step(epsilon, 1.0, 0.1)
         bounds = profile.delta(epsilon)
-        assert bounds.lower <= exact <= bounds.upper
-        assert bounds.upper < 1.05 * bounds.lower
+        assert bounds.value == pytest.approx(one_step(epsilon, 1.0, 0.1), rel=1e-6)
+        assert bounds.lower <= bounds.upper < (1 + 1e-12) * bounds.lower
 
 
 def test_the_claim_of_sampled_releases_is_verified():

@@ -180,3 +180,10 @@ def test_what_is_known_of_one_release_bounds_the_total_from_below():
 def test_adjacencies_do_not_mix():
     with pytest.raises(ValueError, match="same adjacency"):
         total([run(laplace(1.0)), run(laplace(2.0), adjacency="replace")])
+
+
+@pytest.mark.parametrize("mu", [1e100, 1e200])
+def test_merged_noise_that_protects_nothing(mu):
+    """The square of mu leaves floating point."""
+    release = SampledRun(step=GaussianProfile(mu=mu), rate=1.0, steps=4)
+    assert total([release, release]).delta(1.0).lower > 1 - 1e-12
