@@ -75,7 +75,10 @@ def _outside_mechanism(name: str) -> type[Mechanism]:
     except LoadError as error:
         raise UnknownMechanism(f"cannot load mechanism {name!r}: {error}") from error
     if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
-        raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
+        raise TypeError(
+            f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}; for a function, "
+            "use audit with --pair and no --shape"
+        )
     return found
 
 
