@@ -158,11 +158,13 @@ class SiteData:
         """The verdict on every published mechanism at every setting of a paper, with its numbers.
 
         Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
-        delta, setting in words, command, why it is outside the range of the theorem (or None), and
+        delta, setting in words, command, why it is outside the range of the theorem (or ""), and
         VERDICT_COLUMNS.
         """
         if "guarantee" not in self.run.rows:
-            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", "outside", *VERDICT_COLUMNS])
+            return pd.DataFrame(
+                columns=["mechanism", "verdict", "claimed", "outside", *VERDICT_COLUMNS]
+            )
         rows = self.run.rows["guarantee"]
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
         keys = ["mechanism", "shape", "epsilon", "delta"]
@@ -183,10 +185,8 @@ class SiteData:
             for key, each in zip(found["mechanism"], known, strict=True)
         ]
         found["outside"] = [
-            self.mechanisms[key].limit(each.query, each.budget)
-            if each and key in self.mechanisms
-            else None
-            for key, each in zip(found["mechanism"], known, strict=True)
+            (cls and each and cls.limit(each.query, each.budget)) or ""
+            for cls, each in zip(map(self.mechanisms.get, found["mechanism"]), known, strict=True)
         ]
         for name in VERDICT_COLUMNS:
             found[name] = found.get(name, math.nan)
@@ -209,8 +209,8 @@ class SiteData:
             if false.empty:
                 continue
             found[mechanism] = f"{len(false)} of {len(own)} settings of the papers"
-            if own["outside"].notna().any():
-                covered = int(false["outside"].isna().sum())
+            if own["outside"].ne("").any():
+                covered = int(false["outside"].eq("").sum())
                 found[mechanism] += f", {covered} of them in the range of its theorem"
         return found
 

@@ -112,8 +112,8 @@ def _limit(report: Report) -> list[str]:
     if not broken:
         return []
     return [
-        f"At {broken} setting{'s' * (broken > 1)} its stated error is below the limit of every mechanism with that "
-        "claim (docs/the_limit.md)."
+        f"At {broken} setting{'s' * (broken > 1)} its stated error is below the limit of every "
+        "mechanism with that claim (docs/the_limit.md)."
     ]
 
 
