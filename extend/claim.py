@@ -1,7 +1,7 @@
 """Template of a judge and of a table: copy this file to `paper_figures/<paper>/<study>.py`.
 
 The judge decides the claims in `claims.yaml` beside it that name it. `snakemake --cores 1
-my_paper_coins --configfile config/my_run.yaml` draws the table or figure, and so does a whole run.
+my_paper_coins --configfile config/my-run.yaml` draws the table or figure, and so does a whole run.
 Both read the same rows: select them once.
 """
 

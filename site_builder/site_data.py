@@ -9,6 +9,7 @@ import pandas as pd
 
 from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
+from mechanisms.query.yaml_file import ConfigError
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
@@ -130,10 +131,12 @@ class SiteData:
     @cached_property
     def papers(self) -> dict[str, PaperFacts]:
         """The papers that are reproduced, then the newer ones."""
-        cited = references()
+        cited, named = references(), REPRODUCED | NEWER
+        if missing := [key for key in named if key not in cited]:
+            raise ConfigError(f"CITATION.cff has no reference with the abbreviation {missing[0]!r}")
         return {
             key: PaperFacts(key, name, cited[key], self._proposed_in(key))
-            for key, name in (REPRODUCED | NEWER).items()
+            for key, name in named.items()
         }
 
     def _proposed_in(self, paper: str) -> tuple[str, ...]:
@@ -155,10 +158,13 @@ class SiteData:
         """The verdict on every published mechanism at every setting of a paper, with its numbers.
 
         Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
-        delta, setting in words, and VERDICT_COLUMNS.
+        delta, setting in words, command, why it is outside the range of the theorem (or ""), and
+        VERDICT_COLUMNS.
         """
         if "guarantee" not in self.run.rows:
-            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", *VERDICT_COLUMNS])
+            return pd.DataFrame(
+                columns=["mechanism", "verdict", "claimed", "outside", *VERDICT_COLUMNS]
+            )
         rows = self.run.rows["guarantee"]
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
         keys = ["mechanism", "shape", "epsilon", "delta"]
@@ -178,6 +184,10 @@ class SiteData:
             verify_command(key, each.query, each.budget) if each and key in self.mechanisms else ""
             for key, each in zip(found["mechanism"], known, strict=True)
         ]
+        found["outside"] = [
+            (cls and each and cls.limit(each.query, each.budget)) or ""
+            for cls, each in zip(map(self.mechanisms.get, found["mechanism"]), known, strict=True)
+        ]
         for name in VERDICT_COLUMNS:
             found[name] = found.get(name, math.nan)
         return found
@@ -189,12 +199,19 @@ class SiteData:
 
     @cached_property
     def refuted(self) -> dict[str, str]:
-        """Mechanisms whose published claim is false: "16 of 16 settings of the papers"."""
+        """Mechanisms whose published claim is false: "16 of 16 settings of the papers".
+
+        Where some are outside the range of the theorem: how many it covers.
+        """
         found = {}
         for mechanism, own in self.settings.groupby("mechanism"):
-            false = int((own["verdict"] == "refuted").sum())
-            if false:
-                found[mechanism] = f"{false} of {len(own)} settings of the papers"
+            false = own[own["verdict"] == "refuted"]
+            if false.empty:
+                continue
+            found[mechanism] = f"{len(false)} of {len(own)} settings of the papers"
+            if own["outside"].ne("").any():
+                covered = int(false["outside"].eq("").sum())
+                found[mechanism] += f", {covered} of them in the range of its theorem"
         return found
 
     def settings_of(self, mechanism: str) -> list[dict]:

@@ -37,6 +37,10 @@ class TVG(AdditiveMechanism):
 
     @classmethod
     def build(cls, query, budget, calibration, settings):
+        if len(query.shape) < 3:
+            raise Unsupported(
+                f"needs at least 3 axes, got shape {query.shape}; for a matrix use mvg"
+            )
         if calibration == "published":
             raise Unsupported(
                 "has no published calibration: the paper's theorem was not available to us; use "
@@ -48,8 +52,6 @@ class TVG(AdditiveMechanism):
     def noise_for(cls, query: Query, budget: Budget, *, axis_directions, axis_precision):
         require_delta(budget)
         axes = query.shape
-        if len(axes) < 3:
-            raise Unsupported(f"needs at least 3 axes, got shape {axes}; for a matrix use mvg")
         stds = []
         for size, theta in zip(
             axes, _one_each("axis_precision", axis_precision, axes), strict=True

@@ -3,6 +3,7 @@
 import importlib
 import sys
 import traceback
+from pathlib import Path
 
 
 class LoadError(ValueError):
@@ -18,6 +19,11 @@ def load_named(name: str) -> object:
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):
         raise LoadError("it must have a module before the colon and a name after it")
+    if module_name.endswith(".py"):
+        raise LoadError(
+            f"name the module in place of the file: {Path(module_name).stem}:{attribute}, in the "
+            "folder of the file"
+        )
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:

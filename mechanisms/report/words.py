@@ -112,8 +112,8 @@ def _limit(report: Report) -> list[str]:
     if not broken:
         return []
     return [
-        f"At {broken} settings its stated error is below the limit of every mechanism with that "
-        "claim (docs/the_limit.md)."
+        f"At {broken} setting{'s' * (broken > 1)} its stated error is below the limit of every "
+        "mechanism with that claim (docs/the_limit.md)."
     ]
 
 
@@ -154,6 +154,8 @@ def cell_words(cell: dict) -> str:
     low, high = cell["true_epsilon"]
     delta = cell["true_delta"]
     if f"{low:.3g}" == f"{high:.3g}":
+        if cell["verdict"] == REFUTED:
+            return f"true epsilon {low:.3g}, delta at least {rounded_down(delta[0], 2)}"
         return f"true epsilon {low:.3g}, delta at most {rounded_up(delta[1], 2)}"
     if cell["verdict"] == REFUTED:
         return f"true epsilon at least {rounded_down(low, 3)}"

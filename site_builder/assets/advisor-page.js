@@ -116,10 +116,10 @@
           about(each.exact, each.off),
           about(each.exact / least.exact, each.off + least.off, 4),
           about(each.exact / limit.rmse, limit.off + each.off, 4),
-          claim ? about(claim.rmse, claim.off, 4) : "",
-          claim ? about(claim.epsilon, claim.off, 4) : "",
-          claim ? about(claim.delta, claim.off, 3) : "",
-          claim ? badge(claim.verdict) : ""
+          claim ? about(claim.rmse, claim.off, 4) : "—",
+          claim ? about(claim.epsilon, claim.off, 4) : "—",
+          claim ? about(claim.delta, claim.off, 3) : "—",
+          claim ? badge(claim.verdict) : "—"
         );
         if (each.rank === 1) row.firstChild.classList.add("best");
         row.dataset.key = each.keys[0];
@@ -134,7 +134,7 @@
     const bound = make("code", {}, command(asked).replace("compare", "limit"));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
-        ? ["No mechanism has less than ", atLeast(limit.rmse), limit.off > 0 ? "; interpolated, with a margin: " : "; ", bound, " computes the limit and a proof of it."]
+        ? ["No mechanism has less than ", atLeast(limit.rmse), limit.off > 0 ? "; interpolated, with a margin: " : "; ", bound, " computes the limit."]
         : ["At this budget the limit takes a search: ", bound, "."])
     );
     find("[data-command]").textContent = command(asked);

@@ -3,6 +3,7 @@
 import copy
 import functools
 import html
+import math
 from pathlib import Path
 
 import altair as alt
@@ -14,10 +15,12 @@ from markupsafe import escape
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
+from mechanisms.query.yaml_file import ConfigError
 from mechanisms.verification.self_check import QUICK
 from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
+from site_builder import site_data
 from site_builder.advisor_page import advisor_page
 from site_builder.api_page import api_page
 from site_builder.cards import with_labels
@@ -32,6 +35,7 @@ from site_builder.paper_pages import paper_pages
 from site_builder.profile_grid import profile_grid
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
+from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, answers, findings, start_page
 from site_builder.words import TIMES, first_sentence, number, prose
 from studies.base import Coordinate, Metric, Study, ranked
@@ -394,3 +398,20 @@ def test_the_api_page_has_calls_arguments_and_methods():
 def test_rows_of_settings_have_their_command(site):
     row = next(each for each in site.settings_of("r1smg") if each["shape"] == "89x89")
     assert row["command"].startswith("python -m mechanisms verify r1smg --shape 89x89 ")
+
+
+def test_settings_outside_the_range_of_a_theorem_are_told_from_those_in_it(site):
+    """R1SMG's theorem needs epsilon < 1/M; DAWA's has no such range."""
+    for row in site.settings_of("r1smg"):
+        size = math.prod(map(int, row["shape"].split("x")))
+        assert bool(row["outside"]) == (row["epsilon"] >= 1 / size)
+    assert not any(row["outside"] for row in site.settings_of("dawa"))
+    words = "16 of 16 settings of the papers, 4 of them in the range of its theorem"
+    assert site.refuted["r1smg"] == words
+    assert site.refuted["tldp-l"] == "11 of 11 settings of the papers"
+
+
+def test_a_paper_without_a_reference_is_named(site, monkeypatch):
+    monkeypatch.setattr(site_data, "NEWER", site_data.NEWER | {"my_paper2026": "Mine"})
+    with pytest.raises(ConfigError, match="no reference with the abbreviation 'my_paper2026'"):
+        _ = SiteData(site.run).papers

@@ -68,6 +68,7 @@ def test_every_claim_has_its_verdict_on_the_index_and_on_a_page_of_its_own(built
         assert "@misc{matrixnoisebench," in own
     judged = (built / "claims/r1-thm5.html").read_text(encoding="utf-8")
     assert "check_certificate.py results/reference/certificates/r1-thm5.json" in judged
+    assert "pip install python-flint" in judged  # what the checker imports
     assert "<code>claims/guarantee.py:" in judged and "def guarantee(" in judged
     assert "https://arxiv.org/abs/2306.02256" in judged and "@inproceedings{r1smg2024," in judged
 

@@ -100,6 +100,11 @@ def test_a_name_without_a_function_is_refused(black_box, capsys):
     assert "one of MODULE:FUNCTION, --program and --outputs, got none" in capsys.readouterr().err
     assert main(["audit", "nowhere:at_all", "--epsilon", "1"]) == 2
     assert "PYTHONPATH" in capsys.readouterr().err
+    assert main(["audit", "nowhere.py:at_all", "--epsilon", "1"]) == 2
+    assert "name the module in place of the file: nowhere:at_all" in capsys.readouterr().err
+    assert main(["audit", f"{black_box[0]}:laplace", "--shape", "3", "--epsilon", "1",
+                 "--l1-sensitivity", "1"]) == 2  # fmt: skip
+    assert "is a function: `audit` takes it with --pair" in capsys.readouterr().err
     assert main(["audit", "nowhere", "--pair", black_box[1], "--epsilon", "1"]) == 2
     assert "a function is named MODULE:FUNCTION" in capsys.readouterr().err
     assert main(["audit", "nowhere:at_all", "--pair", black_box[1], "--epsilon", "1"]) == 2

@@ -155,6 +155,8 @@ def test_the_variance_of_linear_queries():
         (None, "published", "no published calibration: the paper.s theorem was not available"),
         (Query(shape=(3, 3), l2_sensitivity=1.0), "exact", "at least 3 axes, got shape"),
         (Query(shape=(9,), l2_sensitivity=1.0), "exact", "at least 3 axes, got shape"),
+        # A calibration that would not help is not recommended.
+        (Query(shape=(3, 3), l2_sensitivity=1.0), "published", "at least 3 axes, got shape"),
     ],
 )
 def test_what_it_refuses(query, calibration, words):

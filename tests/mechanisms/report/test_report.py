@@ -14,7 +14,8 @@ from mechanisms.__main__ import main
 from mechanisms.report.page import page
 from mechanisms.report.report import NoReport, report_on
 from mechanisms.report.subject import program, subject_of
-from mechanisms.report.words import summary
+from mechanisms.report.words import cell_words, summary
+from mechanisms.verification.verification import LOOSE, REFUTED
 
 
 def test_a_false_claim_is_refuted_by_its_profile():
@@ -23,6 +24,12 @@ def test_a_false_claim_is_refuted_by_its_profile():
     shown = page(report, "a command")
     assert "the true epsilon is at least 2 at that delta" in shown
     assert "check_certificate.py knows the formulas of the suite" in shown
+
+
+def test_a_delta_is_rounded_towards_what_the_verdict_needs():
+    cell = {"true_epsilon": (1.2, 1.2), "true_delta": (1.45e-5, 1.45e-5)}
+    assert cell_words(cell | {"verdict": REFUTED}).endswith("delta at least 1.4e-05")
+    assert cell_words(cell | {"verdict": LOOSE}).endswith("delta at most 1.5e-05")
 
 
 def test_the_page_needs_no_other_file():
