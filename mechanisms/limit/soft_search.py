@@ -10,11 +10,18 @@ from dataclasses import replace
 import numpy as np
 import scipy
 from scipy import sparse
-from scipy.special import betaln, gammainccinv
+from scipy.special import gammainccinv
 
 from mechanisms.limit.ball_test import gaussian_scale
 from mechanisms.limit.pure import PureLimit
-from mechanisms.limit.soft_test import SoftTest, cap_heights, cap_probabilities, split_gaps
+from mechanisms.limit.soft_caps import (
+    excess,
+    first_moments,
+    gap_heights,
+    norm_heights,
+    probabilities,
+)
+from mechanisms.limit.soft_test import SoftTest
 from mechanisms.limit.threshold_test import split
 
 # Above this epsilon the best noise is so small that half the distance matters too.
@@ -27,6 +34,8 @@ _GAPS, _FEWER_GAPS = ((0.004, 12), (0.006, 10))
 _NEAR, _NEARER, _FAR = 0.1, 0.035, 0.25
 # Points of the programme between two bends, and of the search for more of them.
 _POINTS, _ROUNDS, _FINER, _VIOLATION = 4, 3, 12, 2e-3
+# An edge so little below a node counts as one above it.
+_NEAR_NODE = 1e-9
 # Steps after which the programme counts as failed; it needs about 100.
 _MOST_STEPS = 2000
 # The price of a weight, so that those that hardly matter are 0.
@@ -55,8 +64,7 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
     weights = np.zeros((len(distances), len(gaps) - 1, len(radii)))
     kinds = {"dimension": dimension, "epsilon": epsilon, "distances": distances}
     test = SoftTest(**kinds, radii=radii, gaps=gaps, weights=weights, level=0.0)
-    bends = test.bends()
-    bends = bends[np.diff(bends, prepend=-1.0) > 1e-9]
+    bends = _bends(test)
     points, finer = split(bends, _POINTS), split(bends, _FINER)
     everywhere = _gains(test, finer)
     for _ in range(_ROUNDS):
@@ -70,6 +78,15 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
             break
         points = np.union1d(points, finer[low])
     return test
+
+
+def _bends(test: SoftTest) -> np.ndarray:
+    """Nodes, also of shifted noise, and radii where caps appear."""
+    ends = np.concatenate([test.gaps / 2, 1 - test.gaps / 2])
+    shifted = np.add.outer(test.distances, test.radii)
+    scaled = np.multiply.outer(test.distances, ends)
+    found = np.unique(np.concatenate([test.radii, shifted.ravel(), scaled.ravel()]))
+    return found[np.diff(found, prepend=-1.0) > 1e-9]
 
 
 def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray) -> SoftTest | None:
@@ -102,50 +119,59 @@ def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray) -
 
 
 def _gains(test: SoftTest, r: np.ndarray):
-    """The matrix that maps the weights to sum_j g_j(r), nearly."""
-    width = 0.02 if test.epsilon < _SHORT else 0.01
-    gaps, cells = split_gaps(test.gaps, width, 3)
+    """The matrix that maps the weights to sum_j g_j(r)."""
+    r = np.maximum(r, 1e-9)
     growth, blocks = math.exp(test.epsilon), []
     for s in test.distances:
-        own = _differences(r / s, test.gaps, test.dimension, False)
-        shifted = _differences(r / s, gaps, test.dimension, True)
-        norms = s * _norms(r / s, gaps, shifted, test.dimension)
-        block = _weighed(test.radii, np.arange(own.shape[1]), r[:, None] + 0 * own, own)
-        blocks.append(block - growth * _weighed(test.radii, cells, norms, shifted))
+        radii, far = test.radii / s, r[:, None] / s
+        own = probabilities(gap_heights(far, test.gaps[1:], False), test.dimension)
+        edges = far - 1 + test.gaps[1:]
+        shifted = _caps(far, edges, gap_heights(far, test.gaps[1:], True), test.dimension)
+        norms = np.broadcast_to(radii, (len(r), len(radii)))
+        nodes = _caps(far, norms, norm_heights(far, norms), test.dimension)
+        blocks.append(_below(radii, far + 0 * own, own, 0 * own))
+        blocks[-1] -= growth * (_below(radii, edges, *shifted) + _kinks(radii, test.gaps, far, nodes[1]))
     return sparse.hstack(blocks).tocsr()
 
 
-def _weighed(radii, cells, norms, probabilities):
-    """The matrix from weights (K, N) to the sums of probability times the weight at that norm."""
-    count = len(radii)
-    used = (probabilities > 0) & (norms < radii[-1])
-    row, column = np.nonzero(used)
-    norm, probability = norms[used], probabilities[used]
-    piece = np.searchsorted(radii, norm, "right") - 1
-    share = (norm - radii[piece]) / (radii[piece + 1] - radii[piece])
-    place = cells[column] * count + piece
-    entries = np.concatenate([(1 - share) * probability, share * probability])
-    places = np.tile(row, 2), np.concatenate([place, place + 1])
-    return sparse.csr_array((entries, places), shape=(len(norms), (cells[-1] + 1) * count))
+def _caps(r, norms, heights, dimension):
+    """C and J of `soft_caps`."""
+    probability = probabilities(heights, dimension)
+    return probability, excess(r, heights, probability, first_moments(heights, dimension))
 
 
-def _differences(r, gaps, dimension, shifted):
-    """The probabilities that the gap is in a cell, (len(r), cells)."""
-    heights = cap_heights(r, gaps[1:], shifted)
-    return np.diff(cap_probabilities(*heights, dimension), axis=1, prepend=0.0)
+def _below(radii, norms, probability, integral):
+    """The matrix from weights to sums over edges of D C - B J.
+
+    D is what w falls by at the edge, and B what its slope in squares does. Both are differences of
+    two cells, the one that ends there and the next one.
+    """
+    count, edges, squares = len(radii), norms.shape[1], radii**2
+    row, edge = np.nonzero((probability > 0) & (norms + _NEAR_NODE < radii[-1]))
+    norm, c, j = norms[row, edge], probability[row, edge], integral[row, edge]
+    piece = np.searchsorted(radii, np.maximum(norm, 0.0) + _NEAR_NODE) - 1
+    width = squares[piece + 1] - squares[piece]
+    share = (norm**2 - squares[piece]) / width
+    ends = (1 - share) * c + j / width, share * c - j / width
+    place = edge * count + piece
+    last = edge + 1 < edges
+    entries = np.concatenate([*ends, -ends[0][last], -ends[1][last]])
+    places = np.concatenate([place, place + 1, place[last] + count, place[last] + count + 1])
+    rows = np.concatenate([row, row, row[last], row[last]])
+    return sparse.csr_array((entries, (rows, places)), shape=(len(norms), edges * count))
 
 
-def _norms(r, gaps, probabilities, dimension):
-    """The root mean square of |r u + e| in each cell, r^2 + 1 + 2 r u_1 on average."""
-    lower, upper = cap_heights(r, gaps[1:], True)
-    # The integral of u_1 over a cap.
-    spread = np.maximum(lower * upper, 1e-300)
-    moments = -np.exp((dimension - 1) / 2 * np.log(spread) - betaln((dimension - 1) / 2, 0.5))
-    moments = np.diff(np.where(lower > 0, moments, 0.0) / (dimension - 1), axis=1, prepend=0.0)
-    r = r[:, None]
-    low = np.maximum(r - 1 + gaps[:-1], np.abs(r - 1))
-    high = np.maximum(r - 1 + gaps[1:], low)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = r**2 + 1 + 2 * r * moments / probabilities
-    squares = np.where(probabilities > 0, squares, low * high)
-    return np.sqrt(np.clip(squares, low**2, high**2))
+def _kinks(radii, gaps, r, integral):
+    """The matrix from weights to the sums over nodes of -B J, in the cell where the node is."""
+    count, steps = len(radii), np.diff(radii**2)
+    shape = len(r), (len(gaps) - 1) * count
+    cell = np.searchsorted(gaps, 1 + radii - r - _NEAR_NODE) - 1
+    inside = (integral > 0) & (cell >= 0) & (cell < len(gaps) - 1)
+    inside[:, 0] = False
+    row, node = np.nonzero(inside)
+    j, place = integral[row, node], cell[row, node] * count + node
+    # Beyond the last node the slope is 0.
+    before, after = j / steps[node - 1], j / np.append(steps, np.inf)[node]
+    entries = np.concatenate([before, -before - after, after])
+    places = np.concatenate([place - 1, place, np.minimum(place + 1, shape[1] - 1)])
+    return sparse.csr_array((entries, (np.tile(row, 3), places)), shape=shape)
