@@ -10,7 +10,7 @@ from mechanisms.limit.caps import cap_error
 
 # Cells whose bound is this share below the least value wanted are halved, up to so many times and
 # as long as no more than that many caps are needed.
-_TOLERANCE, _HALVINGS, _MOST_CAPS = 2e-3, 20, 2_000_000
+_TOLERANCE, _HALVINGS = 2e-4, 20
 # Of caps that are held at a time.
 _CHUNK = 100_000
 # Stands for r = 0, below the first cap.
@@ -77,31 +77,26 @@ class SoftTest:
         radii are halved where the bound is low.
         """
         paid = delta * float(self.weights.max(axis=(1, 2)).sum()) * (1 + 1e-14)
-        goal = self.level - _TOLERANCE * (self.level - paid)
         edges = self.bends()
         a, b = edges[:-1], edges[1:]
         # Beyond the last edge the tests are 0 and r^2 remains.
-        least, caps = edges[-1] ** 2 * (1 - 4 * _ULP), 0
+        least = reached = edges[-1] ** 2 * (1 - 4 * _ULP)
         width = 4 * len(self.distances) * len(self.gaps)
-        for halvings in range(_HALVINGS):
-            caps += len(a) * width
+        for _ in range(_HALVINGS):
             parts = math.ceil(len(a) * width / _CHUNK)
-            bounds = np.concatenate(
-                [
-                    self._on_cells(*ends)
-                    for ends in zip(np.array_split(a, parts), np.array_split(b, parts), strict=True)
-                ]
-            )
-            low = bounds < goal
-            if not low.any() or caps > _MOST_CAPS or halvings == _HALVINGS - 1:
-                break
+            cells = zip(np.array_split(a, parts), np.array_split(b, parts), strict=True)
+            bounds, values = np.concatenate([self._on_cells(*ends) for ends in cells], axis=1)
+            reached = min(reached, float(values.min()))
+            low = bounds < reached - _TOLERANCE * abs(reached - paid)
             least = min(least, bounds[~low].min(initial=math.inf))
-            middle = (a[low] + b[low]) / 2
-            a, b = np.concatenate([a[low], middle]), np.concatenate([middle, b[low]])
+            if not low.any():
+                return least - paid
+            a, b, bounds = a[low], b[low], bounds[low]
+            a, b = np.concatenate([a, (a + b) / 2]), np.concatenate([(a + b) / 2, b])
         return min(least, float(bounds.min())) - paid
 
     def _on_cells(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Lower bounds of r^2 + sum_j g_j on cells [a, b] without bends inside.
+        """r^2 + sum_j g_j on cells [a, b] without bends inside: lower bounds, and the least end.
 
         g_j is a sum of terms whose values at a and b are known, and whose derivatives lie between
         two numbers. Such a term is above its chord less a quarter of their difference times b - a.
@@ -113,7 +108,8 @@ class SoftTest:
             own, moved = _own(*given), _shifted(*given)
             at_a, at_b = at_a + own[0] - growth * moved[0], at_b + own[1] - growth * moved[1]
             loss += own[2] + growth * moved[2]
-        return np.minimum(at_a, at_b) - loss - 1e-13 * (np.abs(at_a) + np.abs(at_b))
+        least = np.minimum(at_a, at_b)
+        return np.array([least - loss - 1e-13 * (np.abs(at_a) + np.abs(at_b)), least])
 
 
 def _own(a, b, radii, gaps, weights, dimension):
