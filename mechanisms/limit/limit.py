@@ -144,21 +144,26 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
+    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
+    factor = inner**2 * query.size / dimension
+    test = searched_test(dimension, epsilon, given)
+    yield factor * test.lower(given), "the l2 ball of changes", test
+
+
+def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
+    """The best test that a search finds for M >= 2 elements and an l2 ball of radius 1, delta > 0."""
+    tests = []
     if dimension <= _softest(epsilon):
-        test = soft_test(dimension, epsilon, given)
-        lower = test.lower(given)
-        yield inner**2 * lower, "the l2 ball of changes, soft tests", test
+        tests.append(soft_test(dimension, epsilon, delta))
         # The error of the best pure mechanism or of Gaussian noise is possible.
         possible = min(
             PureLimit(dimension, epsilon).lower(0.0),
-            dimension * gaussian_scale(epsilon, given) ** 2,
+            dimension * gaussian_scale(epsilon, delta) ** 2,
         )
-        if lower >= _GOOD * possible:
-            return
-    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
-    factor = inner**2 * query.size / dimension
-    test = refined_test(dimension, epsilon, given)
-    yield factor * test.lower(given), "the l2 ball of changes", test
+        if tests[0].lower(delta) >= _GOOD * possible:
+            return tests[0]
+    tests.append(refined_test(dimension, epsilon, delta))
+    return max(tests, key=lambda test: test.lower(delta))
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
@@ -233,4 +238,4 @@ def _signed_counts(size: int, most: int) -> float:
 def _softest(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
     low, high = _SOFT_EPSILONS
-    return min(5, 2 + epsilon / 1.5) if low <= epsilon <= high else 0
+    return min(5, 1 + 2 * epsilon) if low <= epsilon <= high else 0

@@ -1,7 +1,8 @@
 """Nearly optimal soft tests for few elements, by a linear programme.
 
-The programme maximises nu - delta sum_j lambda_j such that r^2 + sum_j g_j(r) >= nu at many radii.
-Its solution only chooses the test: `SoftTest.lower` bounds what happens between them.
+The programme maximises nu - delta sum_j lambda_j such that r^2 + sum_j g_j(r) >= nu at some radii,
+and is solved again with those between them where that fails. Its solution only chooses the test:
+`SoftTest.lower` bounds what happens at all others.
 """
 
 import math
@@ -32,17 +33,19 @@ _GAPS, _FEWER_GAPS = ((0.004, 12), (0.006, 10))
 # Nodes up to 1.2, also above _SHORT in 2 or 3 dimensions, where noise is smaller than the change;
 # and beyond, as a share of 1 / epsilon.
 _NEAR, _NEARER, _FAR = 0.1, 0.035, 0.25
-# Points of the programme between two bends, and of the search for more of them.
-_POINTS, _ROUNDS, _FINER, _VIOLATION = 3, 8, 9, 2e-4
-# An edge so little below a node counts as one above it.
-_NEAR_NODE = 1e-9
-# Steps after which the programme counts as failed; it needs about 100.
-_MOST_STEPS = 2000
-# The price of a weight, so that those that hardly matter are 0.
-_TAX = 1e-5
+# Points of the programme between two bends, and of the search for more of them, which ends where
+# none is below nu by more than this share of the squared error.
+_POINTS, _FINER, _ROUNDS, _VIOLATION = 3, 9, 8, 2e-4
+# Steps and seconds after which a programme counts as failed; it needs about 100, and 0.3 s.
+_LIMITS = {"maxiter": 2000, "time_limit": 3.0}
+# The price of a weight, so that those that hardly matter are 0, and the least share by which the
+# effect of a weight may differ from the largest effect.
+_TAX, _RAREST = 1e-7, 1e-5
 # How far r^2 + sum g is to exceed nu, as a share of r^2 beyond a multiple of the squared error:
 # noise is seldom there, and what happens between the points does not bind.
 _SLACKS = ((0.001, 2.0), (0.03, 8.0))
+# Stands for r = 0, and an edge so little below a node counts as one above it.
+_LEAST = _NEAR_NODE = 1e-9
 
 
 def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
@@ -63,77 +66,85 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
     gaps = np.append(0.0, np.geomspace(first, 1.0, count))
     weights = np.zeros((len(distances), len(gaps) - 1, len(radii)))
     kinds = {"dimension": dimension, "epsilon": epsilon, "distances": distances}
-    test = SoftTest(**kinds, radii=radii, gaps=gaps, weights=weights, level=0.0)
-    bends = _bends(test)
-    points, finer = split(bends, _POINTS), np.union1d(split(test.bends(), 2), split(bends, _FINER))
-    finer = finer[np.diff(finer, prepend=-1.0) > 1e-6]
+    test = SoftTest(**kinds, radii=_short(radii), gaps=_short(gaps), weights=weights)
+    points, finer = _grids(test)
     everywhere = _gains(test, finer)
     for _ in range(_ROUNDS):
-        better = _programme(test, delta, error, points)
-        if better is None:
+        found = _programme(test, delta, error, points)
+        if found is None:
             break
-        test = better
+        test, level = found
         values = finer**2 + everywhere @ test.weights.ravel()
-        inner = np.minimum(np.append(values[1:], np.inf), np.append(np.inf, values[:-1]))
-        low = (values < test.level - _VIOLATION * error) & (values <= inner)
-        print('   round', _, low.sum(), len(points), (values.min()-test.level)/error)
+        beside = np.minimum(np.append(values[1:], np.inf), np.append(np.inf, values[:-1]))
+        low = (values < level - _VIOLATION * error) & (values <= beside)
         if not low.any():
             break
         points = np.union1d(points, finer[low])
     return test
 
 
-def _bends(test: SoftTest) -> np.ndarray:
-    """Nodes, also of shifted noise, and radii where caps appear."""
+def _short(numbers: np.ndarray) -> np.ndarray:
+    """Rounded to few digits, which a certificate has to write."""
+    return np.array([float(f"{number:.5g}") for number in numbers])
+
+
+def _grids(test: SoftTest) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the programme between nodes and where caps appear, and those of the search."""
     ends = np.concatenate([test.gaps / 2, 1 - test.gaps / 2])
     shifted = np.add.outer(test.distances, test.radii)
     scaled = np.multiply.outer(test.distances, ends)
-    found = np.unique(np.concatenate([test.radii, shifted.ravel(), scaled.ravel()]))
-    return found[np.diff(found, prepend=-1.0) > 1e-9]
+    bends = np.unique(np.concatenate([test.radii, shifted.ravel(), scaled.ravel()]))
+    bends = bends[np.diff(bends, prepend=-1.0) > _NEAR_NODE]
+    finer = np.union1d(split(test.bends(), 2), split(bends, _FINER))
+    return split(bends, _POINTS), finer[np.diff(finer, prepend=-1.0) > 1e-6]
 
 
-def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray) -> SoftTest | None:
-    """The best test for these radii, in units in which its weights and the error are near 1."""
-    shape, reach = test.weights.shape, test.radii[-1]
+def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray):
+    """The best test for these radii and its nu, or None where the programme fails.
+
+    Its units are the squared error, and for each weight what changes some value by one of them.
+    """
+    shape, gains = test.weights.shape, _gains(test, points)
     tests, count = shape[0], math.prod(shape)
-    unit = reach**2 * (5 * reach) ** ((test.dimension - 1) / 2)
-    gains = _gains(test, points) * (unit / error)
+    effects = abs(gains).max(axis=0).toarray().ravel()
+    units = error / np.maximum(effects, _RAREST * effects.max())
+    unit = units.max()
     slack = sum(share * np.maximum(points**2 - times * error, 0.0) for share, times in _SLACKS)
-    free = np.zeros((len(points), tests))
-    reached = sparse.hstack([-gains, free, np.ones((len(points), 1))])
+    values = -gains @ sparse.diags_array(units / error)
+    values = [values, np.zeros((len(points), tests)), np.ones((len(points), 1))]
     largest = sparse.kron(sparse.eye(tests), np.ones((count // tests, 1)))
-    bounded = sparse.hstack([sparse.eye(count), -largest, sparse.csr_array((count, 1))])
+    bounded = [sparse.diags_array(units / unit), -largest, sparse.csr_array((count, 1))]
     most = np.full(count + tests + 1, np.inf)
     most[:count].reshape(shape)[:, :, -1] = 0.0
     answer = scipy.optimize.linprog(
         np.concatenate([np.full(count, _TAX), np.full(tests, delta * unit / error), [-1.0]]),
-        A_ub=sparse.vstack([reached, bounded]).tocsr(),
+        A_ub=sparse.vstack([sparse.hstack(values), sparse.hstack(bounded)]).tocsr(),
         b_ub=np.concatenate([(points**2 - slack) / error, np.zeros(count)]),
         bounds=np.stack([np.zeros_like(most), most], axis=1),
         method="highs-ipm",
-        options={"maxiter": _MOST_STEPS, "ipm_optimality_tolerance": 1e-6},
+        options=_LIMITS | {"ipm_optimality_tolerance": 1e-6},
     )
     if answer.x is None:
         return None
-    found = np.maximum(answer.x[:count].reshape(tests, -1), 0.0)
-    weights = unit * np.minimum(found, np.maximum(answer.x[count:-1, None], 0.0)).reshape(shape)
+    weights = np.maximum(answer.x[:count] * units, 0.0).reshape(tests, -1)
+    weights = np.minimum(weights, np.maximum(answer.x[count:-1, None] * unit, 0.0)).reshape(shape)
     weights[:, :, -1] = 0.0
-    return replace(test, weights=weights, level=answer.x[-1] * error)
+    return replace(test, weights=weights), answer.x[-1] * error
 
 
 def _gains(test: SoftTest, r: np.ndarray):
     """The matrix that maps the weights to sum_j g_j(r)."""
-    r = np.maximum(r, 1e-9)
     growth, blocks = math.exp(test.epsilon), []
     for s in test.distances:
-        radii, far = test.radii / s, r[:, None] / s
+        radii, far = test.radii / s, np.maximum(r, _LEAST)[:, None] / s
         own = probabilities(gap_heights(far, test.gaps[1:], False), test.dimension)
         edges = far - 1 + test.gaps[1:]
         shifted = _caps(far, edges, gap_heights(far, test.gaps[1:], True), test.dimension)
         norms = np.broadcast_to(radii, (len(r), len(radii)))
         nodes = _caps(far, norms, norm_heights(far, norms), test.dimension)
         blocks.append(_below(radii, far + 0 * own, own, 0 * own))
-        blocks[-1] -= growth * (_below(radii, edges, *shifted) + _kinks(radii, test.gaps, far, nodes[1]))
+        moved = _below(radii, edges, *shifted) + _kinks(radii, test.gaps, far, nodes[1])
+        blocks[-1] -= growth * moved
     return sparse.hstack(blocks).tocsr()
 
 

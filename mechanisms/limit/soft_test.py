@@ -8,8 +8,7 @@ import numpy as np
 from mechanisms.limit import soft_caps
 from mechanisms.limit.caps import cap_error
 
-# Cells whose bound is this share below the least value wanted are halved, up to so many times and
-# as long as no more than that many caps are needed.
+# Cells whose bound is this share below the least value seen are halved, up to so many times.
 _TOLERANCE, _HALVINGS = 2e-4, 20
 # Of caps that are held at a time.
 _CHUNK = 100_000
@@ -32,7 +31,6 @@ class SoftTest:
         radii: (N,) increasing from 0.
         gaps: (K + 1,) increasing from 0, at most 1.
         weights: (J, K, N), at least 0, and 0 at the last node.
-        level: What r^2 + sum_j g_j is meant to reach; it decides where `lower` looks closer.
     """
 
     dimension: int
@@ -41,7 +39,6 @@ class SoftTest:
     radii: np.ndarray
     gaps: np.ndarray
     weights: np.ndarray
-    level: float
 
     def __post_init__(self) -> None:
         for nodes in (self.radii, self.gaps):
