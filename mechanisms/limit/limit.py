@@ -124,7 +124,9 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         return
     words = "one direction at a time, tests at several distances"
     if delta:
-        along = lattice_test(times * epsilon, grown, False, fast or query.size > 1)
+        # In a ball of many elements other tests are better.
+        ball = query.l1_sensitivity is None and query.linf_sensitivity is None
+        along = lattice_test(times * epsilon, grown, False, fast or (query.size > 1 and ball))
         yield _signed_changes(query) * times**2 * along.lower(grown), words, along
     else:
         along = PureLimit(1, epsilon)
@@ -238,4 +240,4 @@ def _signed_counts(size: int, most: int) -> float:
 def _softest(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
     low, high = _SOFT_EPSILONS
-    return min(5, 1 + 2 * epsilon) if low <= epsilon <= high else 0
+    return min(6, 1 + 2 * epsilon) if low <= epsilon <= high else 0
