@@ -153,7 +153,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
 
 
 def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
-    """The best test that a search finds for M >= 2 elements and an l2 ball of radius 1, delta > 0."""
+    """The best test that a search finds for M >= 2 elements at l2 sensitivity 1, delta > 0."""
     tests = []
     if dimension <= _softest(epsilon):
         tests.append(soft_test(dimension, epsilon, delta))
