@@ -22,8 +22,8 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve between these epsilons and few elements; from this share of what is known to be
-# possible on, no other test is searched for.
+# Soft tests serve between these epsilons and few elements. From this share of what is known to be
+# possible on no other test is searched for, unless epsilon is small for so many elements.
 _SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
 
 # Of the certificate of a fast bound.
@@ -162,7 +162,7 @@ def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest
             PureLimit(dimension, epsilon).lower(0.0),
             dimension * gaussian_scale(epsilon, delta) ** 2,
         )
-        if tests[0].lower(delta) >= _GOOD * possible:
+        if dimension <= 2 + epsilon and tests[0].lower(delta) >= _GOOD * possible:
             return tests[0]
     tests.append(refined_test(dimension, epsilon, delta))
     return max(tests, key=lambda test: test.lower(delta))

@@ -46,7 +46,7 @@ _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 # A test is good enough at this share of the squared error of the best noise, and worth twice the
 # nodes at that: after a recursion no other start is tried then. Above the last ones a start is
 # worth refining, after a recursion and for more elements than it serves.
-_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, (0.975, 0.95)
+_GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3

@@ -31,11 +31,11 @@ _SHORT = 3.0
 # epsilon, and above it, where the programme is larger.
 _GAPS, _FEWER_GAPS = ((0.004, 12), (0.006, 10))
 # Nodes up to 1.2, also above _SHORT in 2 or 3 dimensions, where noise is smaller than the change;
-# and beyond, as a share of 1 / epsilon.
-_NEAR, _NEARER, _FAR = 0.1, 0.035, 0.25
+# and beyond, as a share of 1 / epsilon, later of the distance from there.
+_NEAR, _NEARER, _FAR, _GROWTH = 0.1, 0.035, 0.25, 0.04
 # Points of the programme between two bends, and of the search for more of them, which ends where
 # none is below nu by more than this share of the squared error.
-_POINTS, _FINER, _ROUNDS, _VIOLATION = 3, 9, 8, 2e-4
+_POINTS, _FINER, _ROUNDS, _VIOLATION = 3, 9, 10, 2e-4
 # Steps and seconds after which a programme counts as failed; nearly all need 100, and 0.3 s.
 _LIMITS = {"maxiter": 20_000, "time_limit": 4.0}
 # The price of a weight, so that those that hardly matter are 0, and the least share by which the
@@ -58,9 +58,9 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
         gammainccinv(dimension, rare) / epsilon,
         scale * math.sqrt(2 * gammainccinv(dimension / 2, rare)),
     )
-    far = np.arange(1.2, reach + _FAR / epsilon, min(_FAR / epsilon, reach / 20))
     near = _NEARER if epsilon > _SHORT and dimension <= 3 else _NEAR
-    radii = np.append(np.arange(0.0, 1.15, near), far)
+    far = _growing(min(_FAR / epsilon, reach / 20), reach - 1.2)
+    radii = np.append(np.arange(0.0, 1.15, near), 1.2 + far)
     first, count = _FEWER_GAPS if epsilon > _SHORT else _GAPS
     distances = np.array([1.0, 0.5] if epsilon > _SHORT else [1.0])
     gaps = np.append(0.0, np.geomspace(first, 1.0, count))
@@ -77,10 +77,21 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
         values = finer**2 + everywhere @ test.weights.ravel()
         beside = np.minimum(np.append(values[1:], np.inf), np.append(np.inf, values[:-1]))
         low = (values < level - _VIOLATION * error) & (values <= beside)
+        more = finer[low]
         if not low.any():
-            break
-        points = np.union1d(points, finer[low])
+            radius, value = test.lowest(delta)
+            if value > level - 2 * _VIOLATION * error:
+                break
+            more = [radius]
+        points = np.union1d(points, more)
     return test
+
+
+def _growing(step: float, end: float) -> np.ndarray:
+    """Numbers from 0 to at least `end`, by the step and later by a share of themselves."""
+    turn = step / _GROWTH
+    count = max(math.ceil(math.log(end / turn) / math.log1p(_GROWTH)) + 1, 1)
+    return np.append(np.arange(0.0, turn, step), turn * (1 + _GROWTH) ** np.arange(count))
 
 
 def _short(numbers: np.ndarray) -> np.ndarray:

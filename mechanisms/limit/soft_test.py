@@ -73,27 +73,38 @@ class SoftTest:
         By the theorem of docs/the_limit.md this is also one of E||A(x) - x||^2 / s^2. Cells of
         radii are halved where the bound is low.
         """
+        return self._infimum(delta)[0]
+
+    def lowest(self, delta: float) -> tuple[float, float]:
+        """A radius with nearly the least value of r^2 + sum_j g_j(r), and this value."""
+        return self._infimum(delta)[1:]
+
+    def _infimum(self, delta: float) -> tuple[float, float, float]:
+        """The lower bound, a radius, and the value there before delta is paid for."""
         paid = delta * float(self.weights.max(axis=(1, 2)).sum()) * (1 + 1e-14)
         edges = self.bends()
         a, b = edges[:-1], edges[1:]
         # Beyond the last edge the tests are 0 and r^2 remains.
-        least = reached = edges[-1] ** 2 * (1 - 4 * _ULP)
-        width = 4 * len(self.distances) * len(self.gaps)
+        radius, least = edges[-1], edges[-1] ** 2 * (1 - 4 * _ULP)
+        reached, width = least, 4 * len(self.distances) * len(self.gaps)
         for _ in range(_HALVINGS):
             parts = math.ceil(len(a) * width / _CHUNK)
             cells = zip(np.array_split(a, parts), np.array_split(b, parts), strict=True)
-            bounds, values = np.concatenate([self._on_cells(*ends) for ends in cells], axis=1)
-            reached = min(reached, float(values.min()))
+            found = [self._on_cells(*ends) for ends in cells]
+            bounds, *ends = (np.concatenate(each) for each in zip(*found, strict=True))
+            for r, values in zip((a, b), ends, strict=True):
+                if values.min() < reached:
+                    radius, reached = float(r[values.argmin()]), float(values.min())
             low = bounds < reached - _TOLERANCE * abs(reached - paid)
             least = min(least, bounds[~low].min(initial=math.inf))
             if not low.any():
-                return least - paid
+                break
             a, b, bounds = a[low], b[low], bounds[low]
             a, b = np.concatenate([a, (a + b) / 2]), np.concatenate([(a + b) / 2, b])
-        return min(least, float(bounds.min())) - paid
+        return min(least, float(bounds.min())) - paid, radius, reached
 
-    def _on_cells(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """r^2 + sum_j g_j on cells [a, b] without bends inside: lower bounds, and the least end.
+    def _on_cells(self, a: np.ndarray, b: np.ndarray):
+        """r^2 + sum_j g_j on cells [a, b] without bends inside: lower bounds, values at the ends.
 
         g_j is a sum of terms whose values at a and b are known, and whose derivatives lie between
         two numbers. Such a term is above its chord less a quarter of their difference times b - a.
@@ -105,8 +116,8 @@ class SoftTest:
             own, moved = _own(*given), _shifted(*given)
             at_a, at_b = at_a + own[0] - growth * moved[0], at_b + own[1] - growth * moved[1]
             loss += own[2] + growth * moved[2]
-        least = np.minimum(at_a, at_b)
-        return np.array([least - loss - 1e-13 * (np.abs(at_a) + np.abs(at_b)), least])
+        rounding = 1e-13 * (np.abs(at_a) + np.abs(at_b))
+        return np.minimum(at_a, at_b) - loss - rounding, at_a, at_b
 
 
 def _own(a, b, radii, gaps, weights, dimension):
