@@ -152,6 +152,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     yield factor * test.lower(given), "the l2 ball of changes", test
 
 
+@functools.lru_cache(maxsize=64)
 def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
     """The best test that a search finds for M >= 2 elements at l2 sensitivity 1, delta > 0."""
     tests = []

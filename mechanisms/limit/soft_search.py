@@ -59,7 +59,8 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
         scale * math.sqrt(2 * gammainccinv(dimension / 2, rare)),
     )
     near = _NEARER if epsilon > _SHORT and dimension <= 3 else _NEAR
-    far = _growing(min(_FAR / epsilon, reach / 20), reach - 1.2)
+    step = min(_FAR / epsilon, reach / 20)
+    far = _growing(step, max(reach - 1.2, step))
     radii = np.append(np.arange(0.0, 1.15, near), 1.2 + far)
     first, count = _FEWER_GAPS if epsilon > _SHORT else _GAPS
     distances = np.array([1.0, 0.5] if epsilon > _SHORT else [1.0])
