@@ -20,6 +20,10 @@ from scipy import sparse
 _CELLS, _COARSE, _FINEST = 400, 100, 100
 # Above this epsilon, where noise is small beside the sensitivity, twice as many.
 _LARGE, _MORE_CELLS = 2.5, 800
+# Above this one noise is far narrower than the sensitivity, nearly all in a core of a width like
+# e^(-epsilon / 3). Steps are half as long, and distances from this share of the sensitivity on are
+# about as far from each other as the core is wide, as far as that is not too many.
+_NARROW, _NARROW_STEPS, _FROM, _MOST_DISTANCES = 7.0, 200, 0.3, 36
 # Noise beyond the tests costs nothing but its square. Below this epsilon, and for a density that
 # falls by less than e^-12, they reach further than the best noise by this factor.
 _SMALL, _FALL, _WIDER = 0.4, 12.0, 1.4
@@ -80,9 +84,9 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
     reach = (1.5 + fall / epsilon) * (_WIDER if epsilon < _SMALL and fall < _FALL else 1.0)
     reach = min(reach, 24 / epsilon + 3, 2 / max(delta, 1e-12))
     cells = _COARSE if coarse else _MORE_CELLS if epsilon > _LARGE else _CELLS
-    steps = int(np.clip(cells / reach, 1, _FINEST))
+    steps = int(np.clip(cells / reach, 1, _NARROW_STEPS if epsilon > _NARROW else _FINEST))
     end = math.ceil(reach * steps)
-    shifts = np.array([steps]) if integer else _spread(steps)
+    shifts = np.array([steps]) if integer else _spread(steps, epsilon)
     inner, columns = np.arange(-end, end + 1), end + steps
     growth, count = math.exp(epsilon), len(inner)
     share = np.where(np.arange(columns + 1) == 0, 1.0, 0.5)
@@ -112,9 +116,12 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
     return LatticeTest(epsilon=epsilon, steps=steps, shifts=shifts, weights=weights)
 
 
-def _spread(steps: int) -> np.ndarray:
+def _spread(steps: int, epsilon: float) -> np.ndarray:
     """All distances of a coarse lattice, a few of a fine one; any choice gives a bound."""
-    return np.unique(np.linspace(1, steps, min(steps, 14)).astype(int))
+    if epsilon <= _NARROW:
+        return np.unique(np.linspace(1, steps, min(steps, 14)).astype(int))
+    count = min(math.ceil(1.1 * math.exp(epsilon / 3)), _MOST_DISTANCES)
+    return np.unique(np.linspace(max(_FROM * steps, 1), steps, count).astype(int))
 
 
 def _symmetric(places: np.ndarray, share: np.ndarray):

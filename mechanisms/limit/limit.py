@@ -22,8 +22,8 @@ _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve between these epsilons and few elements; from this share of what is known to be
-# possible on, no other test is searched for.
+# Soft tests serve between these epsilons and few elements. From this share of what is known to be
+# possible on no other test is searched for, unless epsilon is small for so many elements.
 _SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
 
 # Of the certificate of a fast bound.
@@ -124,7 +124,9 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         return
     words = "one direction at a time, tests at several distances"
     if delta:
-        along = lattice_test(times * epsilon, grown, False, fast or query.size > 1)
+        # In a ball of many elements other tests are better.
+        ball = query.l1_sensitivity is None and query.linf_sensitivity is None
+        along = lattice_test(times * epsilon, grown, False, fast or (query.size > 1 and ball))
         yield _signed_changes(query) * times**2 * along.lower(grown), words, along
     else:
         along = PureLimit(1, epsilon)
@@ -144,21 +146,27 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
+    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
+    factor = inner**2 * query.size / dimension
+    test = searched_test(dimension, epsilon, given)
+    yield factor * test.lower(given), "the l2 ball of changes", test
+
+
+@functools.lru_cache(maxsize=64)
+def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
+    """The best test that a search finds for M >= 2 elements at l2 sensitivity 1, delta > 0."""
+    tests = []
     if dimension <= _softest(epsilon):
-        test = soft_test(dimension, epsilon, given)
-        lower = test.lower(given)
-        yield inner**2 * lower, "the l2 ball of changes, soft tests", test
+        tests.append(soft_test(dimension, epsilon, delta))
         # The error of the best pure mechanism or of Gaussian noise is possible.
         possible = min(
             PureLimit(dimension, epsilon).lower(0.0),
-            dimension * gaussian_scale(epsilon, given) ** 2,
+            dimension * gaussian_scale(epsilon, delta) ** 2,
         )
-        if lower >= _GOOD * possible:
-            return
-    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
-    factor = inner**2 * query.size / dimension
-    test = refined_test(dimension, epsilon, given)
-    yield factor * test.lower(given), "the l2 ball of changes", test
+        if dimension <= 2 + epsilon and tests[0].lower(delta) >= _GOOD * possible:
+            return tests[0]
+    tests.append(refined_test(dimension, epsilon, delta))
+    return max(tests, key=lambda test: test.lower(delta))
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
@@ -233,4 +241,4 @@ def _signed_counts(size: int, most: int) -> float:
 def _softest(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
     low, high = _SOFT_EPSILONS
-    return min(5, 2 + epsilon / 1.5) if low <= epsilon <= high else 0
+    return min(6, 1 + 2 * epsilon) if low <= epsilon <= high else 0

@@ -46,14 +46,14 @@ _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 # A test is good enough at this share of the squared error of the best noise, and worth twice the
 # nodes at that: after a recursion no other start is tried then. Above the last ones a start is
 # worth refining, after a recursion and for more elements than it serves.
-_GOOD, _NEAR, _PROMISING = 0.9985, 0.9965, (0.975, 0.95)
+_GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
 _FIRST_STEP, _POINTS = 0.1, 3
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
 # Searches with twice the nodes, and the points between two bends among which those that bind are
 # added to the next one.
-_FINAL, _FINER, _LOW = 3, 12, 1e-4
+_FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 
 
@@ -68,17 +68,16 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
             return _finest(_refined(test, delta, 1), delta)
         found += [start, test]
         if _bound_on_grid(test, delta) > promising:
-            once = _refined(test, delta, 1)
-            found.append(_refined(once, delta, _REFINEMENTS - 1))
+            found.append(_refined(test, delta, _REFINEMENTS))
             if _reaches(found[-1], delta, _GOOD * error):
                 return found[-1]
             if _bound_on_grid(found[-1], delta) > _NEAR * error:
-                near.append((once, found[-1]))
+                near.append(found[-1])
                 if dimension <= _RECURSIVE:
                     break
     if near:
-        once, best = max(near, key=lambda pair: _bound_on_grid(pair[1], delta))
-        return max((_finest(once, delta), best), key=lambda test: test.lower(delta))
+        best = max(near, key=lambda test: _bound_on_grid(test, delta))
+        return max((_finest(best, delta), best), key=lambda test: test.lower(delta))
     best = max(found, key=lambda test: _bound_on_grid(test, delta))
     refined = _refined(best, delta, _REFINEMENTS)
     return best if _reaches(best, delta, refined.lower(delta)) else refined

@@ -1,7 +1,8 @@
 """Nearly optimal soft tests for few elements, by a linear programme.
 
-The programme maximises nu - delta sum_j lambda_j such that r^2 + sum_j g_j(r) >= nu at many radii.
-Its solution only chooses the test: `SoftTest.lower` bounds what happens between them.
+The programme maximises nu - delta sum_j lambda_j such that r^2 + sum_j g_j(r) >= nu at some radii,
+and is solved again with those between them where that fails. Its solution only chooses the test:
+`SoftTest.lower` bounds what happens at all others.
 """
 
 import math
@@ -10,11 +11,18 @@ from dataclasses import replace
 import numpy as np
 import scipy
 from scipy import sparse
-from scipy.special import betaln, gammainccinv
+from scipy.special import gammainccinv
 
 from mechanisms.limit.ball_test import gaussian_scale
 from mechanisms.limit.pure import PureLimit
-from mechanisms.limit.soft_test import SoftTest, cap_heights, cap_probabilities, split_gaps
+from mechanisms.limit.soft_caps import (
+    excess,
+    first_moments,
+    gap_heights,
+    norm_heights,
+    probabilities,
+)
+from mechanisms.limit.soft_test import SoftTest
 from mechanisms.limit.threshold_test import split
 
 # Above this epsilon the best noise is so small that half the distance matters too.
@@ -23,17 +31,21 @@ _SHORT = 3.0
 # epsilon, and above it, where the programme is larger.
 _GAPS, _FEWER_GAPS = ((0.004, 12), (0.006, 10))
 # Nodes up to 1.2, also above _SHORT in 2 or 3 dimensions, where noise is smaller than the change;
-# and beyond, as a share of 1 / epsilon.
-_NEAR, _NEARER, _FAR = 0.1, 0.035, 0.25
-# Points of the programme between two bends, and of the search for more of them.
-_POINTS, _ROUNDS, _FINER, _VIOLATION = 4, 3, 12, 2e-3
-# Steps after which the programme counts as failed; it needs about 100.
-_MOST_STEPS = 2000
-# The price of a weight, so that those that hardly matter are 0.
-_TAX = 1e-5
+# and beyond, as a share of 1 / epsilon, later of the distance from there.
+_NEAR, _NEARER, _FAR, _GROWTH = 0.1, 0.035, 0.25, 0.04
+# Points of the programme between two bends, and of the search for more of them, which ends where
+# none is below nu by more than this share of the squared error.
+_POINTS, _FINER, _ROUNDS, _VIOLATION = 3, 9, 10, 2e-4
+# Steps and seconds after which a programme counts as failed; nearly all need 100, and 0.3 s.
+_LIMITS = {"maxiter": 20_000, "time_limit": 4.0}
+# The price of a weight, so that those that hardly matter are 0, and the least share by which the
+# effect of a weight may differ from the largest effect.
+_TAX, _RAREST = 1e-6, 1e-4
 # How far r^2 + sum g is to exceed nu, as a share of r^2 beyond a multiple of the squared error:
 # noise is seldom there, and what happens between the points does not bind.
-_SLACKS = ((0.01, 2.0), (0.2, 8.0))
+_SLACKS = ((0.001, 2.0), (0.03, 8.0))
+# Stands for r = 0, and an edge so little below a node counts as one above it.
+_LEAST = _NEAR_NODE = 1e-9
 
 
 def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
@@ -46,106 +58,146 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
         gammainccinv(dimension, rare) / epsilon,
         scale * math.sqrt(2 * gammainccinv(dimension / 2, rare)),
     )
-    far = np.arange(1.2, reach + _FAR / epsilon, min(_FAR / epsilon, reach / 20))
     near = _NEARER if epsilon > _SHORT and dimension <= 3 else _NEAR
-    radii = np.append(np.arange(0.0, 1.15, near), far)
+    step = min(_FAR / epsilon, reach / 20)
+    far = _growing(step, max(reach - 1.2, step))
+    radii = np.append(np.arange(0.0, 1.15, near), 1.2 + far)
     first, count = _FEWER_GAPS if epsilon > _SHORT else _GAPS
     distances = np.array([1.0, 0.5] if epsilon > _SHORT else [1.0])
     gaps = np.append(0.0, np.geomspace(first, 1.0, count))
     weights = np.zeros((len(distances), len(gaps) - 1, len(radii)))
     kinds = {"dimension": dimension, "epsilon": epsilon, "distances": distances}
-    test = SoftTest(**kinds, radii=radii, gaps=gaps, weights=weights, level=0.0)
-    bends = test.bends()
-    bends = bends[np.diff(bends, prepend=-1.0) > 1e-9]
-    points, finer = split(bends, _POINTS), split(bends, _FINER)
+    test = SoftTest(**kinds, radii=_short(radii), gaps=_short(gaps), weights=weights)
+    points, finer = _grids(test)
     everywhere = _gains(test, finer)
     for _ in range(_ROUNDS):
-        better = _programme(test, delta, error, points)
-        if better is None:
+        found = _programme(test, delta, error, points)
+        if found is None:
             break
-        test = better
+        test, level = found
         values = finer**2 + everywhere @ test.weights.ravel()
-        low = values < test.level - _VIOLATION * error
+        beside = np.minimum(np.append(values[1:], np.inf), np.append(np.inf, values[:-1]))
+        low = (values < level - _VIOLATION * error) & (values <= beside)
+        more = finer[low]
         if not low.any():
-            break
-        points = np.union1d(points, finer[low])
+            radius, value = test.lowest(delta)
+            if value > level - 2 * _VIOLATION * error:
+                break
+            more = [radius]
+        points = np.union1d(points, more)
     return test
 
 
-def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray) -> SoftTest | None:
-    """The best test for these radii, in units in which its weights and the error are near 1."""
-    shape, reach = test.weights.shape, test.radii[-1]
+def _growing(step: float, end: float) -> np.ndarray:
+    """Numbers from 0 to at least `end`, by the step and later by a share of themselves."""
+    turn = step / _GROWTH
+    count = max(math.ceil(math.log(end / turn) / math.log1p(_GROWTH)) + 1, 1)
+    return np.append(np.arange(0.0, turn, step), turn * (1 + _GROWTH) ** np.arange(count))
+
+
+def _short(numbers: np.ndarray) -> np.ndarray:
+    """Rounded to few digits, which a certificate has to write."""
+    return np.array([float(f"{number:.5g}") for number in numbers])
+
+
+def _grids(test: SoftTest) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the programme between nodes and where caps appear, and those of the search."""
+    ends = np.concatenate([test.gaps / 2, 1 - test.gaps / 2])
+    shifted = np.add.outer(test.distances, test.radii)
+    scaled = np.multiply.outer(test.distances, ends)
+    bends = np.unique(np.concatenate([test.radii, shifted.ravel(), scaled.ravel()]))
+    bends = bends[np.diff(bends, prepend=-1.0) > _NEAR_NODE]
+    finer = np.union1d(split(test.bends(), 2), split(bends, _FINER))
+    return split(bends, _POINTS), finer[np.diff(finer, prepend=-1.0) > 1e-6]
+
+
+def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray):
+    """The best test for these radii and its nu, or None where the programme fails.
+
+    Its units are the squared error, and for each weight what changes some value by one of them.
+    """
+    shape, gains = test.weights.shape, _gains(test, points)
     tests, count = shape[0], math.prod(shape)
-    unit = reach**2 * (5 * reach) ** ((test.dimension - 1) / 2)
-    gains = _gains(test, points) * (unit / error)
+    effects = abs(gains).max(axis=0).toarray().ravel()
+    units = error / np.maximum(effects, _RAREST * effects.max())
+    unit = units.max()
     slack = sum(share * np.maximum(points**2 - times * error, 0.0) for share, times in _SLACKS)
-    free = np.zeros((len(points), tests))
-    reached = sparse.hstack([-gains, free, np.ones((len(points), 1))])
+    values = -gains @ sparse.diags_array(units / error)
+    values = [values, np.zeros((len(points), tests)), np.ones((len(points), 1))]
     largest = sparse.kron(sparse.eye(tests), np.ones((count // tests, 1)))
-    bounded = sparse.hstack([sparse.eye(count), -largest, sparse.csr_array((count, 1))])
+    bounded = [sparse.diags_array(units / unit), -largest, sparse.csr_array((count, 1))]
     most = np.full(count + tests + 1, np.inf)
     most[:count].reshape(shape)[:, :, -1] = 0.0
     answer = scipy.optimize.linprog(
         np.concatenate([np.full(count, _TAX), np.full(tests, delta * unit / error), [-1.0]]),
-        A_ub=sparse.vstack([reached, bounded]).tocsr(),
+        A_ub=sparse.vstack([sparse.hstack(values), sparse.hstack(bounded)]).tocsr(),
         b_ub=np.concatenate([(points**2 - slack) / error, np.zeros(count)]),
         bounds=np.stack([np.zeros_like(most), most], axis=1),
         method="highs-ipm",
-        options={"maxiter": _MOST_STEPS, "ipm_optimality_tolerance": 1e-6},
+        options=_LIMITS,
     )
     if answer.x is None:
         return None
-    found = np.maximum(answer.x[:count].reshape(tests, -1), 0.0)
-    weights = unit * np.minimum(found, np.maximum(answer.x[count:-1, None], 0.0)).reshape(shape)
+    weights = np.maximum(answer.x[:count] * units, 0.0).reshape(tests, -1)
+    weights = np.minimum(weights, np.maximum(answer.x[count:-1, None] * unit, 0.0)).reshape(shape)
     weights[:, :, -1] = 0.0
-    return replace(test, weights=weights, level=answer.x[-1] * error)
+    return replace(test, weights=weights), answer.x[-1] * error
 
 
 def _gains(test: SoftTest, r: np.ndarray):
-    """The matrix that maps the weights to sum_j g_j(r), nearly."""
-    width = 0.02 if test.epsilon < _SHORT else 0.01
-    gaps, cells = split_gaps(test.gaps, width, 3)
+    """The matrix that maps the weights to sum_j g_j(r)."""
     growth, blocks = math.exp(test.epsilon), []
     for s in test.distances:
-        own = _differences(r / s, test.gaps, test.dimension, False)
-        shifted = _differences(r / s, gaps, test.dimension, True)
-        norms = s * _norms(r / s, gaps, shifted, test.dimension)
-        block = _weighed(test.radii, np.arange(own.shape[1]), r[:, None] + 0 * own, own)
-        blocks.append(block - growth * _weighed(test.radii, cells, norms, shifted))
+        radii, far = test.radii / s, np.maximum(r, _LEAST)[:, None] / s
+        own = probabilities(gap_heights(far, test.gaps[1:], False), test.dimension)
+        edges = far - 1 + test.gaps[1:]
+        shifted = _caps(far, edges, gap_heights(far, test.gaps[1:], True), test.dimension)
+        norms = np.broadcast_to(radii, (len(r), len(radii)))
+        nodes = _caps(far, norms, norm_heights(far, norms), test.dimension)
+        blocks.append(_below(radii, far + 0 * own, own, 0 * own))
+        moved = _below(radii, edges, *shifted) + _kinks(radii, test.gaps, far, nodes[1])
+        blocks[-1] -= growth * moved
     return sparse.hstack(blocks).tocsr()
 
 
-def _weighed(radii, cells, norms, probabilities):
-    """The matrix from weights (K, N) to the sums of probability times the weight at that norm."""
-    count = len(radii)
-    used = (probabilities > 0) & (norms < radii[-1])
-    row, column = np.nonzero(used)
-    norm, probability = norms[used], probabilities[used]
-    piece = np.searchsorted(radii, norm, "right") - 1
-    share = (norm - radii[piece]) / (radii[piece + 1] - radii[piece])
-    place = cells[column] * count + piece
-    entries = np.concatenate([(1 - share) * probability, share * probability])
-    places = np.tile(row, 2), np.concatenate([place, place + 1])
-    return sparse.csr_array((entries, places), shape=(len(norms), (cells[-1] + 1) * count))
+def _caps(r, norms, heights, dimension):
+    """C and J of `soft_caps`."""
+    probability = probabilities(heights, dimension)
+    return probability, excess(r, heights, probability, first_moments(heights, dimension))
 
 
-def _differences(r, gaps, dimension, shifted):
-    """The probabilities that the gap is in a cell, (len(r), cells)."""
-    heights = cap_heights(r, gaps[1:], shifted)
-    return np.diff(cap_probabilities(*heights, dimension), axis=1, prepend=0.0)
+def _below(radii, norms, probability, integral):
+    """The matrix from weights to sums over edges of D C - B J.
+
+    D is what w falls by at the edge, and B what its slope in squares does. Both are differences of
+    two cells, the one that ends there and the next one.
+    """
+    count, edges, squares = len(radii), norms.shape[1], radii**2
+    row, edge = np.nonzero((probability > 0) & (norms + _NEAR_NODE < radii[-1]))
+    norm, c, j = norms[row, edge], probability[row, edge], integral[row, edge]
+    piece = np.searchsorted(radii, np.maximum(norm, 0.0) + _NEAR_NODE) - 1
+    width = squares[piece + 1] - squares[piece]
+    share = (norm**2 - squares[piece]) / width
+    ends = (1 - share) * c + j / width, share * c - j / width
+    place = edge * count + piece
+    last = edge + 1 < edges
+    entries = np.concatenate([*ends, -ends[0][last], -ends[1][last]])
+    places = np.concatenate([place, place + 1, place[last] + count, place[last] + count + 1])
+    rows = np.concatenate([row, row, row[last], row[last]])
+    return sparse.csr_array((entries, (rows, places)), shape=(len(norms), edges * count))
 
 
-def _norms(r, gaps, probabilities, dimension):
-    """The root mean square of |r u + e| in each cell, r^2 + 1 + 2 r u_1 on average."""
-    lower, upper = cap_heights(r, gaps[1:], True)
-    # The integral of u_1 over a cap.
-    spread = np.maximum(lower * upper, 1e-300)
-    moments = -np.exp((dimension - 1) / 2 * np.log(spread) - betaln((dimension - 1) / 2, 0.5))
-    moments = np.diff(np.where(lower > 0, moments, 0.0) / (dimension - 1), axis=1, prepend=0.0)
-    r = r[:, None]
-    low = np.maximum(r - 1 + gaps[:-1], np.abs(r - 1))
-    high = np.maximum(r - 1 + gaps[1:], low)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = r**2 + 1 + 2 * r * moments / probabilities
-    squares = np.where(probabilities > 0, squares, low * high)
-    return np.sqrt(np.clip(squares, low**2, high**2))
+def _kinks(radii, gaps, r, integral):
+    """The matrix from weights to the sums over nodes of -B J, in the cell where the node is."""
+    count, steps = len(radii), np.diff(radii**2)
+    shape = len(r), (len(gaps) - 1) * count
+    cell = np.searchsorted(gaps, 1 + radii - r - _NEAR_NODE) - 1
+    inside = (integral > 0) & (cell >= 0) & (cell < len(gaps) - 1)
+    inside[:, 0] = False
+    row, node = np.nonzero(inside)
+    j, place = integral[row, node], cell[row, node] * count + node
+    # Beyond the last node the slope is 0.
+    before, after = j / steps[node - 1], j / np.append(steps, np.inf)[node]
+    entries = np.concatenate([before, -before - after, after])
+    places = np.concatenate([place - 1, place, np.minimum(place + 1, shape[1] - 1)])
+    return sparse.csr_array((entries, (np.tile(row, 3), places)), shape=shape)
