@@ -65,7 +65,7 @@ def test_random_numbers_are_exact_where_they_are_whole():
 def test_whole_numbers_have_any_length():
     for text in ("9007199254740993", "9007199254740993.0", "-5", "1e5", "1" * 300):
         assert whole_number_in(text) == int(Decimal(text))
-    for text in ("0.99999999999999999999", "1e-400", "nan", "inf", "1e9999", "", "x", "1e99999999"):
+    for text in ("0.99999999999999999999", "1e-400", "nan", "inf", "1e4001", "", "x", "1e99999999"):
         with pytest.raises(ValueError, match=r"whole number|no number"):
             whole_number_in(text)
 

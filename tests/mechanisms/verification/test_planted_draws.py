@@ -29,7 +29,11 @@ MISTAKES = {
     draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
     draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
     draws.EvenNoise: (SOME_COUNTS, planted.BUDGET, "a grid that moves with the value"),
-    draws.TwoCountsAlike: (SOME_COUNTS, planted.BUDGET, "show a change of a record in"),
+    draws.TwoCountsAlike: (
+        SOME_COUNTS,
+        planted.BUDGET,
+        "show a change of a record in [^,]*, with delta",
+    ),
     draws.TwiceTheEpsilon: (kinds.BOX, AT_TWO, "two values that differ"),
     draws.BitsOfFiveEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
 }
