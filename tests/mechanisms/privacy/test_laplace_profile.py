@@ -245,3 +245,8 @@ def test_compositions_of_compositions_multiply():
 def test_bad_arguments_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_without_delta_a_composition_spends_its_largest_loss_exactly():
+    profile = LaplaceProfile(l1_sensitivity=1.0, scale=2.0).compose(3)
+    assert profile.epsilon(0.0) == pytest.approx((1.5, 1.5, 1.5), rel=1e-12)
