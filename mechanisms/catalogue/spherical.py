@@ -3,7 +3,7 @@
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
-from mechanisms.query.query import Budget, Query
+from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta, require_dimensions
 
 
@@ -49,12 +49,15 @@ class SphericalGamma(AdditiveMechanism):
     def noise_for(cls, query: Query, budget: Budget):
         require_delta(budget)
         require_dimensions(query)
-        best = optimal_shape(
-            budget.epsilon,
-            budget.delta,
-            dimension=query.size,
-            sensitivity=query.reach,
-        )
+        try:
+            best = optimal_shape(
+                budget.epsilon, budget.delta, dimension=query.size, sensitivity=query.reach
+            )
+        except ArithmeticError as error:
+            raise Unsupported(
+                f"finds no best shape at epsilon {budget.epsilon:g} for a delta as large as "
+                f"{budget.delta}"
+            ) from error
         return Spherical(
             shape=query.shape, radial_shape=best.shape, power=best.power, scale=best.scale
         )

@@ -18,6 +18,8 @@ from mechanisms.query.query import Budget, Query
 
 # The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
 _EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
+# Above this delta noise is next to nothing, and no search for its best shape ends.
+_LARGEST_DELTA = 0.999
 # Below it a lattice of the width of the noise is too fine: longer changes are tested.
 _LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
@@ -111,6 +113,7 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 def _arguments(query: Query, budget: Budget, fast: bool):
     """(bound, words, test at sensitivity 1) of every argument for the query."""
     epsilon, delta = budget.epsilon, budget.delta
+    fast = fast or delta > _LARGEST_DELTA
     times, grown = _group(epsilon, delta)
     if query.structure in ("histogram", "counts"):
         unit = query.linf_sensitivity * times
