@@ -23,6 +23,8 @@ _LARGEST_LOG_FACTOR = 300.0
 _LOG_NOTHING = -1e4
 # Steps in the logarithm of a factor beyond a place where a bound jumps across its target.
 _JUMPS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
+# By how much, relatively, delta may exceed its target where a search ends.
+_OVER = 1e-10
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -137,9 +139,9 @@ class PrivacyProfile(ABC):
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
         that is reached is within a relative 1e-10 of the target, or what rounding in the profile
-        allows, unless neighbouring floating-point scales differ by more. If the bounds of delta
-        are wider than rounding, their upper end meets the target, or `keeps` it. Raises
-        ValueError if no finite factor exists.
+        allows, then on the private side where a scale nearby is, unless neighbouring floating-point
+        scales differ by more. If the bounds of delta are wider than rounding, their upper end meets
+        the target, or `keeps` it. Raises ValueError if no finite factor exists.
         """
         check_target(epsilon, delta)
         if delta == 0:
@@ -159,7 +161,9 @@ class PrivacyProfile(ABC):
         root = falling_root(
             excess, np.zeros(1), np.ones(1), floor=floor, ceiling=ceiling, tolerance=tolerance
         )[0]
-        if abs(excess(np.array([root]))[0]) <= 10 * tolerance:
+        over = excess(np.array([root]))[0]
+        met = abs(over) <= 10 * tolerance
+        if met and over <= _OVER:
             return float(np.exp(root))
         # Where delta is so steep that no double reaches it: the next scale on the private side.
         around = root + 8 * ULP * max(abs(root), 1.0) * np.array([-1.0, 1.0])
@@ -170,6 +174,8 @@ class PrivacyProfile(ABC):
             factor = float(np.exp(root + step))
             if self.scaled(factor).keeps(epsilon, delta):
                 return factor
+        if met:
+            return float(np.exp(root))
         raise NoScaleError(
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
