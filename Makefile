@@ -30,16 +30,16 @@ $(READY): envs/requirements.txt
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
-run: $(READY) ## every study of config/quick.yaml: about seven minutes
+run: $(READY) ## every study of config/quick.yaml: three to seven minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
 # Three tests at a time on two cores: some wait for a process to be stopped.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-test: lint ## lint, and the tests that take seconds: about five minutes
+test: lint ## lint, and the tests that take seconds: three to five minutes
 	$(PYTEST) -m "not slow"
 
-test-all: lint ## every test, with a small run of everything: about twenty minutes
+test-all: lint ## every test, with a small run of everything: nine to twenty minutes
 	$(PYTEST)
 
 # For daily work: the tests of what changed against main.

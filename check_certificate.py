@@ -117,7 +117,7 @@ def gaussian(epsilon, delta, scale, classic=0, z=None):
     if stated := classic == 1 and z:  # sigma = |x' - x| sqrt(2 ln(1.25 / delta)) / epsilon
         mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt()
     (p, q), above = (half_spaces(v / 2 - e / v, v) for v in (mu, mu * (1 + TINY)))
-    need(stated or p - factor * q <= delta <= above[0] - factor * above[1], "mu is no root")
+    need(stated or p - factor * q <= delta <= above[0] - factor * above[1], "mu is not the root")
     return mu, *((p, q) if z is None else half_spaces(z, mu))
 
 
