@@ -53,7 +53,12 @@ def same_process(monkeypatch):
 def test_the_checks_find_the_planted_fault_alone(noise, tmp_path, same_process):
     trial.main(PLANTED, noise, tmp_path, "2000")
     found = {check: outcome for check, outcome, _, _ in findings(tmp_path) if check in USUAL}
-    assert found == USUAL | FAULTS[noise]
+    expected = USUAL | FAULTS[noise]
+    if noise == "small":
+        # It spends more than is stated at a sensitivity of 4 too; few draws seldom prove that.
+        assert found.pop("sensitivity") in (AGREES, DIFFERS)
+        del expected["sensitivity"]
+    assert found == expected
 
 
 def test_a_table_keeps_the_rows_of_other_libraries(tmp_path, monkeypatch):
