@@ -22,6 +22,8 @@ def prepared(device: str = "cpu") -> str:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # `use_deterministic_algorithms` does the same, and takes seconds to load torch's compiler.
     torch.set_deterministic_debug_mode("warn" if found == "cuda" else "error")
+    # Products of numbers rounded to ten bits would let a clipped gradient be longer than its bound.
+    torch.backends.cudnn.allow_tf32 = False
     # With it torch fills new memory before use, a help to find errors that costs time.
     torch.utils.deterministic.fill_uninitialized_memory = False
     return found

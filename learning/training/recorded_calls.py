@@ -24,8 +24,9 @@ from torch.nn import functional
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
-# So many numbers of patches are in memory at once, about as many as a core's cache holds.
-_PATCHES_AT_ONCE = 1 << 20
+# So many numbers of patches are in memory at once, by the kind of device: on a CPU about as many as
+# a core's cache holds.
+_PATCHES_AT_ONCE = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
 class Call(ABC):
@@ -189,7 +190,9 @@ class Convolution(Affine):
         if not self._has_patches():
             return False
         few = self.weights[0].shape[1] < _CHANNELS_AT_ONCE
-        return few or self.images.is_contiguous(memory_format=torch.channels_last)
+        if few or self.images.is_cuda:
+            return True
+        return self.images.is_contiguous(memory_format=torch.channels_last)
 
     def has_cheap_ghost(self):
         return self._has_patches() and super().has_cheap_ghost()
@@ -208,7 +211,7 @@ class Convolution(Affine):
         n, outputs, places = self.g.shape
         inputs = self.weights[0][0].numel()
         found = self.g.new_empty(n, outputs, inputs)
-        size = max(_PATCHES_AT_ONCE // (places * inputs), 1)
+        size = max(_PATCHES_AT_ONCE[self.g.device.type] // (places * inputs), 1)
         parts = (each.split(size) for each in (self.g, self.images, found))
         for g, images, singles in zip(*parts, strict=True):
             torch.bmm(g, self._patches(images).transpose(1, 2), out=singles)

@@ -16,7 +16,9 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.citation_graph import neighbourhoods
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
+from learning.training.device import prepared
 from studies.gradients import NETWORKS
+from tests.learning.gpu import ON_A_GPU
 from tests.learning.plain_gradients import one_by_one
 
 WORDS = 12
@@ -87,7 +89,8 @@ def test_sizes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_clipped_sums_equal_those_of_single_examples(name):
+@pytest.mark.parametrize("device", ["cpu", pytest.param("auto", marks=ON_A_GPU)])
+def test_clipped_sums_equal_those_of_single_examples(name, device):
     """Clipped to the mean norm, so that some gradients are and others are not."""
     network, parameters, inputs, labels = batch(name)
     rows = one_by_one(network, parameters, inputs, labels)
@@ -96,7 +99,9 @@ def test_clipped_sums_equal_those_of_single_examples(name):
     assert norms.min() < bound < norms.max()
     expected = (bound / norms).clamp(max=1) @ rows
     clipping = Clipping(bound=bound)
-    found = clipped_sum(network, parameters, inputs, labels, clipping, batch=4, chunk=3)
+    place = prepared(device)
+    placed = (tensor.to(place) for tensor in (parameters, inputs, labels))
+    found = clipped_sum(network, *placed, clipping, batch=4, chunk=3).cpu()
     assert (found - expected).norm() < (1e-5 if name in SINGLE else 1e-9) * expected.norm()
 
 

@@ -18,18 +18,11 @@ from learning.training.classifiers import Training, outputs
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
 from learning.training.trial import Seeds
+from tests.learning.gpu import CUDA, on_a_gpu
 
-CUDA = torch.cuda.is_available()
 NETWORK = multilayer_perceptron(6, 5, 3)
 SPLIT = SplitNetwork(columns=halves(6), features=4, classes=3)
 TRIALS = 10
-
-
-def on_a_gpu(test):
-    """The marker, and the reason why the test is skipped without a GPU."""
-    return pytest.mark.cuda(
-        pytest.mark.skipif(not CUDA, reason="torch finds no CUDA device here")(test)
-    )
 
 
 @pytest.fixture(scope="module")

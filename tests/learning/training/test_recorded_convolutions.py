@@ -17,7 +17,7 @@ def test_norms_and_sums_are_those_of_single_examples(seed, monkeypatch):
     """Any kernel, stride, padding, dilation and groups, by ghosts, patches and convolutions."""
     torch.manual_seed(seed)
     draw = random.Random(seed)
-    monkeypatch.setattr(recorded_calls, "_PATCHES_AT_ONCE", draw.choice([1, 1000, 1 << 20]))
+    monkeypatch.setitem(recorded_calls._PATCHES_AT_ONCE, "cpu", draw.choice([1, 1000, 1 << 20]))
     monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", draw.choice([0, 20, 10**6]))
     groups = draw.choice([1, 1, 1, 2])
     images = torch.randn(draw.randint(1, 5), draw.choice([1, 2, 16]) * groups, 11, 10).double()
