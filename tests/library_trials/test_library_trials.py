@@ -20,10 +20,12 @@ from library_trials.checks import (
 )
 
 PLANTED = str(Path(__file__).with_name("planted.py"))
+# What a fault changes so little that few draws seldom prove it.
+EITHER = "agrees or differs"
 FAULTS = {
     "right": {},
-    "small": {"law": DIFFERS, "scale": DIFFERS},
-    "shifted": {"law": DIFFERS, "bias": DIFFERS},
+    "small": {"law": DIFFERS, "scale": DIFFERS, "sensitivity": EITHER},
+    "shifted": {"law": DIFFERS, "bias": DIFFERS, "scale": EITHER},
     "one stream": {"instances": REPEATS, "processes": REPEATS},
     "wrong norm": {"sensitivity": DIFFERS},
     "cast to floats": {"large": DIFFERS},
@@ -53,12 +55,9 @@ def same_process(monkeypatch):
 def test_the_checks_find_the_planted_fault_alone(noise, tmp_path, same_process):
     trial.main(PLANTED, noise, tmp_path, "2000")
     found = {check: outcome for check, outcome, _, _ in findings(tmp_path) if check in USUAL}
-    expected = USUAL | FAULTS[noise]
-    if noise == "small":
-        # It spends more than is stated at a sensitivity of 4 too; few draws seldom prove that.
-        assert found.pop("sensitivity") in (AGREES, DIFFERS)
-        del expected["sensitivity"]
-    assert found == expected
+    for check, expected in (USUAL | FAULTS[noise]).items():
+        allowed = (AGREES, DIFFERS) if expected == EITHER else (expected,)
+        assert found[check] in allowed, check
 
 
 def test_a_table_keeps_the_rows_of_other_libraries(tmp_path, monkeypatch):
