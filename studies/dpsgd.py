@@ -4,8 +4,8 @@ Every step draws each record with probability q = batch / records, sums the grad
 cross-entropy, each clipped to norm C, and releases the sum through the mechanism. A point's
 (epsilon, delta) is the budget of the whole run; learning/training/step_noise.py calibrates the
 noise of a step to it. What the run truly spends is measured with the accuracy. Adjacency: one
-record is added or removed. The control without privacy does not clip, as in the paper. All
-mechanisms, and all learning rates, share start and samples.
+record is added or removed. The control without privacy does not clip, as in the paper, so that it
+may have a learning rate of its own. All mechanisms, and all learning rates, share start and samples.
 
 The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
 (0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its
@@ -84,6 +84,11 @@ class DpsgdSettings(TrainingSettings):
     batch: Count = Field(256, description="expected records per step")
     learning_rates: ByDataset[Distinct[Positive]] = Field(
         description="learning rates of plain gradient descent; runs of each"
+    )
+    unclipped_rates: ByDataset[Positive] = Field(
+        {},
+        description="learning rate of training without privacy, which does not clip, in place of "
+        "`learning_rates`",
     )
     canary_samples: Count = Field(400_000, description="releases with and without the canary")
     canaries: ByDataset[Count] = Field(
@@ -182,12 +187,16 @@ class NoisyGradients(DescentStudy):
         seed = case.seed(point, "canary")
         yield from canary_rates(one_step, settings.canary_samples, seed)
 
-        for rate in settings.learning_rates[case.dataset]:
+        clipping = None if mechanism.guarantee == "none" else CLIPPING
+        rates = settings.learning_rates[case.dataset]
+        if clipping is None and case.dataset in settings.unclipped_rates:
+            rates = [settings.unclipped_rates[case.dataset]]
+        for rate in rates:
             plan = DescentPlan(
                 batch=settings.batch,
                 epochs=epochs,
                 learning_rate=rate,
-                clipping=None if mechanism.guarantee == "none" else CLIPPING,
+                clipping=clipping,
                 device=settings.device,
             )
             at = {"learning_rate": rate}

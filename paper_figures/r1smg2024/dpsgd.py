@@ -16,12 +16,15 @@ from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.dpsgd_runs import (
+    DIVERGED,
+    PUBLIC,
     RANDOM,
     STUDY,
     TEST,
     TRAIN,
     accuracies,
     at_rate,
+    public_rate,
     rates_of,
     size_of_runs,
 )
@@ -90,8 +93,9 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "one step, from above for all steps. As published, DPSGD's noise multiplier comes from the "
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
-        "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy does "
-        "not clip. The axis is logit, so that accuracies near 1 can be distinguished. "
+        "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy"
+        f"{_own_rate(rows)} does not clip. The axis is logit, so that accuracies near 1 can be "
+        "distinguished. "
         f"{_stated(dataset)}The paper does not state its learning rate. A curve that cannot be "
         "seen is hidden by another one."
         f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}"
@@ -100,9 +104,15 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     return Drawn(caption, means, _draw_curves(rows, means), note)
 
 
+def _own_rate(rows: pd.DataFrame) -> str:
+    """The learning rate without privacy where it is another one, as the end of words."""
+    rate = public_rate(rows)
+    return "" if rate is None else f" at learning rate {rate:g}"
+
+
 def _diverged(rows: pd.DataFrame) -> str:
     """A sentence on the runs without accuracies because they diverged, or nothing."""
-    found = ok_rows(rows, STUDY, "diverged_epoch")
+    found = ok_rows(rows, STUDY, DIVERGED)
     keys = ["mechanism", "calibration", "epsilon", "learning_rate"]
     words = [
         f"{title_in(STUDY, mechanism, calibration)}, {CALIBRATION_TITLES[calibration]}, "
@@ -117,12 +127,12 @@ def _write_diverged(
     axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
 ) -> None:
     """Name the mechanisms without a curve in a panel because all their runs diverged."""
-    found = ok_rows(rows, STUDY, "diverged_epoch")
+    found = ok_rows(rows, STUDY, DIVERGED)
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
     for place, mechanism in enumerate(in_order(at_rate(found[chosen], rate)["mechanism"])):
         words = f"{look(mechanism).title}: diverged"
         kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
-        axis.text(0.03, 0.22 + 0.1 * place, words, **kind)
+        axis.text(0.03, 0.09 + 0.1 * place, words, **kind)
 
 
 def _paper_epochs(rows: pd.DataFrame) -> str:
@@ -173,6 +183,8 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
 
 def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
     title = title_in(STUDY, mechanism, calibration)
+    if mechanism == PUBLIC:
+        title += _own_rate(rows)
     return title + _true_budget(rows, mechanism, calibration, epsilon)
 
 
@@ -221,7 +233,7 @@ def _stated(dataset: str) -> str:
 
 def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
     """Rows of a calibration, and at both the control without privacy, which has only one."""
-    return (means["calibration"] == calibration) | (means["mechanism"] == "non-private")
+    return (means["calibration"] == calibration) | (means["mechanism"] == PUBLIC)
 
 
 def _draw_curve(axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str) -> None:

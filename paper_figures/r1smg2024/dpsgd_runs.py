@@ -10,9 +10,12 @@ from paper_figures.selections import ok_rows
 STUDY = "dpsgd"
 # The rows keep the mechanism's key; in this study its noise is not that of its theorem.
 DPSGD = "gaussian"
+# The control, which does not clip.
+PUBLIC = "non-private"
 # Accuracy of guessing one of ten classes.
 RANDOM = 0.1
 TEST, TRAIN = "test_accuracy", "train_accuracy"
+DIVERGED = "diverged_epoch"
 
 
 class Size(NamedTuple):
@@ -39,13 +42,22 @@ def accuracies(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def rates_of(rows: pd.DataFrame) -> list[float]:
-    """The learning rates of the runs, the smallest first."""
-    return sorted(rows["learning_rate"].dropna().unique())
+    """The learning rates of the runs with clipping, the smallest first."""
+    clipped = rows[rows["mechanism"] != PUBLIC]
+    return sorted(clipped["learning_rate"].dropna().unique())
+
+
+def public_rate(rows: pd.DataFrame) -> float | None:
+    """The rate of training without privacy, where it is none of those of the runs with clipping."""
+    found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
+    return float(found[0]) if len(found) and not set(found) & set(rates_of(rows)) else None
 
 
 def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
-    """Rows of the runs of one learning rate."""
-    return rows[rows["learning_rate"] == rate]
+    """Rows of the runs of one learning rate; training without privacy at its own if it has one."""
+    own = public_rate(rows)
+    public = rows["mechanism"] == PUBLIC
+    return rows[(rows["learning_rate"] == rate) | (public & (rows["learning_rate"] == own))]
 
 
 def size_of_runs(rows: pd.DataFrame) -> Size:

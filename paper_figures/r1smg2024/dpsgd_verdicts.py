@@ -9,13 +9,15 @@ from typing import Literal
 
 import pandas as pd
 
-from claims.intervals import Mean, paired
+from claims.intervals import paired
 from claims.judged_rows import listed, pick
 from claims.judges import Epsilon, Probability, judge
 from claims.rules import Signal, order
-from claims.verdicts import INCONCLUSIVE, Finding, Outcome, Part, Sizes
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
+    DIVERGED,
     DPSGD,
+    PUBLIC,
     RANDOM,
     STUDY,
     TEST,
@@ -23,6 +25,7 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     accuracies,
     at_rate,
     official_runs,
+    public_rate,
     rates_of,
     size_of_runs,
 )
@@ -50,9 +53,11 @@ def setting_words(rows: pd.DataFrame, dataset: str) -> str:
     """How the runs of one data set were made, as a sentence."""
     size = size_of_runs(rows)
     rates = listed(f"{value:g}" for value in rates_of(rows))
+    own = public_rate(rows)
+    public = "" if own is None else f" ({own:g} without privacy)"
     return (
-        f"Learning rate {rates}, sampling rate {size.rate:.4g}, {size.steps:.0f} steps, Poisson "
-        "sampling, a record added or removed; the paper trains for "
+        f"Learning rate {rates}{public}, sampling rate {size.rate:.4g}, {size.steps:.0f} steps, "
+        "Poisson sampling, a record added or removed; the paper trains for "
         f"{TRAINING[dataset].epochs} epochs."
     )
 
@@ -103,21 +108,30 @@ def _numbers(outcomes: list[Outcome]) -> str:
 
 def _earlier(rows: pd.DataFrame, epsilon: float, level: float, margin: float) -> list[Part]:
     """The part about one budget: epochs of DPSGD less those of R1SMG."""
-    first, never = {}, []
+    first, never, last = {}, {}, float(rows["epoch"].max())
     for mechanism in COMPARED:
         runs = pick(rows, epsilon=epsilon, mechanism=mechanism)
         reached = runs[runs["value"] >= level].groupby("trial")["epoch"].min().astype(float)
-        count = runs["trial"].nunique()
-        if len(reached) < count:
-            best = runs.groupby("trial")["value"].max().mean()
-            never.append(f"{_title(mechanism)} in {len(reached)} of {count}, best {best:.3g}")
+        best = runs.groupby("trial")["value"].max()
+        if len(reached) < len(best):
+            never[mechanism] = (
+                f"{_title(mechanism)} in {len(reached)} of {len(best)}, best {best.mean():.3g}"
+            )
+        # A run that does not reach it would need more epochs than it has.
+        reached = reached.reindex(best.index, fill_value=last + 1)
         first[mechanism] = reached.rename("value").reset_index()
     name = f"R1SMG earlier at epsilon {epsilon:g}"
-    if never:
-        return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never)}")]
-    means = [f"{first[key]['value'].mean():.3g} ({_title(key)})" for key in COMPARED]
     effect = paired(first[DPSGD], first["r1smg"], resolution=0.5)
-    return order({f"{name}, epochs {' and '.join(means)}, by": effect}, margin=margin)
+    means = " and ".join(
+        f"{'at least ' * (key in never)}{first[key]['value'].mean():.3g} ({_title(key)})"
+        for key in COMPARED
+    )
+    bound = " at least" if DPSGD in never else " at most" if never else ""
+    (part,) = order({f"{name}, epochs {means}, by{bound}": effect}, margin=margin)
+    # One that is earlier stays so where the other one would need still more epochs.
+    if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
+        return [part]
+    return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")]
 
 
 def _title(mechanism: str) -> str:
@@ -150,7 +164,7 @@ def learning_order(
             f"with 95% intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
-            "both rescaled until the run's true delta is the claimed one, R1SMG minus DPSGD is "
+            "both rescaled until the run's true delta is the claimed one, "
             f"{_exact_leads(rows, epsilons)}."
         ),
         calibration="both",
@@ -163,7 +177,7 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     effects, means, ceilings = {}, [], []
     for epsilon in epsilons:
         for metric in (TEST, TRAIN):
-            public = _along_epochs(rows, "non-private", epsilon, metric, "published")
+            public = _along_epochs(rows, PUBLIC, epsilon, metric, "published")
             r1smg, dpsgd = (
                 _along_epochs(rows, key, epsilon, metric, "published") for key in COMPARED
             )
@@ -191,17 +205,23 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
 
 
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
-    """R1SMG less DPSGD at the exact calibration, at the first learning rate."""
+    """R1SMG less DPSGD at the exact calibration, at the first learning rate, as a clause."""
     rate = rates_of(rows)[0]
-    found: list[Mean] = []
-    for epsilon in epsilons:
-        for metric in (TEST, TRAIN):
-            pair = (
-                _along_epochs(at_rate(rows, rate), key, epsilon, metric, "exact")
-                for key in COMPARED
-            )
-            found.append(paired(*pair))
-    return f"{listed(f'{lead.value:+.3g}' for lead in found)} at learning rate {rate:g}"
+    exact = pick(at_rate(rows, rate), calibration="exact")
+    return f"at learning rate {rate:g}, {listed(_exact_lead(exact, each) for each in epsilons)}"
+
+
+def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
+    at = f"at epsilon {epsilon:g}"
+    r1smg = rows[(rows["mechanism"] == "r1smg") & (rows["epsilon"] == epsilon)]
+    diverged = r1smg[r1smg["metric"] == DIVERGED]["value"]
+    if len(diverged):
+        return f"R1SMG diverges in epoch {diverged.min():.0f} {at}"
+    leads = [
+        paired(*(_along_epochs(rows, key, epsilon, metric, "exact") for key in COMPARED))
+        for metric in (TEST, TRAIN)
+    ]
+    return f"R1SMG minus DPSGD is {listed(f'{lead.value:+.3g}' for lead in leads)} {at}"
 
 
 def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:

@@ -252,6 +252,15 @@ def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings,
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_training_without_privacy_may_have_a_rate_of_its_own():
+    own = {"unclipped_rates": {"digits": 0.5}}
+    rates = {
+        key: {v.at.get("learning_rate") for v in of(measure(key, **own), "test_accuracy")}
+        for key in ("non-private", "gaussian")
+    }
+    assert rates == {"non-private": {0.5}, "gaussian": {0.15}}
+
+
 def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_path):
     alone = [v for v in published("gaussian") if not v.timing]
     rates = {"learning_rates": {"digits": [0.15, 1e30]}}

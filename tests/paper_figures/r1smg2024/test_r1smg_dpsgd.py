@@ -5,6 +5,7 @@ import pytest
 
 from paper_figures.drawings import DrawingError
 from paper_figures.r1smg2024.dpsgd import figure_7, figure_8
+from paper_figures.r1smg2024.dpsgd_verdicts import epochs_until, learning_order
 
 TRIALS, EPOCHS = 10, 20
 
@@ -83,3 +84,67 @@ def test_figure_8_is_figure_7_on_cifar_10(make_results):
     assert figure_8(make_results(rows)).caption.startswith("r1smg2024 Figure 8 on CIFAR-10")
     with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
         figure_7(make_results(rows))
+
+
+def rising(epoch):
+    """An accuracy that is above 0.8 from an epoch on."""
+    return np.where(np.arange(1, EPOCHS + 1) >= epoch, 0.9, 0.5)
+
+
+NEVER = EPOCHS + 1
+
+
+@pytest.mark.parametrize(
+    ("r1smg", "dpsgd", "verdict", "found"),
+    [
+        (5, 15, "confirmed", "5 (R1SMG) and 15 (DPSGD), by 10"),
+        (15, 5, "contradicted", "15 (R1SMG) and 5 (DPSGD), by -10"),
+        # What is never reached takes more epochs than the run has.
+        (5, NEVER, "confirmed", "5 (R1SMG) and at least 21 (DPSGD), by at least 16"),
+        (NEVER, 5, "contradicted", "at least 21 (R1SMG) and 5 (DPSGD), by at most -16"),
+        (NEVER, NEVER, "inconclusive", "0.8 reached by R1SMG in 0 of 10, best 0.5"),
+        # A lead of at least one epoch, of which half is rounding, shows none.
+        (EPOCHS, NEVER, "inconclusive", "0.8 reached by DPSGD in 0 of 10, best 0.5"),
+        (5, 5, "not found", "by 0"),
+    ],
+)
+def test_the_first_epoch_of_an_accuracy(make_results, r1smg, dpsgd, verdict, found):
+    rows = runs({"r1smg": rising(r1smg), "gaussian": rising(dpsgd)})
+    judged = epochs_until(
+        make_results(rows),
+        dataset="mnist",
+        epsilons=[16.983],
+        metric="test_accuracy",
+        level=0.8,
+        margin=4.5,
+    )
+    ((part,),) = (outcome.parts for outcome in judged.outcomes)
+    assert part.verdict == verdict
+    assert found in str(part)
+
+
+def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make_results):
+    rows = order_rows((0.95, 0.8, 0.99), (0.1, 0.9, 0))
+    rows = [
+        row | {"learning_rate": 0.01} if row.get("mechanism") == "non-private" else row
+        for row in rows
+    ]
+    results = make_results(rows)
+    judged = learning_order(results, dataset="mnist", epsilons=[16.983], margin=0.01)
+    (outcome,) = judged.outcomes
+    assert outcome.choice == "learning rate 0.15"
+    assert {part.verdict for part in outcome.parts} == {"confirmed"}
+    assert all("as much closer to non-private" in part.name for part in outcome.parts)
+    assert "Learning rate 0.15 (0.01 without privacy)" in judged.detail
+    assert "R1SMG minus DPSGD is -0.8 and -0.8 at epsilon 16.983" in judged.detail
+    assert "Non-private at learning rate 0.01" in labels(figure_7(results))
+
+
+def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):
+    rows = order_rows((0.95, 0.8, 0.99), (0.1, 0.9, 0))
+    lost = [row for row in rows if (row.get("mechanism"), row["calibration"]) == ("r1smg", "exact")]
+    kept = [row for row in rows if row not in lost]
+    (one, *_) = (row for row in lost if row["metric"] == "test_accuracy")
+    kept += [one | {"metric": "diverged_epoch", "epoch": None, "value": 3.0}]
+    judged = learning_order(make_results(kept), dataset="mnist", epsilons=[16.983], margin=0.01)
+    assert "R1SMG diverges in epoch 3 at epsilon 16.983" in judged.detail
