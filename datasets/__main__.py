@@ -13,6 +13,7 @@ from datasets import DATASETS, DataError, fetch
 from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
 from mechanisms.cli.arguments import Parser, new_folder, run
+from mechanisms.query.words import in_one_line
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,14 +25,14 @@ def main(arguments: list[str] | None = None) -> int:
         for name in options.names:
             require_known(name)
     except DataError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(in_one_line(error), file=sys.stderr)
         return 2
     failed = False
     for name in options.names:
         try:
             print(f"{name}: verified in {fetch(name, options.folder, mirror=options.mirror)}")
         except DataError as error:
-            print(f"error: {error}", file=sys.stderr)
+            print(in_one_line(error), file=sys.stderr)
             failed = True
     return int(failed)
 

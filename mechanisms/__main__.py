@@ -35,6 +35,7 @@ from mechanisms.cli.query_arguments import (
 from mechanisms.cli.report_command import add_report_command
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
+from mechanisms.query.words import in_one_line
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except Exception as error:
         # Also where no input is at fault: Python would end with status 1, which means more here.
-        print(f"error: {_in_words(error, options)}", file=sys.stderr)
+        print(in_one_line(_in_words(error, options)), file=sys.stderr)
         return 2
     print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
     verdict = answer.get("verdict") if isinstance(answer, dict) else None

@@ -28,6 +28,7 @@ from claims.ledger import evaluate, write_ledger
 from claims.ledger_data import ledger_text
 from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
+from mechanisms.query.words import in_one_line
 from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
@@ -61,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "show":
             return _show(folder, options.claim)
     except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(in_one_line(error), file=sys.stderr)
         return 2
     if options.command == "draw":
         _draw(folder, stored)

@@ -37,6 +37,7 @@ import mechanisms
 from datasets import DataError, fetch
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.cli import arguments as reading
+from mechanisms.query.words import in_one_line
 from runs import rerun
 from runs.batches import batches_of, cells_to_run
 from runs.cell_table import cell_table
@@ -69,13 +70,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return options.run(options)
     except (ConfigError, mechanisms.UnknownMechanism) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(in_one_line(error), file=sys.stderr)
         return 2
     except (CellError, DataError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(in_one_line(error), file=sys.stderr)
         return 1
     except DamagedTable as error:
-        print(f"error: {error}; restore it, or remove it and run again", file=sys.stderr)
+        print(in_one_line(f"{error}; restore it, or remove it and run again"), file=sys.stderr)
         return 1
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from mechanisms.query.words import in_one_line
 from runs.result_table import DamagedTable, TableError
 
 # The environment variable with the process id of the Snakemake that plans the jobs.
@@ -35,9 +36,9 @@ def job(log: str | Path) -> Iterator[None]:
                 yield
         except DamagedTable as error:
             error.path.unlink(missing_ok=True)
-            end_with(f"error: {error}; it is removed: run again", log)
+            end_with(in_one_line(f"{error}; it is removed: run again"), log)
         except (TableError, OSError) as error:
-            end_with(f"error: {error}", log)
+            end_with(in_one_line(error), log)
         except Exception:
             end_with(traceback.format_exc(), log)
 

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from mechanisms.cli.arguments import Parser, new_file, new_folder, run
+from mechanisms.query.words import in_one_line
 from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
 from site_builder.paper import NoPaper, write_paper
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         pages = build(RunFolder(folder), out)
     except (ConfigError, NoResults, NoPaper, ForeignFolder) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(in_one_line(error), file=sys.stderr)
         return 2
     print(f"{len(pages)} pages; open {out / 'index.html'}")
     return 0

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from mechanisms.query.words import in_one_line
+
 CITATION = Path("CITATION.cff")
 _KINDS = {"conference-paper": "inproceedings", "article": "article", "software": "misc"}
 _ARXIV = "arXiv:"
@@ -172,4 +174,4 @@ if __name__ == "__main__":
     try:
         print(release_notes())
     except ValueError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(in_one_line(error))

@@ -82,7 +82,7 @@ def verify(folder: Path, file: RemoteFile) -> None:
     if different := mismatch(folder / file.name, file, folder):
         accept = f"; to accept a new version, delete its line in {folder / RECORD} too"
         raise DataError(
-            f"{folder / file.name} has the wrong content: {different}\n"
+            f"{folder / file.name} has the wrong content: {different}. "
             f"Delete it, then fetch {folder.name} again: a file that is there is never "
             f"replaced{accept * (not file.sha256)}"
         )

@@ -124,7 +124,7 @@ class _Fetch:
     def _refusal(self, error: DataError) -> DataError:
         """The error about a file that somebody put into the folder, which only they delete."""
         return DataError(
-            f"{error}\nThe file was not accepted. Delete it and fetch {self.dataset.name} again, "
+            f"{error}. The file was not accepted. Delete it and fetch {self.dataset.name} again, "
             f"or put the right file in its place"
         )
 
@@ -209,7 +209,7 @@ class _Fetch:
             reasons = [*reasons[: _REASONS - 1], f"and {left} more failures"]
         why = "; ".join(reasons) or "there is no address to download it from"
         return (
-            f"{self.dataset.name} could not be fetched: {why}\n"
+            f"{self.dataset.name} could not be fetched: {why}. "
             f"Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
             f"<mirror>/{self.dataset.name}/<file>[.xz], or {self._by_hand()}; then fetch "
             f"{self.dataset.name} again"

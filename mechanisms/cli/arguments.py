@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mechanisms.cli.interrupts import INTERRUPTED
+from mechanisms.query.words import in_one_line
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
 # A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(_with_negative_values(given), namespace)
 
     def error(self, message: str):
-        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+        self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
 
 
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
@@ -107,7 +108,7 @@ def run(main: Callable[[], int]) -> int:
             return CLOSED_PIPE
         # Status 1 is that of a mechanism which contradicts itself.
         with contextlib.suppress(OSError):
-            print(f"error: {error}", file=sys.stderr)
+            print(in_one_line(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

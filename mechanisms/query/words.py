@@ -14,6 +14,12 @@ def nearest(
     return words.format(" or ".join(near)) if near else ""
 
 
+def in_one_line(error: object) -> str:
+    """An error in one line: what cannot be printed, such as a line break in a path, is escaped."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
+    return f"error: {text}"
+
+
 def rounded_down(value: float, digits: int = 3) -> str:
     """A lower bound as text: the largest number of `digits` significant digits below it.
 

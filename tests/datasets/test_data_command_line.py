@@ -51,7 +51,7 @@ def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch
     assert "error: city is simulated" in errors
     assert f"{tmp_path}/darknet2020/Darknet.CSV: no such file" in errors
     assert "https://www.unb.ca/cic/datasets/darknet2020.html" in errors
-    assert len(errors.splitlines()) == 3
+    assert len(errors.splitlines()) == 2
 
 
 def test_fetch_from_a_mirror(tmp_path, capsys, monkeypatch):

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from datasets import DataError, fetch
+from mechanisms.query.words import in_one_line
 
 marker = Path(snakemake.output[0])
 try:
@@ -13,7 +14,7 @@ try:
     )
 except DataError as error:
     Path(snakemake.log[0]).write_text(f"{error}\n", encoding="utf-8")
-    sys.exit(f"error: {error}")
+    sys.exit(in_one_line(error))
 files = sorted(path for path in folder.rglob("*") if path.is_file() and path != marker)
 marker.write_text(json.dumps({str(p.relative_to(folder)): p.stat().st_size for p in files}))
 Path(snakemake.log[0]).write_text(f"{folder}: {len(files)} files, all verified\n")

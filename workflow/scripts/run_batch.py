@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from mechanisms.query.words import in_one_line
 from runs.cell_spec import CellSpec
 from runs.job import end_with, ending_with_planner
 from runs.runner import CellError, require_sources, run_batch
@@ -18,4 +19,4 @@ try:
             limits=snakemake.config["limits"],
         )
 except (CellError, OSError) as error:
-    end_with(f"error: {error}", snakemake.log[0])
+    end_with(in_one_line(error), snakemake.log[0])

@@ -1,6 +1,7 @@
 """What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -157,3 +158,14 @@ def test_an_interrupt_is_one_line(capsys):
 
     assert run(stopped) == INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("module", ["mechanisms compose", "runs check", "datasets fetch"])
+def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
+    """A line break or a terminal's escape in a path is written as one would type it."""
+    package, command = module.split()
+    main = importlib.import_module(f"{package}.__main__").main
+    assert main([command, "no\nsuch\x1b[31m.yaml"]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert r"no\nsuch\x1b[31m.yaml" in error
