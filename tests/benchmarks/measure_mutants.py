@@ -37,7 +37,7 @@ ROOMS = {
     "runs": ("runs/*.py",),
 }
 KILLED, SURVIVED, TIMED_OUT = "killed", "survived", "timed out"
-SECONDS = 120
+SECONDS = 300
 PAGE, FOUND = ROOT / "docs/mutants.md", ROOT / "docs/mutants.csv"
 _OTHER = {
     ast.Lt: ast.LtE,

@@ -362,7 +362,7 @@ def test_without_a_signal_an_absent_effect_is_not_found_and_nothing_else_is_deci
 
 @pytest.mark.parametrize(
     ("middle", "verdict"),
-    [(0.2, "confirmed"), (0.03, "not found"), (-0.2, "contradicted")],
+    [(0.2, "confirmed"), (0.05, "inconclusive"), (0.03, "not found"), (-0.2, "contradicted")],
 )
 def test_an_effect_beyond_the_margin(middle, verdict):
     effect = Mean(middle + np.linspace(-0.001, 0.001, 12))
