@@ -38,6 +38,7 @@ from mechanisms.privacy.profile import (
     check_target,
     require_resolved,
 )
+from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
 
 # A grid of one step reaches this loss, and another one a multiple of it where larger ones matter:
 # those that have less than CUTS of the run's delta count as infinite.
@@ -209,8 +210,7 @@ class SampledRun:
     by FFT, see `mechanisms.privacy.composition`, and bound the run. Above epsilon 60 the bounds of
     heavy-tailed noise are wide, as a coarse grid reaches its losses: for 1,000 steps of R1SMG on 16
     elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at 80, 5 times at 300.
-    No tilt reaches the tail of very rare samples: with mu = 1 and rate 1e-6, 1,000 steps have an
-    epsilon of at most 1.46 at delta = 1e-30, where one step has 0.034.
+    No tilt reaches the tail of very rare samples: `RareLosses` bounds it.
 
     With "replace", where `step` is the profile for a record that changes its value or is absent
     (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
@@ -275,13 +275,27 @@ class SampledRun:
             return np.array([np.minimum(lower, upper), upper])
 
         lower, upper = by_level(epsilon, curves, self.steps)
-        upper = np.minimum(upper, self._log_basic(epsilon))
-        return np.clip(self.log_step_delta(epsilon).lower, lower, upper), upper
+        upper = np.minimum(
+            upper, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
+        )
+        single = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
+        return np.clip(single, lower, upper), upper
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
         """Basic composition, at most 0: of use where losses are so rare that no grid holds them."""
         each = self.log_step_delta(epsilon / self.steps).upper
         return np.minimum(math.log(self.steps) + each, 0.0)
+
+    @functools.cached_property
+    def _rare(self) -> RareLosses:
+        top = max(self._largest_that_matters(len(CUTS) - 1), _LEAST_LOSS)
+        losses = top * RELATIVE
+        return RareLosses(
+            losses=losses,
+            curve=self._step_upper(*self.removed(losses), losses),
+            tails=lambda cuts: self.step_tails(cuts)[0],
+            steps=self.steps,
+        )
 
     def epsilon(self, delta: float) -> float:
         """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta."""
@@ -316,30 +330,27 @@ class SampledRun:
         check_target(epsilon, delta)
         require_resolved(delta, self.floor)
 
-        def excess(log_factor: float) -> float:
-            step = self.step.scaled(math.exp(log_factor))
-            reached = replace(self, step=step)._log_upper(epsilon)
-            return max(reached, _LOG_NOTHING) - math.log(delta)
+        def excess(log_factor: float, *, rare: bool = False) -> float:
+            run = replace(self, step=self.step.scaled(math.exp(log_factor)))
+            return max(run._log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
         base, _ = self.removed(np.array([float(epsilon)]))
         share = min(delta / (self.steps * self.rate), 0.5)
         start = math.log(self.step.scale_factor(float(base[0]), share))
-        sign = 1 if excess(start) > 0 else -1
-        near, far = start, start + 0.25 * sign
-        while excess(far) * sign > 0:
-            near, far = far, far + 2 * (far - near)
-            if abs(far - start) > _LARGEST_LOG_FACTOR:
-                raise ValueError(f"no multiple of this noise makes the run ({epsilon}, {delta})")
-        root = scipy.optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
+        root = _crossing(excess, start)
+        # The bound of rare losses takes long, and seldom is the better one.
+        if excess(root, rare=True) < -0.01:
+            root = _crossing(functools.partial(excess, rare=True), root)
         return math.exp(root + 5e-4)
 
-    def _log_upper(self, epsilon: float) -> float:
+    def _log_upper(self, epsilon: float, *, rare: bool = True) -> float:
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             return self._upper(level, at)[None]
 
         at = np.array([float(epsilon)])
-        return float(min(by_level(at, curve, self.steps)[0, 0], self._log_basic(at)[0]))
+        found = min(by_level(at, curve, self.steps)[0, 0], self._log_basic(at)[0])
+        return float(min(found, self._rare.log_upper(at)[0]) if rare else found)
 
     def _upper(self, level: int, epsilon: np.ndarray) -> np.ndarray:
         # Each grid bounds its pair; the worse pair counts.
@@ -503,6 +514,17 @@ class SampledRun:
         negative = base < 0
         # P0(L0 > -b) = 1 - Q0(L0 >= b) by symmetry.
         return np.where(negative, 1 - other, upper), np.where(negative, 1 - upper, other), gain
+
+
+def _crossing(excess: Callable[[float], float], start: float) -> float:
+    """Where a function that falls is 0, to 5e-4. ValueError if nowhere near the start."""
+    sign = 1 if excess(start) > 0 else -1
+    near, far = start, start + 0.25 * sign
+    while excess(far) * sign > 0:
+        near, far = far, far + 2 * (far - near)
+        if abs(far - start) > _LARGEST_LOG_FACTOR:
+            raise ValueError("no multiple of this noise keeps the budget of the run")
+    return scipy.optimize.brentq(excess, min(near, far), max(near, far), xtol=5e-4)
 
 
 def _centred(
