@@ -124,3 +124,9 @@ def test_a_run_is_named_as_long_as_a_part_is_open(verdict):
         swept = [Outcome(choice="a", parts=(decided,)), Outcome(choice="b", parts=tuple(parts))]
         finding = Finding(choice="the kernel", outcomes=swept, decided_by="the run")
         assert finding.still_to_run == still
+
+
+def test_what_nobody_wrote_a_sentence_for_is_listed_by_verdict():
+    parts = (Part("below JL", CONFIRMED, "0.01"), Part("", NOT_FOUND), Part("above", CONFIRMED))
+    finding = Finding(parts=parts)
+    assert finding.by_verdict == "Confirmed: below JL, 0.01; above. Not found: the claim."
