@@ -167,9 +167,8 @@ def outcome(mutant: Mutant, copy: Path) -> str:
     ]
     try:
         file.write_text(mutant.source, encoding="utf-8")
-        ended = subprocess.run(
-            [*command, *tests_of(mutant.room, mutant.file)], cwd=copy, capture_output=True, timeout=SECONDS
-        )
+        command += tests_of(mutant.room, mutant.file)
+        ended = subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return TIMED_OUT
     finally:
@@ -190,18 +189,16 @@ def page(rows: list[dict]) -> str:
         "# Which small faults the tests see",
         "",
         "Written by `python tests/benchmarks/measure_mutants.py`. A mutant is the project with one",
-        "operator, number, constant or bound changed, at a place drawn at random. It is killed",
-        "where a quick test that imports the changed module fails, or ends in an error; of a judge,",
-        "also where a verdict of the reference run changes. Of the survivors, many change nothing: a",
-        "limit that no number meets exactly, a way round a wait, a word.",
+        "operator, number, constant or bound changed, at a place drawn at random. It is killed where",
+        "a quick test that imports the changed module fails or ends in an error, and where a verdict",
+        "of the reference run changes. Many survivors change nothing: a limit that no number meets",
+        "exactly, a word.",
         "",
         f"| room | mutants | {KILLED} | {SURVIVED} | {TIMED_OUT} |",
         "| --- | --- | --- | --- | --- |",
     ]
     for room in ROOMS:
-        cells = [counts[room, each] for each in (# Tests that reach a room by another way than an import.
-ALSO = {"judges": ["tests/paper_figures/test_reference.py"]}
-KILLED, SURVIVED, TIMED_OUT)]
+        cells = [counts[room, each] for each in (KILLED, SURVIVED, TIMED_OUT)]
         lines.append(f"| {room} | {sum(cells)} | " + " | ".join(map(str, cells)) + " |")
     lines += ["", "## Survivors", ""]
     lines += [_words(row) for row in rows if row["outcome"] == SURVIVED]
