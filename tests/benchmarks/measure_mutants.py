@@ -125,13 +125,13 @@ def _change(node: ast.AST) -> bool:
 
 
 def drawn(number: int) -> list[Mutant]:
-    """As many mutants of every room, the same ones every time."""
+    """As many mutants of every room in turn, the same ones every time."""
     found, share = [], math.ceil(number / len(ROOMS))
     for room, patterns in ROOMS.items():
         files = sorted({file for pattern in patterns for file in ROOT.glob(pattern)})
         own = [(file, place) for file in files for place in places(file)]
-        found += [mutant(room, *each) for each in random.Random(room).sample(own, share)]
-    return found
+        found.append([mutant(room, *each) for each in random.Random(room).sample(own, share)])
+    return [mutant for of_every_room in zip(*found, strict=True) for mutant in of_every_room]
 
 
 def tests_of(room: str, file: str) -> list[str]:
@@ -189,10 +189,10 @@ def page(rows: list[dict]) -> str:
         "# Which small faults the tests see",
         "",
         "Written by `python tests/benchmarks/measure_mutants.py`. A mutant is the project with one",
-        "operator, number, constant or bound changed, at a place drawn at random. It is killed where",
-        "a quick test that imports the changed module fails or ends in an error, and where a verdict",
-        "of the reference run changes. Many survivors change nothing: a limit that no number meets",
-        "exactly, a word.",
+        "operator, number, constant or bound changed, at a place drawn at random. It is killed",
+        "where a quick test that imports the changed module fails or ends in an error, and where a",
+        "verdict of the reference run changes. Many survivors change nothing: a limit that no number",
+        "meets exactly, a word.",
         "",
         f"| room | mutants | {KILLED} | {SURVIVED} | {TIMED_OUT} |",
         "| --- | --- | --- | --- | --- |",
@@ -226,7 +226,7 @@ def main(number: int = 200) -> None:
                 writer = csv.DictWriter(stream, columns, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
-    PAGE.write_text(page(rows), encoding="utf-8")
+            PAGE.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
