@@ -191,8 +191,8 @@ def page(rows: list[dict]) -> str:
         "Written by `python tests/benchmarks/measure_mutants.py`. A mutant is the project with one",
         "operator, number, constant or bound changed, at a place drawn at random. It is killed",
         "where a quick test that imports the changed module fails or ends in an error, and where a",
-        "verdict of the reference run changes. Many survivors change nothing: a limit that no number",
-        "meets exactly, a word.",
+        "verdict of the reference run changes. Many survivors change nothing: a limit that no",
+        "number meets exactly, a word.",
         "",
         f"| room | mutants | {KILLED} | {SURVIVED} | {TIMED_OUT} |",
         "| --- | --- | --- | --- | --- |",
@@ -207,19 +207,18 @@ def page(rows: list[dict]) -> str:
 
 def main(number: int = 200) -> None:
     columns = ["room", "file", "line", "before", "after", "outcome"]
+    wanted = {tuple(str(each) for each in mutant[:-1]): mutant for mutant in drawn(number)}
     rows = []
     if FOUND.exists():
         with FOUND.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
-    known = {tuple(row[name] for name in columns[:-1]) for row in rows}
+            rows = [row for row in csv.DictReader(stream) if tuple(row.values())[:-1] in wanted]
+    for row in rows:
+        del wanted[tuple(row.values())[:-1]]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy")
         ignore = shutil.ignore_patterns(".git", ".venv", "data", ".snakemake", "__pycache__")
         shutil.copytree(ROOT, copy, ignore=ignore)
-        for mutant in drawn(number):
-            key = tuple(str(each) for each in mutant[:-1])
-            if key in known:
-                continue
+        for key, mutant in wanted.items():
             rows.append(dict(zip(columns, (*key, outcome(mutant, copy)), strict=True)))
             print(*rows[-1].values(), sep=" | ", flush=True)
             with FOUND.open("w", newline="", encoding="utf-8") as stream:
