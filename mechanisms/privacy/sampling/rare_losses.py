@@ -16,7 +16,7 @@ _EVERY = 16
 # Exponents of the loss at a cut in the moments that are tried.
 _EXPONENTS = np.geomspace(0.1, 700.0, 64)
 # Below it a probability may be wrong. Relative error of the others.
-_LEAST, _ROUNDING = 1e-300, 1e-12
+_LEAST, _ROUNDING = 1e-300, 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
