@@ -55,7 +55,7 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     return sigma, integral(tau**2 / (1 - tau**2), 0), -integral(-(tau**2), tau)
 
 
-def r1smg(epsilon, delta, scale, m, distance_squared, tau):
+def r1smg(epsilon, delta, scale, m, distance_squared, tau):  # sigma* is a variance: scale^2
     gammas = (arb(m - 1) / 2).lgamma() - (arb(m) / 2).lgamma()
     psi = (2 / arb(m - 2) * (arb(delta).log() + gammas - PI.log() / 2)).exp()
     return ball(m, (2 * distance_squared[1] / epsilon / psi).sqrt(), distance_squared[0], tau)

@@ -51,7 +51,7 @@ def explain(result: Verification) -> str:
     if result.noise_scale is not None:
         loss = result.expected_loss
         norm = "" if loss is None else f", expected squared norm {loss:.6g}"
-        lines.append(f"  noise        scale {result.noise_scale:.6g}{norm}")
+        lines.append(f"  noise        {result.noise_parameter} {result.noise_scale:.6g}{norm}")
     lines += _limit_broken(result)
     if result.audit is not None:
         bounds = result.audit
