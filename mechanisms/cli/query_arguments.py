@@ -158,8 +158,8 @@ def mechanism_of(options) -> Mechanism:
             query, budget, options.calibration, **dict(options.option)
         )
     options.notes = [f"warning: {in_options(str(notice.message))}" for notice in caught]
-    if (delta := claimed_delta(mechanism)) != budget.delta:
-        claim = _PURE[mechanism.guarantee]
+    delta, claim = claimed_delta(mechanism), _PURE.get(mechanism.guarantee)
+    if claim and delta != budget.delta:
         options.notes.append(
             f"note: the claim has delta {delta:g}, not {budget.delta:g}: {mechanism.key} as "
             f"published claims {claim}"

@@ -104,6 +104,9 @@ def test_a_claim_has_the_delta_of_the_budget_where_noise_is_calibrated_to_it(cap
     assert main(["verify", "laplace", *query, "--calibration", "exact"]) == 0
     shown, told = capsys.readouterr()
     assert "  claim        (1, 1e-05)-differential privacy" in shown and told == ""
+    # Without a claim there is no delta of it.
+    assert main(["calibrate", "non-private", *query]) == 0
+    assert capsys.readouterr().err == ""
 
 
 OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
