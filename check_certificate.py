@@ -55,7 +55,7 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     return sigma, integral(tau**2 / (1 - tau**2), 0), -integral(-(tau**2), tau)
 
 
-def r1smg(epsilon, delta, scale, m, distance_squared, tau):
+def r1smg(epsilon, delta, scale, m, distance_squared, tau):  # sigma* is a variance: scale^2
     gammas = (arb(m - 1) / 2).lgamma() - (arb(m) / 2).lgamma()
     psi = (2 / arb(m - 2) * (arb(delta).log() + gammas - PI.log() / 2)).exp()
     return ball(m, (2 * distance_squared[1] / epsilon / psi).sqrt(), distance_squared[0], tau)
@@ -139,7 +139,7 @@ def check(c):
         "delta_at_most": p - factor * q <= value == delta and every,
     }
     need(proved[kind] and 0 < rate <= 1 and epsilon > 0 <= delta, f"not proved: P = {p}, Q = {q}")
-    return " ".join(f"{name} {c[name]}" for name in c if name != "setting")
+    return re.sub('[{}":]', "", "; ".join(json.dumps({k: v}) for k, v in c.items() if v))
 
 
 if __name__ == "__main__":
@@ -147,4 +147,4 @@ if __name__ == "__main__":
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
             for certificate in json.load(file)["certificates"] or need(False, "no certificate"):
-                print(certificate["setting"], check(certificate))
+                print(check(certificate))

@@ -28,6 +28,7 @@ from mechanisms.cli.query_arguments import (
     add_query_arguments,
     add_shape_and_sensitivities,
     audited_mechanism_of,
+    in_options,
     mechanism_of,
     option_value,
     query_of,
@@ -62,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         answer = options.run(options)
     except Unsupported as reason:
-        print(f"{options.key} is unsupported here: it {reason}", file=sys.stderr)
+        print(f"{options.key} is unsupported here: it {in_options(str(reason))}", file=sys.stderr)
         return UNSUPPORTED
     except MemoryError:
         print(f"error: {_shape_name(options)} needs more memory than there is", file=sys.stderr)
@@ -71,7 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
         # Also where no input is at fault: Python would end with status 1, which means more here.
         print(in_one_line(_in_words(error, options)), file=sys.stderr)
         return 2
-    print(json.dumps(_finite(answer), indent=2) if options.json else options.show(answer))
+    shown = json.dumps(_finite(answer), indent=2) if options.json else options.show(answer)
+    # The answer comes first, also where both go into one file.
+    print(shown, flush=True)
+    for note in options.notes:
+        print(note, file=sys.stderr)
     verdict = answer.get("verdict") if isinstance(answer, dict) else None
     return int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
 
@@ -168,7 +173,8 @@ def _in_words(error: Exception, options) -> str:
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError | OSError):
-        return str(error)
+        # A plan file has the names of the fields.
+        return in_options(str(error)) if hasattr(options, "l2_sensitivity") else str(error)
     return error_line(error, raising)
 
 
@@ -200,6 +206,7 @@ def _version() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
+    parser.set_defaults(notes=())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -246,7 +253,7 @@ def _parser() -> argparse.ArgumentParser:
         default=0.999,
         help="confidence of the audit's bounds (default: 0.999)",
     )
-    verifying.set_defaults(run=_verify, show=explain)
+    verifying.set_defaults(run=_verify, show=lambda result: in_options(explain(result)))
 
     add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
     add_limit_command(commands, common, add_shape_and_sensitivities, query_of)

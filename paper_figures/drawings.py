@@ -103,9 +103,9 @@ def drawing(
 
     def declare(function):
         paper = function.__module__.split(".")[1]
-        function.drawing = Drawing(
-            name, paper, kind, tuple(needs), tuple(timings), tuple(maps), function
-        )
+        # A list that follows from figures may name a study twice.
+        read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))
+        function.drawing = Drawing(name, paper, kind, *read, function)
         return function
 
     return declare

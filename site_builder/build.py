@@ -15,7 +15,7 @@ from mechanisms.query.csv_cells import marked
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.advisor_page import advisor_page, side_by_side_page
 from site_builder.api_page import api_page
-from site_builder.cards import with_labels
+from site_builder.cards import with_labels, with_whole_options
 from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import dataset_pages
@@ -128,7 +128,8 @@ def environment_of(site: SiteData) -> jinja2.Environment:
 def rendered(environment: jinja2.Environment, page: Page) -> str:
     """A page as HTML."""
     template = environment.get_template(page.template)
-    return with_labels(template.render(page=page, root=page.root, **page.content))
+    html = template.render(page=page, root=page.root, **page.content)
+    return with_whole_options(with_labels(html))
 
 
 def chart_file(page: Page, chart: Chart) -> str:

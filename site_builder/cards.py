@@ -1,4 +1,5 @@
-"""Tables that a phone shows as cards: every cell repeats the head of its column."""
+"""What a phone needs of a page: tables as cards whose cells repeat the head of their column, and
+options of commands in one piece."""
 
 import re
 from itertools import count
@@ -9,11 +10,19 @@ from markupsafe import Markup
 _TABLE = re.compile(r"<table(?![^>]*data-rows)([^>]*)>(.*?)</table>", re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<(td|th)\b")
+_CODE = re.compile(r"<code\b.*?</code>", re.DOTALL)
+# In the text of an element, not in a tag; a browser breaks lines after each hyphen.
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*(?![^<>]*>)")
 
 
 def with_labels(page: str) -> str:
     """A page as HTML, with `data-label` on the cells of its tables."""
     return _TABLE.sub(_labelled, page)
+
+
+def with_whole_options(page: str) -> str:
+    """A page as HTML, with the options of its commands as elements that are not broken."""
+    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="option">\g<0></span>', code[0]), page)
 
 
 def _labelled(found: re.Match) -> str:

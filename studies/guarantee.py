@@ -83,7 +83,11 @@ class Guarantee(Study):
         Metric("true_delta_lower", "lower bound on the true delta at epsilon"),
         Metric("true_delta_upper", "upper bound on the true delta at epsilon"),
         Metric("true_epsilon", "true epsilon at the claimed delta, where it is finite"),
-        Metric("noise_scale", "first scale parameter of the noise, in units of the query"),
+        Metric(
+            "noise_scale",
+            "first parameter of the noise: a scale in units of the query, of R1SMG the variance "
+            "sigma*",
+        ),
         Metric("expected_loss", "E||noise||^2 in closed form, in squared units of the query"),
         Metric(
             "wasted_variance",

@@ -23,7 +23,9 @@ def log_psi(size: int, delta: float) -> float:
 class R1SMG(AdditiveMechanism):
     """n = v sqrt(sigma_*) z, v uniform on the sphere, z ~ N(0, 1), sigma_* = 2 s^2 / (eps psi).
 
-    Spherical noise whose radius is half-normal, whatever M is.
+    Spherical noise whose radius is half-normal, whatever M is. sigma_* is a variance: the
+    eigenvalue of the covariance v sigma_* v^T. The noise along v has the standard deviation
+    sqrt(sigma_*), and its expected squared norm is sigma_*.
     """
 
     key = "r1smg"

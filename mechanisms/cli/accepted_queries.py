@@ -3,6 +3,7 @@
 import warnings
 
 from mechanisms.base.mechanism import Mechanism
+from mechanisms.cli.query_arguments import in_options
 from mechanisms.query.query import Budget, Query, Unsupported
 
 SHAPE = (4, 4)
@@ -47,5 +48,5 @@ def _refusal(mechanism: type[Mechanism], query: Query, budget: Budget) -> str | 
         try:
             mechanism.calibrate(query, budget)
         except Unsupported as reason:
-            return str(reason)
+            return in_options(str(reason))
     return None

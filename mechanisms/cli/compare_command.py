@@ -19,6 +19,7 @@ from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.cli.number_table import read_numbers
+from mechanisms.cli.query_arguments import in_options
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
@@ -337,7 +338,7 @@ def _grids(frame: pd.DataFrame) -> list[str]:
 def _reasons(frame: pd.DataFrame) -> str:
     """Why mechanisms are not ranked: each reason, a verb first, with all that share it."""
     lines = [
-        _filled(f"  {', '.join(keys)}: {'each ' if len(keys) > 1 else ''}{reason}")
+        _filled(f"  {', '.join(keys)}: {'each ' if len(keys) > 1 else ''}{in_options(reason)}")
         for keys, reason in unranked(frame)
     ]
     return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."

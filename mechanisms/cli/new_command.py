@@ -1,4 +1,4 @@
-"""The command `new`: a template, copied to where it is found, under a name of its own."""
+"""The command `new`: a template, copied to where it is found, or a claim to paste."""
 
 import argparse
 import keyword
@@ -25,10 +25,14 @@ def add_new_command(commands) -> None:
     """Add the command to the subparsers `commands`."""
     parser = commands.add_parser(
         "new", help="a file from a template, ready to edit",
-        description="Copies a template of extend/ to where the suite finds it, under a new name.",
+        description="Copies a template of extend/ to where the suite finds it, under a new name. "
+        "Of a claim it prints the entry to paste.",
     )  # fmt: skip
-    parser.add_argument("kind", choices=KINDS, help="what it is")
-    parser.add_argument("name", type=_name, help="such as my_noise: letters, digits and _")
+    parser.add_argument("kind", choices=(*KINDS, "claim"), help="what it is")
+    parser.add_argument(
+        "name", type=_name,
+        help="such as my_noise: letters, digits and _; of a claim its paper, such as r1smg2024",
+    )  # fmt: skip
     parser.set_defaults(run=_new, show=str, json=False)
 
 
@@ -42,9 +46,11 @@ def _name(text: str) -> str:
 
 
 def _new(options: argparse.Namespace) -> str:
-    template, folder, (word, class_name) = KINDS[options.kind]
     if not TEMPLATES.is_dir():
         raise ValueError("the templates are in a clone of the project: run it there")
+    if options.kind == "claim":
+        return _entry(options.name)
+    template, folder, (word, class_name) = KINDS[options.kind]
     path = ROOT / folder / f"{options.name}.py"
     if path.exists() or path.with_suffix("").exists():
         raise ValueError(f"{path.relative_to(ROOT)} exists already: choose another name")
@@ -62,3 +68,12 @@ def _new(options: argparse.Namespace) -> str:
         lines.append(f"it is found already: python -m mechanisms describe {key}")
     lines.append("CONTRIBUTING.md says what else such a file needs")
     return "\n".join(lines)
+
+
+def _entry(paper: str) -> str:
+    """A claim of a paper, valid as it stands; its verdict is "not run"."""
+    papers = sorted(path.parent.name for path in ROOT.glob("paper_figures/*/claims.yaml"))
+    if paper not in papers:
+        raise ValueError(f"no paper {paper!r} has claims; choose one of {', '.join(papers)}")
+    text = (TEMPLATES / "claim_without_judge.yaml").read_text(encoding="utf-8").rstrip()
+    return text.replace("<paper>", paper).replace("my-claim", f"{paper}-claim")

@@ -1,19 +1,25 @@
 """The words that describe a query, a mechanism and a budget on a command line."""
 
 import argparse
+import dataclasses
 import json
 import math
 import re
-import sys
 import warnings
 
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
+from mechanisms.verification.verification import claimed_delta
 
 # One array of float64 of this size takes 1.6 GB.
 LARGEST_SIZE = 2 * 10**8
+_FIELDS = re.compile(
+    rf"\b({'|'.join(each.name for each in dataclasses.fields(Query) if '_' in each.name)})\b"
+)
+_KINDS = re.compile(rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2")
+_PURE = {"pure": "pure privacy", "local": "pure local privacy"}
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -143,7 +149,7 @@ def audited_mechanism_of(options) -> Mechanism:
 
 
 def mechanism_of(options) -> Mechanism:
-    """The mechanism that the command line describes; warnings go to stderr."""
+    """The mechanism that the command line describes; `options.notes` get what to say of it."""
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
@@ -151,6 +157,17 @@ def mechanism_of(options) -> Mechanism:
         mechanism = get_mechanism(options.key).calibrate(
             query, budget, options.calibration, **dict(options.option)
         )
-    for notice in caught:
-        print(f"warning: {notice.message}", file=sys.stderr)
+    options.notes = [f"warning: {in_options(str(notice.message))}" for notice in caught]
+    delta, claim = claimed_delta(mechanism), _PURE.get(mechanism.guarantee)
+    if claim and delta != budget.delta:
+        options.notes.append(
+            f"note: the claim has delta {delta:g}, not {budget.delta:g}: {mechanism.key} as "
+            f"published claims {claim}"
+        )
     return mechanism
+
+
+def in_options(text: str) -> str:
+    """A text that names fields of a query, with the options of the command line in their place."""
+    text = _FIELDS.sub(lambda found: f"--{found[0].replace('_', '-')}", text)
+    return _KINDS.sub(r"--\1 \3", text)

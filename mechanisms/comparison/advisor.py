@@ -244,8 +244,13 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         )
     first = leaders(part)
     best = first.iloc[0]
-    how = "as published" if best.ready else "rescaled to the exact calibration"
-    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}."
+    exact = best.calibration == "exact"
+    how = "exactly calibrated" if exact else "as published"
+    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}"
+    if exact and best.ready:
+        published = part["mechanism"].eq(best.mechanism) & part["calibration"].eq("published")
+        text += f", and {rmse_text(part[published].iloc[0])} as published"
+    text += "."
     false = set(part["mechanism"][_refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
     ties = [

@@ -178,6 +178,8 @@ class Query:
         if self.record_bound is not None and self.gram_change is not None:
             bounds.append(self.gram_change)
         if not bounds:
+            # What a structure lacks is said first: it may be all that is missing.
+            self._check_structure()
             raise ValueError(
                 "l2_sensitivity is missing, and no other number of the query bounds it: state it, "
                 "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound"

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from mechanisms.query.words import rounded_down
@@ -33,6 +34,7 @@ td small { display: block }
 .own { font-weight: 600 }
 .scroll { overflow-x: auto }
 pre { font-size: .9rem; white-space: pre-wrap }
+pre span { white-space: nowrap }
 @media print { body { max-width: none; font-size: 10pt } h2 { break-after: avoid }
   table, li { break-inside: avoid } * { print-color-adjust: exact } }
 """
@@ -59,7 +61,8 @@ def page(report: Report, command: str) -> str:
         "<h2>What has no verdict, and why</h2>",
         _list(undecided(report)) or "<p>Nothing.</p>",
         "<h2>Repeat it</h2>",
-        f"<pre>{_text(command)}</pre>",
+        # A narrow screen does not break an option after its hyphens.
+        re.sub(r"(?<!\S)--[\w-]+", r"<span>\g<0></span>", f"<pre>{_text(command)}</pre>"),
         f"<p>It took {report.seconds:.0f} s. The browser's print command makes a PDF of this page."
         "</p>",
     ]

@@ -27,12 +27,13 @@ def explain(result: Verification) -> str:
     claimed = f"({result.claimed_epsilon:g}, {result.claimed_delta:g})"
     lines = [
         f"{result.mechanism}, {result.calibration} calibration",
+        f"  verdict      {result.verdict}: {result.contradiction or _reason(result)}",
         f"  claim        {claimed}-differential privacy: between neighbouring data sets no event",
         f"               becomes more than e^{result.claimed_epsilon:g} times as likely, up to a "
         f"probability of {result.claimed_delta:g}",
     ]
     if result.verdict == INCONSISTENT:
-        return "\n".join([*lines, f"  verdict      {INCONSISTENT}: {result.contradiction}"])
+        return "\n".join(lines)
     if result.slack is None:
         lines += [
             f"  true delta   {result.true_delta.value:.6g} at that epsilon "
@@ -50,7 +51,7 @@ def explain(result: Verification) -> str:
     if result.noise_scale is not None:
         loss = result.expected_loss
         norm = "" if loss is None else f", expected squared norm {loss:.6g}"
-        lines.append(f"  noise        scale {result.noise_scale:.6g}{norm}")
+        lines.append(f"  noise        {result.noise_parameter} {result.noise_scale:.6g}{norm}")
     lines += _limit_broken(result)
     if result.audit is not None:
         bounds = result.audit
@@ -61,9 +62,7 @@ def explain(result: Verification) -> str:
     if result.not_sampled is not None:
         lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
-    lines += _BEYOND
-    lines.append(f"  verdict      {result.verdict}: {_reason(result)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_BEYOND])
 
 
 def _limit_broken(result: Verification) -> list[str]:

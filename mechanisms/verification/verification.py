@@ -39,7 +39,9 @@ class Verification:
         claimed_epsilon, claimed_delta: The claim; delta is 0 if pure privacy is claimed.
         true_delta: delta(claimed_epsilon) with bounds, None without a profile.
         true_epsilon: epsilon(claimed_delta) with bounds (infinite if there is none), or None.
-        noise_scale: The scale parameter of the noise, or None if it has none.
+        noise_scale: The first parameter of the noise, or None if it has none.
+        noise_parameter: Its name, such as sigma, a standard deviation, or R1SMG's sigma_star, a
+            variance.
         expected_loss: E||noise||^2; None for mechanisms that are not additive.
         wasted_variance: Variance of the noise over that of the same noise rescaled until the true
             delta is the claimed one (below 1: too little noise), or None if unknown.
@@ -68,6 +70,7 @@ class Verification:
     wasted_variance: float | None
     verdict: str
     audit: AuditResult | None
+    noise_parameter: str | None = None
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     query: Query | None = field(default=None, repr=False, compare=False)
     contradiction: str | None = None
@@ -135,6 +138,7 @@ class Verification:
             "bounds": bounds,
             "trade_off_curve": self._trade_off_values(),
             "noise_scale": self.noise_scale,
+            "noise_parameter": self.noise_parameter,
             "expected_loss": self.expected_loss,
             "limit_rmse_broken": self.limit_broken[1] if self.limit_broken else None,
             "wasted_variance": self.wasted_variance,
@@ -216,6 +220,7 @@ def verify(
         contradiction = _contradiction_of_losses(audit, true_delta)
     known = exact or (delta == 0 and profile.attains_largest_loss)
     wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
+    parameters = mechanism.parameters()
     return Verification(
         mechanism=mechanism.key,
         calibration=mechanism.calibration,
@@ -223,7 +228,8 @@ def verify(
         claimed_delta=delta,
         true_delta=true_delta,
         true_epsilon=true_epsilon,
-        noise_scale=next(iter(mechanism.parameters().values()), None),
+        noise_scale=next(iter(parameters.values()), None),
+        noise_parameter=next(iter(parameters), None),
         expected_loss=(
             mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
         ),

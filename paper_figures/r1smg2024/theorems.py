@@ -31,9 +31,10 @@ from studies.noise_only import family_query
 def null_space(*, setting: str) -> Finding:
     """What one fixed direction, chosen before the noise is drawn, reveals about R1SMG's answer.
 
-    The projection of the noise on a unit vector u is sqrt(sigma_*) z t with t the cosine between u
-    and the random direction, t^2 ~ Beta(1/2, (M-1)/2). With u along the difference of two answers
-    the event {projection < s/2} gives delta >= P(E) - e^epsilon Q(E).
+    The projection of the noise on a unit vector u is sqrt(sigma_*) z t, with sigma_* the variance
+    along the random direction and t the cosine between u and it, t^2 ~ Beta(1/2, (M-1)/2). With u
+    along the difference of two answers the event {projection < s/2} gives delta >= P(E) -
+    e^epsilon Q(E).
     """
     at = stated_setting(setting)
     size, s = at.query.size, at.query.l2_sensitivity
@@ -73,16 +74,16 @@ def null_space(*, setting: str) -> Finding:
 def expected_loss(
     *, deltas: list[Delta], sizes: list[int], draws: Count, tolerance: float
 ) -> Finding:
-    """Theorem 7: E L = sigma_*, C_R falls with M and tends to 2/epsilon."""
+    """Theorem 7: E L is the variance sigma_*, C_R falls with M and tends to 2/epsilon."""
     # C_R epsilon / 2 = 1 / psi, one row per delta.
     excess = np.exp([[-log_psi(size, delta) for size in sizes] for delta in deltas])
     falls = bool(np.all(np.diff(excess, axis=1) < 0))
     limit = float(excess[:, -1].max() - 1)
     noise = noise_of("r1smg", 10)
-    sigma = noise.scale**2 / 2
-    losses = noise.squared_norms(np.random.default_rng(0), draws) / sigma
+    variance = noise.scale**2 / 2
+    losses = noise.squared_norms(np.random.default_rng(0), draws) / variance
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
-    mean = math.isclose(noise.loss().mean, sigma, rel_tol=1e-12)
+    mean = math.isclose(noise.loss().mean, variance, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error
     # At the largest epsilon that the theorem allows there.
     least = Budget(epsilon=0.99 / sizes[-2], delta=deltas[-1])

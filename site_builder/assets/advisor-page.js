@@ -85,6 +85,10 @@
     return `python -m mechanisms compare --shape ${asked.axes.join("x")}${stated.join("")} --epsilon ${asked.epsilon}${delta}`;
   };
 
+  // Options as elements that a narrow screen does not break.
+  const inPieces = (text) =>
+    text.split(/(--[\w-]+)/).map((part) => (part.startsWith("--") ? make("span", { class: "option" }, part) : part));
+
   // --- The answer --------------------------------------------------------------------------------
   // Errors within 0.1%, or closer than the interpolation can tell, share a rank.
   const ranked = (found) => {
@@ -131,13 +135,13 @@
         ? [name(least.keys[0]), " has the least error", least.rescaled && least.published?.rmse !== least.exact ? ", rescaled: " : ": ", about(least.exact, least.off), " an element."]
         : ["No mechanism of this page serves the query."])
     );
-    const bound = make("code", {}, command(asked).replace("compare", "limit"));
+    const bound = make("code", {}, ...inPieces(command(asked).replace("compare", "limit")));
     find("[data-limit]").replaceChildren(
       ...(limit.rmse > 0
         ? ["No mechanism has less than ", atLeast(limit.rmse), limit.off > 0 ? "; interpolated, with a margin: " : "; ", bound, " computes the limit."]
         : ["At this budget the limit takes a search: ", bound, "."])
     );
-    find("[data-command]").textContent = command(asked);
+    find("[data-command]").replaceChildren(...inPieces(command(asked)));
   };
 
   // --- Two mechanisms ----------------------------------------------------------------------------

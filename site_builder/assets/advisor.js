@@ -101,7 +101,7 @@ const ADVISOR = (() => {
       verdict: waste < 1 - 1e-9 ? "refuted" : waste > 1.01 ? "loose" : "holds",
     };
   };
-  // R1SMG, Theorem 5: sigma_* = 2 s^2 / (epsilon psi).
+  // R1SMG, Theorem 5: the variance sigma_* = 2 s^2 / (epsilon psi).
   const oneDirection = (query) => {
     const { size, epsilon, l2 } = query;
     const ratio = logGamma((size - 1) / 2) - logGamma(size / 2) - Math.log(Math.PI) / 2;

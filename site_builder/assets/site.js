@@ -334,6 +334,13 @@
     }));
   const CHARTED = 24;
   const ROW_HEIGHT = 19;
+  // On a phone a longer label than this has its last parenthesis on a second line.
+  const LABEL_OF_A_PHONE = 20;
+  const TWO_LINES = 28;
+  const LAST = "lastindexof(datum.label, ' (')";
+  const IN_TWO =
+    `length(datum.label) > ${LABEL_OF_A_PHONE} && ${LAST} > 0 ? ` +
+    `[slice(datum.label, 0, ${LAST}), slice(datum.label, ${LAST} + 1)] : datum.label`;
   const WIDE = 20;
   // A logarithmic axis for values that differ much; it has no place for zero.
   const setRows = (spec, rows, smaller) => {
@@ -396,9 +403,12 @@
         kept.map(({ label, colour, symbol, scores }, rank) => ({ label, colour, symbol, rank, ...scores[column] })),
         smaller
       );
-      ranking.spec.height = ROW_HEIGHT * ranking.spec.data.values.length;
-      // The browser measures labels itself.
-      for (const layer of ranking.spec.layer) Object.assign(layer.encoding.y.axis, { labelLimit: innerWidth < 640 ? 150 : 280, minExtent: 0 });
+      const ranked = ranking.spec.data.values;
+      const inTwo = innerWidth < 640 && ranked.some(({ label }) => label.length > LABEL_OF_A_PHONE);
+      ranking.spec.height = (inTwo ? TWO_LINES : ROW_HEIGHT) * ranked.length;
+      // The browser measures labels itself. Without its last words a name may be that of another row.
+      const axis = { labelLimit: 280, minExtent: 0, ...(inTwo && { labelExpr: IN_TWO }) };
+      for (const layer of ranking.spec.layer) Object.assign(layer.encoding.y.axis, axis);
       const words = `${section.querySelector("h2").textContent}, epsilon ${Number(epsilons[column])}`;
       title.textContent = words;
       const cut = placed.length > kept.length ? ` The best ${CHARTED} are drawn; the table has all.` : "";

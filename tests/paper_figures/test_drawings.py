@@ -68,6 +68,7 @@ def test_the_reference_run_has_the_data_for_every_drawing():
     cells = cells_of(read_config(ROOT / "config" / "reference.yaml"))
     available = {c.study for c in cells} | {f"{c.study}/{c.dataset}" for c in cells}
     assert set(drawings_for(available)) == set(all_drawings())
+    assert all(len({*each.needs}) == len(each.needs) for each in all_drawings().values())
 
 
 @pytest.mark.parametrize("name", [each for each in all_drawings() if re.search("_fig[0-9]", each)])

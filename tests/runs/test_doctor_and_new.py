@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from claims.claim import all_claims
+from claims.judges import all_judges
+from claims.verdicts import NOT_RUN
 from mechanisms.__main__ import main as mechanisms_main
 from mechanisms.cli import new_command
 from runs.__main__ import main
@@ -57,3 +60,19 @@ def test_a_taken_key_is_refused(capsys):
         assert "already: choose another name" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         mechanisms_main(["new", "mechanism", "import"])
+
+
+def test_a_new_claim_can_be_pasted_as_it_is_printed(tmp_path, monkeypatch, capsys):
+    assert mechanisms_main(["new", "claim", "r1smg2024"]) == 0
+    entry = capsys.readouterr().out
+    assert "put this entry into paper_figures/r1smg2024/claims.yaml" in entry
+    path = tmp_path / "paper_figures/r1smg2024/claims.yaml"
+    path.parent.mkdir(parents=True)
+    before = (ROOT / "paper_figures/r1smg2024/claims.yaml").read_text()
+    path.write_text(f"{before}\n{entry}")
+    monkeypatch.setattr("claims.claim.HOMES", tmp_path / "paper_figures")
+    claim = all_claims()[-1]
+    assert (claim.id, claim.paper) == ("r1smg2024-claim", "r1smg2024")
+    assert all_judges()[claim.rule].decide(None, claim.arguments).verdict == NOT_RUN
+    assert mechanisms_main(["new", "claim", "r1smg"]) == 2
+    assert "no paper 'r1smg' has claims; choose one of bandmf2023, " in capsys.readouterr().err

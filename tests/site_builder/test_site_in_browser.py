@@ -152,6 +152,42 @@ def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(browser, built):
     assert not wide and not visit.problems
 
 
+# Options that stand on two lines, names that end with dots, and formulas that are cut off.
+CUT = """() => {
+  const cut = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text; (text = texts.nextNode()); )
+    for (const option of text.data.matchAll(/--[a-z][\\w-]*/g)) {
+      const range = document.createRange();
+      range.setStart(text, option.index);
+      range.setEnd(text, option.index + option[0].length);
+      const tops = [...range.getClientRects()].map((line) => Math.round(line.top));
+      if (new Set(tops).size > 1) cut.push(option[0]);
+    }
+  for (const name of document.querySelectorAll("svg text"))
+    if (name.textContent.includes("…")) cut.push(name.textContent);
+  for (const formula of document.querySelectorAll(".typeset"))
+    if (formula.scrollWidth > formula.clientWidth + 1) cut.push(formula.ariaLabel);
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("advisor.html", "reproduce.html", "claims/r1-thm5.html", "mechanisms/mvg.html"),
+        *("leaderboard/regression.html", "leaderboard/components.html"),
+    ],
+)
+def test_a_phone_cuts_no_option_no_name_and_no_formula(browser, built, path):
+    context = browser.new_context(viewport=PHONE)
+    visit = Visit(context, built)
+    page = visit.open(path)
+    assert page.evaluate(CUT) == [] and not visit.problems
+    assert page.locator("code, .typeset, svg text").count() > 0
+    context.close()
+
+
 @pytest.mark.parametrize(
     ("path", "what"),
     [

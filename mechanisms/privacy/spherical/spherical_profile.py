@@ -5,7 +5,7 @@ b > 0: a uniform direction times a radius R with (R / b)^p ~ Gamma(a / p). Membe
 
     a = M, p = 2, b = sigma sqrt 2    the Gaussian N(0, sigma^2 I)
     a = M, p = 1                      the l2 mechanism (Joseph, Kulesza and Yu 2025)
-    a = 1, p = 2, b = sqrt(2 sigma*)  R1SMG (Ji and Li 2024, Definition 8)
+    a = 1, p = 2, b = sqrt(2 sigma*)  R1SMG (Ji and Li 2024, Definition 8), sigma* a variance
 
 and for every a and p the spherical generalised gamma family (Wei, Bienstock and Polychroniadou
 2026, arXiv:2606.08681), in a parametrisation of our own: any radius with a generalised gamma law.

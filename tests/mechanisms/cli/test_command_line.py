@@ -54,7 +54,7 @@ def test_options_reach_the_mechanism(capsys):
     [
         (["calibrate", "r1smgg", *UBER], 2, "did you mean 'r1smg'"),
         (["calibrate", "gaussian", *UBER, "--delta", "2"], 2, "0 <= delta < 1"),
-        (["calibrate", "mvg", *UBER, "--delta", "1e-7"], 3, "frobenius_bound"),
+        (["calibrate", "mvg", *UBER, "--delta", "1e-7"], 3, "needs --frobenius-bound ="),
         (["calibrate", "gaussian", *UBER, "--delta", "1e-7", "--option", "x=1"], 2, "no options"),
         (
             ["calibrate", "mvg", *UBER, "--frobenius-bound", "27", "--option", "zetta=sqrt"],
@@ -76,8 +76,10 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
         (["--epsilon", "-2e-3"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got -0.002"),
         (["--epsilon", "1e-320"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e-320"),
         (["--epsilon", "1e300"], "epsilon must satisfy 1e-15 <= epsilon <= 1e+15, got 1e+300"),
-        (["--l2-sensitivity", "1e308"], "1e-12 <= l2_sensitivity <= 1e+12, got 1e+308"),
-        (["--l2-sensitivity", "nan"], "1e-12 <= l2_sensitivity <= 1e+12, got nan"),
+        (["--l2-sensitivity", "1e308"], "1e-12 <= --l2-sensitivity <= 1e+12, got 1e+308"),
+        (["--l2-sensitivity", "nan"], "1e-12 <= --l2-sensitivity <= 1e+12, got nan"),
+        (["--structure", "counts"], "error: --structure counts needs --linf-sensitivity"),
+        (["--structure", "gram"], "error: --structure gram needs --record-bound = sup"),
         (["--shape", "1000000000x2"], "at most 200,000,000 elements, got 2,000,000,000 in 1000"),
         (["--shape", "8by8"], "--shape: must be positive sizes such as 89x89 or 1000"),
         (["--shape", "-3x3"], "--shape: must be positive sizes such as 89x89 or 1000"),

@@ -1,5 +1,6 @@
 """A query of which only some numbers are typed, names as people write them, and the overview."""
 
+import dataclasses
 import math
 
 import pytest
@@ -42,6 +43,34 @@ def test_the_change_of_a_gram_matrix(adjacency, change):
 def test_a_query_that_nothing_bounds():
     with pytest.raises(ValueError, match=r"l2_sensitivity is missing, .* state it, or l1_sens"):
         Query(shape=(2,))
+
+
+@pytest.mark.parametrize(
+    ("structure", "lacks"),
+    [
+        ("counts", "linf_sensitivity"),
+        ("votes", "linf_sensitivity"),
+        ("records", "record_bound"),
+        ("gram", "record_bound"),
+    ],
+)
+def test_a_structure_says_what_it_lacks(structure, lacks, capsys):
+    with pytest.raises(ValueError, match=f"^structure '{structure}' needs {lacks}"):
+        Query(shape=(2, 2), structure=structure)
+    compare = ["compare", "--shape", "2x2", "--structure", structure, "--epsilon", "1"]
+    assert main(compare) == 2
+    told = f"error: --structure {structure} needs --{lacks.replace('_', '-')}"
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_reasons_name_the_options_of_the_command_line(capsys):
+    assert main(["compare", "--shape", "4x4", "--l2-sensitivity", "1", "--epsilon", "1"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "each needs --element-range or --linf-sensitivity: " in shown
+    assert "needs --structure gram: an answer" in shown
+    assert "it needs --adjacency local" in shown
+    fields = (each.name for each in dataclasses.fields(Query))
+    assert not [name for name in fields if "_" in name and name in shown]
 
 
 def test_laplace_needs_no_l2_sensitivity(capsys):
@@ -88,7 +117,7 @@ def test_what_a_query_must_state(capsys):
     laplace = accepted_queries(get_mechanism("laplace"))
     assert set(laplace) == set(KINDS)
     assert laplace["--l1-sensitivity"] == laplace["--structure histogram"] == "yes"
-    assert laplace["--l2-sensitivity"].startswith("no: needs l1_sensitivity")
+    assert laplace["--l2-sensitivity"].startswith("no: needs --l1-sensitivity; ")
     gaussian = accepted_queries(get_mechanism("gaussian"))
     assert set(gaussian.values()) == {"with delta > 0"}
     assert main(["describe", "mvg", "--queries"]) == 0

@@ -35,7 +35,7 @@ def test_a_delta_is_rounded_towards_what_the_verdict_needs():
 def test_the_page_needs_no_other_file():
     report = of_foreign_noise("ZCDPGaussian")
     shown = page(report, "python -m mechanisms report x.py:Mine --option 'a=<b>'")
-    assert "a=&lt;b&gt;" in shown
+    assert "<span>--option</span> &#x27;a=&lt;b&gt;&#x27;" in shown
     assert not re.search(r"https?:|src=|href=|<script|@import|url\(", shown)
     assert summary(report)[0].startswith("loose at 1 of 1 settings: the claim is true")
 

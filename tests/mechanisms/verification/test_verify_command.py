@@ -67,6 +67,46 @@ def test_verify_in_words():
     shown = explain(verify(calibrated("r1smg", 16, Budget(epsilon=1, delta=1e-5))))
     assert "refuted: the claim is false" in shown
     assert "0.4417" in shown
+    # Theorem 5's variance: 2 s^2 / (epsilon psi), which is E||noise||^2.
+    psi = (1e-5 * math.gamma(7.5) / (math.sqrt(math.pi) * math.gamma(8))) ** (2 / 14)
+    assert f"noise        sigma_star {2 / psi:.6g}, expected squared norm {2 / psi:.6g}\n" in shown
+
+
+def test_the_verdict_comes_first_and_what_is_out_of_range_last(capfd):
+    arguments = ["r1smg", "--shape", "16", "--l2-sensitivity", "1", "--epsilon", "1"]
+    assert main(["verify", *arguments, "--delta", "1e-5"]) == 0
+    shown, told = capfd.readouterr()
+    assert shown.splitlines()[1].startswith("  verdict      refuted: the claim is false")
+    assert told.startswith("warning: r1smg: the theorem is claimed for epsilon < 1/M = 0.0625")
+
+
+@pytest.mark.parametrize("command", ["verify", "calibrate", "audit"])
+@pytest.mark.parametrize(
+    ("key", "query", "claim"),
+    [
+        ("laplace", ["--l1-sensitivity", "1"], "pure privacy"),
+        ("tldp-l", ["--element-range", "0,1", "--adjacency", "local"], "pure local privacy"),
+        ("wishart", ["--structure", "gram", "--record-bound", "1"], "pure privacy"),
+    ],
+)
+def test_a_delta_that_the_claim_has_not_is_told(command, key, query, claim, capsys):
+    arguments = [command, key, "--shape", "2x2", *query, "--epsilon", "1"]
+    assert main([*arguments, "--delta", "1e-5"]) == 0
+    assert capsys.readouterr().err == (
+        f"note: the claim has delta 0, not 1e-05: {key} as published claims {claim}\n"
+    )
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_claim_has_the_delta_of_the_budget_where_noise_is_calibrated_to_it(capsys):
+    query = ["--shape", "4", "--l1-sensitivity", "1", "--epsilon", "1", "--delta", "1e-5"]
+    assert main(["verify", "laplace", *query, "--calibration", "exact"]) == 0
+    shown, told = capsys.readouterr()
+    assert "  claim        (1, 1e-05)-differential privacy" in shown and told == ""
+    # Without a claim there is no delta of it.
+    assert main(["calibrate", "non-private", *query]) == 0
+    assert capsys.readouterr().err == ""
 
 
 OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]

@@ -177,9 +177,9 @@ def test_ties_are_called_ties():
         "r1smg": 5,
     }
     assert conclusion(frame) == [
-        "At (1, 1e-05) Spherical gamma has the least error, as published: RMSE 3.7304 per element. "
-        "Analytic Gaussian, IMGM and Classic Gaussian tie with it (within 0.1%). Next is R1SMG "
-        "with 1.3e+04 times that error."
+        "At (1, 1e-05) Spherical gamma has the least error, exactly calibrated: RMSE 3.7304 per "
+        "element, and 3.7304 as published. Analytic Gaussian, IMGM and Classic Gaussian tie with "
+        "it (within 0.1%). Next is R1SMG with 1.3e+04 times that error."
     ]
 
 
@@ -214,6 +214,19 @@ def test_sampled_errors_tie_within_their_deviations():
 def test_a_sampled_error_is_told_with_its_standard_error():
     (sentence,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
     assert sentence.endswith("RMSE 31 +- 2 per query.")
+
+
+def test_an_error_is_told_with_the_calibration_that_has_it():
+    both = {"mechanism": ["a", "a"], "title": ["A", "A"], "calibration": ["exact", "published"]}
+    for published, told in (
+        (1 + TIE / 2, "exactly calibrated: RMSE 1 per element, and 1.0005 as published."),
+        (1 + TIE * 2, "exactly calibrated: RMSE 1 per element."),
+    ):
+        assert conclusion(made_up(rmse=[1.0, published], **both)) == [
+            f"At (1, 0) A has the least error, {told}"
+        ]
+    (sentence,) = conclusion(made_up(rmse=[1.0], calibration="published"))
+    assert sentence.endswith("least error, as published: RMSE 1 per element.")
 
 
 def test_of_ties_the_refuted_come_last():
