@@ -30,7 +30,7 @@ $(READY): envs/requirements.txt
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-14s %s\n", $$1, $$2 }'
 
-run: $(READY) ## every study of config/quick.yaml: three to seven minutes
+run: $(READY) ## every study of config/quick.yaml: two to five minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
 # Three tests at a time on two cores: some wait for a process to be stopped.

@@ -21,6 +21,7 @@ _GRID = {
     "mechanisms_for",
     "calibrations",
     "calibrations_for",
+    "calibrations_on",
     "split_trials",
     "cells_per_job",
     "epsilons",
@@ -150,6 +151,7 @@ def cells_of(config: dict) -> list[Cell]:
         for dataset in settings.datasets
         for mechanism in settings.mechanisms_for.get(dataset, settings.mechanisms)
         for calibration in settings.calibrations_for.get(mechanism, settings.calibrations)
+        if calibration in settings.calibrations_on.get(dataset, settings.calibrations)
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
         for trial in (range(settings.trial_count(dataset)) if settings.split_trials else [None])

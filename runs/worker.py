@@ -38,7 +38,7 @@ from studies.base.study import Study, study_named
 
 WATCH_SECONDS = 0.2
 # What most mechanisms load when they are first calibrated.
-_MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize", "scipy.special")
+_MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize.elementwise", "scipy.special")
 
 
 # How often the warm process looks whether a child has ended whose descendants live on.

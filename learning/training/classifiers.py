@@ -11,6 +11,7 @@ import numpy as np
 from learning.networks.network import Network
 from learning.records.labelled import Split
 from learning.training.device import prepared
+from learning.training.optimisers import step_of
 
 # lambda in mean log-loss + lambda / 2 ||w||^2: the best of 0.1, 0.01 and 0.001 on noisy digits.
 _PENALTY = 1e-3
@@ -84,17 +85,14 @@ def trained(
 
     device = prepared(training.device)
     parameters = torch.from_numpy(start.copy()).to(device).requires_grad_()
-    optimiser = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[training.optimiser](
-        [parameters], lr=training.learning_rate
-    )
+    step = step_of(training.optimiser, [parameters], training.learning_rate)
     inputs, labels = (torch.from_numpy(array).to(device) for array in (inputs, labels))
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
             batch = network.shortened(inputs[chosen])
             loss = cross_entropy(network.logits(parameters, batch), labels[chosen])
-            optimiser.zero_grad()
             loss.backward()
-            optimiser.step()
+            step()
     return parameters.detach().cpu()
 
 

@@ -58,16 +58,14 @@ class KeepOrNoise(Noise):
         noise = self.noise.profile(query)
         if noise is None:
             return None
-        log_keep = np.broadcast_to(self.log_keep, self.shape)
         if not query.one_column:
             # Only the elements that may change at once, those that are kept most often, count.
-            changed = query.changed
-            kept = log_keep.ravel()
-            if changed < kept.size:
-                kept = np.partition(kept, -changed)[-changed:]
-            return KeepOrNoiseProfile.of(noise=noise, log_keep=kept)
+            often = np.sort(self.log_keep, axis=None)[::-1]
+            alike = self.size // often.size
+            counts = np.clip(query.changed - alike * np.arange(often.size), 0, alike)
+            return KeepOrNoiseProfile.of(noise=noise, log_keep=often, counts=counts)
         # The noise is the same on all columns: the worst is the one that is kept most often.
-        columns = np.unique(log_keep, axis=1).T
+        columns = np.unique(np.broadcast_to(self.log_keep, self.shape), axis=1).T
         profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
         return max(profiles, key=lambda profile: profile.log_exposure)
 

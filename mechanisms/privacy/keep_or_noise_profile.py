@@ -43,8 +43,13 @@ class KeepOrNoiseProfile(PrivacyProfile):
             raise ValueError("log_exposure must be a number or +-inf, got nan")
 
     @classmethod
-    def of(cls, *, noise: PrivacyProfile, log_keep: ArrayLike) -> KeepOrNoiseProfile:
-        """From log p_i of every component, in [-inf, 0]: p itself underflows on large answers."""
+    def of(
+        cls, *, noise: PrivacyProfile, log_keep: ArrayLike, counts: ArrayLike = 1
+    ) -> KeepOrNoiseProfile:
+        """From log p_i, in [-inf, 0], and of how many components each is, >= 0.
+
+        p itself underflows on large answers.
+        """
         log_keep = np.asarray(log_keep, dtype=float)
         if not (log_keep <= 0).all():
             bad = log_keep[~(log_keep <= 0)].flat[0]
@@ -52,7 +57,8 @@ class KeepOrNoiseProfile(PrivacyProfile):
         with np.errstate(divide="ignore"):
             # Below e^-37 -log(1 - p) is p to the last digit.
             each = np.where(log_keep < -37, log_keep, np.log(-log1mexp(log_keep)))
-        return cls(noise=noise, log_exposure=float(np.logaddexp.reduce(each, axis=None)))
+            together = each + np.log(counts)
+        return cls(noise=noise, log_exposure=float(np.logaddexp.reduce(together, axis=None)))
 
     @property
     def log_atom_mass(self) -> float:

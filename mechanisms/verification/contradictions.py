@@ -195,6 +195,7 @@ class Contradictions:
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
+        moves = list(self._changes(training))
         if value is not None:
             if profile is not None and not (
                 rest.any() or self._keeps_to_a_grid(training) or self._rounds_first(value)
@@ -209,7 +210,7 @@ class Contradictions:
                 again = np.concatenate([training, test])
                 yield from find_repeated_noise(again, elsewhere, rounding, atom)
             yield from self._of_moments(elsewhere, value, "of a random value")
-            directions = [("the value", value), *self._changes(training)]
+            directions = [("the value", value), *moves]
             directions = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
             # Far above the rounding of a sum, far below the noise.
             grid = 1e-9 * (np.linalg.norm(value) + np.linalg.norm(test[0])) or 1.0
@@ -234,7 +235,7 @@ class Contradictions:
             return
         found = [
             (name, max(self._prepared_changes(rest, value, change), key=np.linalg.norm))
-            for name, change in self._changes(training)
+            for name, change in moves
         ]
         for name, change in found:
             yield from self._of_shifts(training, test, name, change, profile)

@@ -66,6 +66,9 @@ class StudySettings(Section):
     calibrations_for: ByMechanism[Distinct[Calibration]] = Field(
         {}, description="for single mechanisms, which of `calibrations` to run"
     )
+    calibrations_on: ByDataset[Distinct[Calibration]] = Field(
+        {}, description="for single data sets, which of `calibrations` to run"
+    )
     split_trials: bool = Field(
         False, description="one cell per trial, in studies that train networks; for a cluster"
     )
@@ -132,8 +135,9 @@ class StudySettings(Section):
             elif keys == MechanismName:
                 known = [*self.mechanisms, *([DEFAULT] if field.is_required() else [])]
                 _check_names(name, getattr(self, name), known)
-        for mechanism, calibrations in self.calibrations_for.items():
-            _check_names(f"calibrations_for.{mechanism}", calibrations, self.calibrations)
+        for name in ("calibrations_for", "calibrations_on"):
+            for key, calibrations in getattr(self, name).items():
+                _check_names(f"{name}.{key}", calibrations, self.calibrations)
         if self.split_trials and not study.splits_trials:
             raise Disallowed("split_trials", "false in this study, whose trials are quick", True)
 

@@ -36,7 +36,9 @@ def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
             names = settings.mechanisms_for.get(dataset, settings.mechanisms)
             for name in names:
                 calibrations = settings.calibrations_for.get(name, settings.calibrations)
-                expected += 1 if name in NO_CLAIM else len(calibrations)
+                here = settings.calibrations_on.get(dataset, settings.calibrations)
+                calibrations = {"published"} if name in NO_CLAIM else set(calibrations)
+                expected += len(calibrations & set(here))
     assert len(cells) == expected
 
 
@@ -74,6 +76,22 @@ def test_a_mechanism_can_have_calibrations_of_its_own(make_config):
     config = make_config(mechanisms=["mvg", "udn"], calibrations_for={"mvg": ["published"]})
     found = [(c.mechanism, c.calibration) for c in cells_of(config)]
     assert found == [("mvg", "published"), ("udn", "published"), ("udn", "exact")]
+
+
+def test_a_data_set_can_have_calibrations_of_its_own(make_config):
+    config = make_config(
+        datasets=["fixed-sensitivity", "gradient-shapes"],
+        mechanisms=["mvg", "udn"],
+        calibrations_for={"udn": ["exact"]},
+        calibrations_on={"gradient-shapes": ["published"]},
+    )
+    found = [(c.dataset, c.mechanism, c.calibration) for c in cells_of(config)]
+    assert found == [
+        ("fixed-sensitivity", "mvg", "published"),
+        ("fixed-sensitivity", "mvg", "exact"),
+        ("fixed-sensitivity", "udn", "exact"),
+        ("gradient-shapes", "mvg", "published"),
+    ]
 
 
 def test_every_cell_has_a_file_of_its_own(tiny):

@@ -141,6 +141,11 @@ BOX = NEW_YORK.model_dump()
             "studies.count_query.calibrations_for.mvgg; did you mean 'mvg'?",
         ),
         (
+            "studies.count_query.calibrations_on",
+            {"uber": ["exact"]},
+            "unknown config key studies.count_query.calibrations_on.uber; allowed here are city",
+        ),
+        (
             "studies.count_query.mechanisms_for",
             {"uber": ["mvg"]},
             "unknown config key studies.count_query.mechanisms_for.uber; allowed here are city",

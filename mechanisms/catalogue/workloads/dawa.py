@@ -58,10 +58,13 @@ class TwoStage(Mechanism):
         )
 
         released = np.empty((trials, len(cells)))
-        distinct, kind = np.unique(partitions, axis=0, return_inverse=True)
-        for index, begins in enumerate(distinct):
+        # One number for each row: of rows np.unique makes as many fields as there are cells.
+        bits = np.packbits(partitions, axis=1)
+        rows = bits.view(f"V{bits.shape[1]}").ravel()
+        _, distinct, kind = np.unique(rows, return_index=True, return_inverse=True)
+        for index, row in enumerate(distinct):
             same = np.flatnonzero(kind == index)
-            starts = np.flatnonzero(begins)
+            starts = np.flatnonzero(partitions[row])
             lengths = np.diff(starts, append=len(cells))
             totals = np.add.reduceat(cells, starts)
             estimates = noisy_totals(totals, lengths, scale, rng, len(same))

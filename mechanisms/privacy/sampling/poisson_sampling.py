@@ -305,14 +305,14 @@ class SampledRun:
         if self._log_upper(0.0) <= target:
             return 0.0
         low, high = 0.0, 1.0
-        largest = max(
-            each.largest
-            for level in range(len(CUTS))
-            for grids in self._above(level)
-            for each in grids
-        )
         while self._log_upper(high) > target:
-            if high > largest:
+            # The first grid of the first level mostly answers; the others take seconds to compute.
+            if all(
+                high > each.largest
+                for level in range(len(CUTS))
+                for grids in self._above(level)
+                for each in grids
+            ):
                 return math.inf
             low, high = high, 2 * high
 

@@ -319,3 +319,22 @@ def test_where_a_record_is_one_column_the_column_kept_most_often_is_the_worst(no
         deltas = [profile.delta(epsilon).value for profile in by_column]
         assert whole.delta(epsilon).value == pytest.approx(max(deltas), rel=1e-9)
         assert np.argmax(deltas) == 3
+
+
+@pytest.mark.parametrize("keep", [[[0.1, 0.2, 0.3], [0.15, 0.05, 0.25]], [[0.1], [0.3]], 0.2])
+@pytest.mark.parametrize("structure", ["histogram", None])
+def test_the_elements_that_may_change_at_once_and_are_kept_most_often_count(keep, structure):
+    query = Query(
+        shape=(2, 3),
+        l2_sensitivity=math.sqrt(2),
+        linf_sensitivity=1.0,
+        adjacency="replace",
+        structure=structure,
+        record_bound=1.0 if structure else None,
+    )
+    noise = IndependentGaussian(shape=(2, 3), sigma=0.8)
+    profile = KeepOrNoise(noise=noise, log_keep=np.log(np.array(keep))).profile(query)
+    often = np.sort(np.broadcast_to(keep, (2, 3)), axis=None)[::-1]
+    changed = 2 if structure else 6
+    mass = 1 - np.prod(1 - often[:changed])
+    assert profile.atom_mass == pytest.approx(mass, rel=1e-12)
