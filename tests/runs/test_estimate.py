@@ -114,8 +114,8 @@ def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
     assert sum(each.cells for each in found.values()) == len(cells_of(reference))
     assert all(each.matched == each.cells for each in found.values())
     assert not any(each.differing or each.unmatched for each in found.values())
-    # By hand: the sum of epoch_seconds of dpsgd.timings.parquet, 42259 s. Cells whose runs diverge in
-    # their first epoch have none, and count as the others of their data set.
+    # By hand: the sum of epoch_seconds of dpsgd.timings.parquet, 42259 s. Runs that diverge in
+    # the first epoch have none, and count as the others of their data set.
     assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(11.739, rel=2e-3)
     assert found["guarantee"].seconds is None
 
