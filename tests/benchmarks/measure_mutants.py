@@ -40,7 +40,7 @@ ROOMS = {
 REJUDGED = ("rules and verdicts", "judges")
 KILLED, SURVIVED, TIMED_OUT = "killed", "survived", "timed out"
 SECONDS = 300
-PAGE, FOUND = ROOT / "docs/mutants.md", ROOT / "docs/mutants.csv"
+PAGE, FOUND = ROOT / "docs/mutants.md", Path(__file__).with_name("mutants.csv")
 _OTHER = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,

@@ -14,6 +14,7 @@ import pytest
 from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
 
 from datasets import DataError, fetch
+from datasets.fetching.download import DownloadError, NotThereError, download
 
 DAMAGED = lzma.compress(CONTENT)[:-20]
 
@@ -258,6 +259,13 @@ def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     )
     assert capsys.readouterr().err == ""
     assert left_in(data) == []
+
+
+def test_a_place_without_the_file_is_told_from_one_that_refuses_it(server, tmp_path):
+    for path, kind in {"gone": NotThereError, "denied/f": DownloadError}.items():
+        with pytest.raises(DownloadError) as caught:
+            download(f"{server.url}/{path}", remote(), tmp_path, {})
+        assert type(caught.value) is kind
 
 
 def test_many_failures_still_fit_in_one_line(server, tmp_path, data):

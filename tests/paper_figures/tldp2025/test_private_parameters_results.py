@@ -64,3 +64,5 @@ def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
     spent = pd.DataFrame({"mechanism": ["a", "b"], "epsilon": 10.0, "delta": 0.0})
     assert _noise_alone(spent.assign(value=[0.0066, 0.0067])) == {("a", 10.0)}
     assert _noise_alone(spent.assign(value=[0.0, 5e4])) == {("a", 10.0)}
+    # And 3 delta at epsilon = 0.
+    assert _noise_alone(spent.assign(value=0.0, delta=[0.0033, 0.0034])) == {("a", 10.0)}
