@@ -67,8 +67,12 @@ class RareLosses:
         cuts = self.losses[self._cuts]
         own, other, gain = self.tails(cuts)
         with np.errstate(divide="ignore"):
-            # Below the least one by the loss. Then a union bound of 1 - (1 - Q)^T.
-            log_other = np.where(other > _LEAST, np.log(other), np.log(own) - cuts)
+            # Q <= e^-cut P. Q is a difference that cancels, as wrong as what it is taken from.
+            most = np.log(own) - cuts
+            error = math.log(_ROUNDING) + most - np.log(-np.expm1(-cuts))
+            found = np.minimum(np.logaddexp(np.log(other), error), most)
+            log_other = np.where(other > _LEAST, found, most)
+            # A union bound of 1 - (1 - Q)^T.
             log_other = np.minimum(math.log(self.steps) + log_other, 0.0)
             log_factor = epsilon + np.log(-np.expm1(-epsilon))  # ln(e^epsilon - 1)
             other, gain = (np.clip(each, 0.0, 1 - ULP) for each in (other, gain))
