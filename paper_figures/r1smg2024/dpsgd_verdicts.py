@@ -74,14 +74,14 @@ def epochs_until(
 ) -> Finding:
     """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published."""
     rows = official_runs(results.rows, dataset)
-    published = pick(accuracies(rows, metric), calibration="published")
+    published = pick(rows, calibration="published")
     outcomes = [
         Outcome(
             choice=f"learning rate {rate:g}",
             parts=tuple(
                 part
                 for e in epsilons
-                for part in _earlier(at_rate(published, rate), e, level, margin)
+                for part in _earlier(at_rate(published, rate), e, metric, level, margin)
             ),
         )
         for rate in rates_of(published)
@@ -106,19 +106,23 @@ def _numbers(outcomes: list[Outcome]) -> str:
     )
 
 
-def _earlier(rows: pd.DataFrame, epsilon: float, level: float, margin: float) -> list[Part]:
+def _earlier(
+    rows: pd.DataFrame, epsilon: float, metric: str, level: float, margin: float
+) -> list[Part]:
     """The part about one budget: epochs of DPSGD less those of R1SMG."""
-    first, never, last = {}, {}, float(rows["epoch"].max())
+    known = accuracies(rows, metric)
+    first, never, last = {}, {}, float(known["epoch"].max())
     for mechanism in COMPARED:
-        runs = pick(rows, epsilon=epsilon, mechanism=mechanism)
+        runs = pick(known, epsilon=epsilon, mechanism=mechanism)
         reached = runs[runs["value"] >= level].groupby("trial")["epoch"].min().astype(float)
         best = runs.groupby("trial")["value"].max()
-        if len(reached) < len(best):
+        trials = best.index.union(_diverged(rows, mechanism, epsilon)["trial"]).rename("trial")
+        if len(reached) < len(trials):
             never[mechanism] = (
-                f"{_title(mechanism)} in {len(reached)} of {len(best)}, best {best.mean():.3g}"
+                f"{_title(mechanism)} in {len(reached)} of {len(trials)}, best {best.mean():.3g}"
             )
-        # A run that does not reach it would need more epochs than it has.
-        reached = reached.reindex(best.index, fill_value=last + 1)
+        # A run that does not reach it, or diverges, would need more epochs than it has.
+        reached = reached.reindex(trials, fill_value=last + 1)
         first[mechanism] = reached.rename("value").reset_index()
     name = f"R1SMG earlier at epsilon {epsilon:g}"
     effect = paired(first[DPSGD], first["r1smg"], resolution=0.5)
@@ -213,15 +217,22 @@ def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
 
 def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
     at = f"at epsilon {epsilon:g}"
-    r1smg = rows[(rows["mechanism"] == "r1smg") & (rows["epsilon"] == epsilon)]
-    diverged = r1smg[r1smg["metric"] == DIVERGED]["value"]
+    diverged = _diverged(rows, "r1smg", epsilon)
     if len(diverged):
-        return f"R1SMG diverges in epoch {diverged.min():.0f} {at}"
+        epochs = listed(f"{epoch:.0f}" for epoch in sorted(diverged["value"].unique()))
+        runs = "run of R1SMG diverges" if len(diverged) == 1 else "runs of R1SMG diverge"
+        return f"{len(diverged)} {runs} in epoch {epochs} {at}"
     leads = [
         paired(*(_along_epochs(rows, key, epsilon, metric, "exact") for key in COMPARED))
         for metric in (TEST, TRAIN)
     ]
     return f"R1SMG minus DPSGD is {listed(f'{lead.value:+.3g}' for lead in leads)} {at}"
+
+
+def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFrame:
+    """The runs without accuracies because their gradients were no longer finite; may be none."""
+    chosen = (rows["mechanism"] == mechanism) & (rows["epsilon"] == epsilon)
+    return rows[chosen & (rows["metric"] == DIVERGED)]
 
 
 def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:

@@ -191,7 +191,8 @@ def page(rows: list[dict]) -> str:
     lines = [
         "# Which small faults the tests see",
         "",
-        "Written by `python tests/benchmarks/measure_mutants.py`. A mutant is the project with one",
+        "Written by `PYTHONPATH=. python tests/benchmarks/measure_mutants.py`, which says how the",
+        "tests of a mutant are chosen; lines are those of then. A mutant is the project with one",
         "operator, number, constant or bound changed, at a place drawn at random. It is killed",
         "where a quick test that imports the changed module fails or ends in an error; and in the",
         "first two rooms where the ledger of the reference run changes. Many survivors change",

@@ -147,4 +147,24 @@ def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):
     (one, *_) = (row for row in lost if row["metric"] == "test_accuracy")
     kept += [one | {"metric": "diverged_epoch", "epoch": None, "value": 3.0}]
     judged = learning_order(make_results(kept), dataset="mnist", epsilons=[16.983], margin=0.01)
-    assert "R1SMG diverges in epoch 3 at epsilon 16.983" in judged.detail
+    assert "1 run of R1SMG diverges in epoch 3 at epsilon 16.983" in judged.detail
+
+
+def test_a_run_that_diverges_reaches_nothing(make_results):
+    rows = runs({"r1smg": rising(3), "gaussian": rising(18)})
+    (one, *_) = (row for row in rows if row.get("mechanism") == "r1smg" and "trial" in row)
+    lost = [row for row in rows if (row.get("mechanism"), row.get("trial")) == ("r1smg", 0)]
+    rows = [row for row in rows if row not in lost]
+    rows += [one | {"metric": "diverged_epoch", "epoch": None, "value": 1.0}]
+    judged = epochs_until(
+        make_results(rows),
+        dataset="mnist",
+        epsilons=[16.983],
+        metric="test_accuracy",
+        level=0.8,
+        margin=4.5,
+    )
+    ((part,),) = (outcome.parts for outcome in judged.outcomes)
+    # Nine lead by 15 epochs, and one is behind by at least 3.
+    assert part.verdict == "inconclusive"
+    assert "reached by R1SMG in 9 of 10" in part.found
