@@ -4,8 +4,8 @@ Every step draws each record with probability q = batch / records, sums the grad
 cross-entropy, each clipped to norm C, and releases the sum through the mechanism. A point's
 (epsilon, delta) is the budget of the whole run; learning/training/step_noise.py calibrates the
 noise of a step to it. What the run truly spends is measured with the accuracy. Adjacency: one
-record is added or removed. The control without privacy does not clip, as in the paper; it may have
-a learning rate of its own. All mechanisms, and all learning rates, share start and samples.
+record is added or removed. The control without privacy does not clip, as in the paper, and its
+learning rate may differ. All mechanisms, and all learning rates, share start and samples.
 
 The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
 (0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its

@@ -25,7 +25,7 @@ class RareLosses:
 
     Args:
         losses: Of a step, rising from 0.
-        curve: Upper bounds of a step's delta there, where removing a record is seen.
+        curve: Upper bounds of a step's delta there, for removing a record.
         tails: From losses to P(L > loss), Q(L > loss) and their difference, of a better pair.
         steps: Of the run.
     """

@@ -94,6 +94,14 @@ def rising(epoch):
 NEVER = EPOCHS + 1
 
 
+def earlier(results):
+    """The part about R1SMG reaching an accuracy of 0.8 earlier."""
+    kind = {"dataset": "mnist", "epsilons": [16.983], "metric": "test_accuracy"}
+    judged = epochs_until(results, **kind, level=0.8, margin=4.5)
+    ((part,),) = (outcome.parts for outcome in judged.outcomes)
+    return part
+
+
 @pytest.mark.parametrize(
     ("r1smg", "dpsgd", "verdict", "found"),
     [
@@ -110,15 +118,7 @@ NEVER = EPOCHS + 1
 )
 def test_the_first_epoch_of_an_accuracy(make_results, r1smg, dpsgd, verdict, found):
     rows = runs({"r1smg": rising(r1smg), "gaussian": rising(dpsgd)})
-    judged = epochs_until(
-        make_results(rows),
-        dataset="mnist",
-        epsilons=[16.983],
-        metric="test_accuracy",
-        level=0.8,
-        margin=4.5,
-    )
-    ((part,),) = (outcome.parts for outcome in judged.outcomes)
+    part = earlier(make_results(rows))
     assert part.verdict == verdict
     assert found in str(part)
 
@@ -156,15 +156,7 @@ def test_a_run_that_diverges_reaches_nothing(make_results):
     lost = [row for row in rows if (row.get("mechanism"), row.get("trial")) == ("r1smg", 0)]
     rows = [row for row in rows if row not in lost]
     rows += [one | {"metric": "diverged_epoch", "epoch": None, "value": 1.0}]
-    judged = epochs_until(
-        make_results(rows),
-        dataset="mnist",
-        epsilons=[16.983],
-        metric="test_accuracy",
-        level=0.8,
-        margin=4.5,
-    )
-    ((part,),) = (outcome.parts for outcome in judged.outcomes)
+    part = earlier(make_results(rows))
     # Nine lead by 15 epochs, and one is behind by at least 3.
     assert part.verdict == "inconclusive"
     assert "reached by R1SMG in 9 of 10" in part.found
