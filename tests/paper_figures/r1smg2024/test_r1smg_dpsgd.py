@@ -140,6 +140,28 @@ def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make
     assert "Non-private at learning rate 0.01" in labels(figure_7(results))
 
 
+def test_mechanisms_are_also_compared_each_at_its_best_learning_rate(make_results):
+    rows = order_rows((0.8, 0.8, 0.99), (0.1, 0.9, 0))
+    larger = order_rows((0.95, 0.6, 0.99), (0.1, 0.9, 0), rate=1.0)
+    # Without privacy there is one rate, which is one of the others.
+    rows += [row for row in larger if row.get("mechanism") != "non-private"]
+    results = make_results(rows)
+    judged = learning_order(results, dataset="mnist", epsilons=[16.983], margin=0.01)
+    leads = {
+        outcome.choice: (
+            outcome.verdict,
+            {round(float(p.found.split()[0]), 2) for p in outcome.parts},
+        )
+        for outcome in judged.outcomes
+    }
+    assert leads == {
+        "learning rate 0.15": ("not found", {0.0}),
+        "learning rate 1": ("confirmed", {0.35}),
+        "each at its best learning rate": ("confirmed", {0.15}),
+    }
+    assert "Learning rate 0.15 and 1 (0.15 without privacy)" in judged.detail
+
+
 def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):
     rows = order_rows((0.95, 0.8, 0.99), (0.1, 0.9, 0))
     lost = [row for row in rows if (row.get("mechanism"), row["calibration"]) == ("r1smg", "exact")]
