@@ -213,7 +213,8 @@ def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
     """R1SMG less DPSGD at the exact calibration, at the first learning rate, as a clause."""
     rate = rates_of(rows)[0]
     exact = pick(at_rate(rows, rate), calibration="exact")
-    return f"at learning rate {rate:g}, {listed(_exact_lead(exact, each) for each in epsilons)}"
+    leads = listed(_exact_lead(exact, each) for each in epsilons)
+    return f"at learning rate {rate:g} and with {exact['trial'].nunique()} trials, {leads}"
 
 
 def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
