@@ -86,6 +86,20 @@ def test_figure_8_is_figure_7_on_cifar_10(make_results):
         figure_7(make_results(rows))
 
 
+@pytest.mark.parametrize(("best", "scale"), [(0.95, "logit"), (0.6, "linear")])
+def test_the_axis_is_logit_where_runs_with_clipping_come_near_1(make_results, best, scale):
+    # Training without privacy always does.
+    drawn = figure_7(make_results(order_rows((best, 0.5, 0.99), (0.1, 0.5, 0))))
+    assert {axis.get_yscale() for axis in drawn.figure.axes} == {scale}
+    assert ("The axis is logit" in drawn.note) == (scale == "logit")
+
+
+def test_fewer_trials_of_the_exact_calibration_are_told(make_results):
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
+    rows = [row for row in rows if row["calibration"] == "published" or row.get("trial", 0) < 3]
+    assert "mean over 10 trials (bottom: 3)" in figure_7(make_results(rows)).caption
+
+
 def rising(epoch):
     """An accuracy that is above 0.8 from an epoch on."""
     return np.where(np.arange(1, EPOCHS + 1) >= epoch, 0.9, 0.5)
