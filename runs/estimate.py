@@ -90,18 +90,22 @@ def _measured(path: Path, config: dict) -> dict[Cell, Measured]:
     frame = read_frame(path)
     memory = frame["metric"] == PEAK_MEMORY
     by_runner = frame["metric"].isin(list(METRICS_OF_EVERY_STUDY)) & ~memory
-    peaks = frame[memory].groupby(CELL)["value"].max()
-    whole, timed = (
-        frame[chosen].groupby(CELL)["value"].sum() for chosen in (by_runner, ~by_runner & ~memory)
+    peaks, by_runner, by_study = (
+        frame[chosen].groupby(CELL)["value"].agg(["sum", "max", "size"])
+        for chosen in (memory, by_runner, ~by_runner & ~memory)
     )
+    # The runner wrote the memory of every point and trial before it kept time.
+    whole = by_runner[by_runner["size"] == peaks["size"].reindex(by_runner.index)]
     found = {}
     for key, points in frame[POINT].drop_duplicates().groupby(CELL, sort=False).size().items():
         cell = Cell(**dict(zip(CELL, key, strict=True)))
-        # Cells measured before the runner kept time have the seconds of their study only.
-        taken = whole.get(key, timed.get(key))
+        # A cell that was measured in part before has the seconds of its study only.
+        taken = next(
+            (sums.loc[key, "sum"] for sums in (whole, by_study) if key in sums.index), None
+        )
         found[cell] = Measured(
             seconds=None if taken is None else float(taken) / (points * _trials(cell, config)),
-            memory=float(peaks[key]),
+            memory=float(peaks.loc[key, "max"]),
             whole=key in whole.index,
         )
     return found

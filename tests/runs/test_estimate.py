@@ -114,9 +114,9 @@ def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
     assert sum(each.cells for each in found.values()) == len(cells_of(reference))
     assert all(each.matched == each.cells for each in found.values())
     assert not any(each.differing or each.unmatched for each in found.values())
-    # By hand: the sum of epoch_seconds of dpsgd.timings.parquet, 42259 s. Runs that diverge in
-    # the first epoch have none, and count as the others of their data set.
-    assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(11.739, rel=2e-3)
+    # By hand: 53507 s, the sum of cpu_seconds of the cells in dpsgd.timings.parquet where every trial
+    # has them, and of epoch_seconds of the others.
+    assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(14.863, rel=2e-3)
     assert found["guarantee"].seconds is None
 
 
@@ -130,6 +130,11 @@ def test_cells_that_the_runner_did_not_time_keep_the_seconds_of_their_study(tmp_
             ("gaussian", PEAK_MEMORY, 1e9),
             ("mvg", "release_seconds", 5.0),
             ("mvg", PEAK_MEMORY, 2e9),
+            # Two of its points, of which one was measured by a later version.
+            ("idn", CPU_SECONDS, 4.0),
+            ("idn", "release_seconds", 6.0),
+            ("idn", PEAK_MEMORY, 2e9),
+            ("idn", PEAK_MEMORY, 3e9),
         ],
         columns=["mechanism", "metric", "value"],
     ).assign(study="pca", dataset="boids", calibration="published")
@@ -139,6 +144,7 @@ def test_cells_that_the_runner_did_not_time_keep_the_seconds_of_their_study(tmp_
     assert found == {
         cell("gaussian"): Measured(8.0, 1e9, whole=True),
         cell("mvg"): Measured(5.0, 2e9, whole=False),
+        cell("idn"): Measured(6.0, 3e9, whole=False),
     }
 
 
