@@ -27,6 +27,7 @@ from site_builder.api_page import api_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, over_size
 from site_builder.citations import references
+from site_builder.claim_pages import claim_pages
 from site_builder.example_calls import example_call
 from site_builder.formulas import formulas
 from site_builder.leaderboards import views_of
@@ -366,6 +367,15 @@ def test_code_in_prose_is_set_as_code_and_stays_escaped():
 
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
+
+
+@pytest.mark.parametrize("name", ["tldp-f2", "tldp-f2-variants", "mgm-udn-gain"])
+def test_the_page_of_a_claim_says_its_numbers_once(site, name):
+    parts = site.run.claims.set_index("claim").loc[name, "parts"]
+    numbers = re.findall(r"-?[\d.]+ \[[^]]+\]|[\d.]+ \(stated", parts)
+    (page,) = (each for each in claim_pages(site) if each.path == f"claims/{name}.html")
+    text = html_of(site, page)
+    assert numbers and [text.count(each) for each in numbers] == [1] * len(numbers)
 
 
 def test_a_folder_without_claims_is_refused(tmp_path):
