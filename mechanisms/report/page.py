@@ -12,7 +12,6 @@ from mechanisms.report.words import (
     MEANING,
     cell_words,
     certificate,
-    claimed,
     summary,
     sureness,
     undecided,
@@ -111,9 +110,7 @@ def _cells(report: Report) -> str:
             for cell in cells
         )
         rows.append(f"<tr><th>{epsilon:g}</th>{row}</tr>")
-    deltas = sorted({claimed(report, cell) for cell in report.cells.values()})
-    stated = " or ".join(f"{delta:g}" for delta in deltas)
-    return _table(head, rows) + f"<p>Claimed delta: {stated}.</p>"
+    return _table(head, rows)
 
 
 def _warnings(report: Report) -> list[str]:

@@ -40,7 +40,13 @@ def summary(report: Report) -> list[str]:
         for words, cell in report.families.items()
         if cell["verdict"] == REFUTED and words != report.query
     ]
-    sentences += [*_worst(report), *_own_profile(report), *_checked(report), *_limit(report)]
+    sentences += [
+        *_delta(report),
+        *_worst(report),
+        *_own_profile(report),
+        *_checked(report),
+        *_limit(report),
+    ]
     for words, found in report.comparisons.items():
         if "conclusion" in found:
             sentences.append(f"{words[0].upper()}{words[1:]}: {found['conclusion']} {_own(found)}")
@@ -60,6 +66,19 @@ def _own(found: dict) -> str:
     )
 
 
+def _delta(report: Report) -> list[str]:
+    """The delta of the claim, and that of the comparison where it is another one."""
+    if not report.count(HOLDS, LOOSE, REFUTED, UNDECIDED):
+        return []
+    words = f"The claim has delta {claimed(report):g}"
+    if claimed(report) == report.delta:
+        return [f"{words}."]
+    return [
+        f"{words} and is judged there; errors are compared at the delta of the budget, "
+        f"{report.delta:g}."
+    ]
+
+
 def _worst(report: Report) -> list[str]:
     """The refutation that is furthest from its claim."""
     refuted = {place: cell for place, cell in report.cells.items() if cell["verdict"] == REFUTED}
@@ -71,7 +90,7 @@ def _worst(report: Report) -> list[str]:
     size_words = f"M = {size:,}" if size > 1 else "one number"
     how = " by an audit of releases" if cell["source"] == "samples" else ""
     return [
-        f"Worst, {size_words}: ({epsilon:g}, {claimed(report, cell):g})-privacy is claimed, and "
+        f"Worst, {size_words}: ({epsilon:g}, {claimed(report):g})-privacy is claimed, and "
         f"the true epsilon is at least {rounded_down(lower_epsilon(cell), 4)} at that delta{how}."
     ]
 
@@ -83,9 +102,10 @@ def lower_epsilon(cell: dict) -> float:
     return cell["true_epsilon"][0]
 
 
-def claimed(report: Report, cell: dict) -> float:
-    """The claimed delta of a cell."""
-    return cell.get("delta", report.delta)
+def claimed(report: Report) -> float:
+    """The delta of the claim, alike at all settings: a pure claim has 0, whatever the budget's."""
+    known = (cell["delta"] for cell in report.cells.values() if "delta" in cell)
+    return next(known, report.delta)
 
 
 def _own_profile(report: Report) -> list[str]:
