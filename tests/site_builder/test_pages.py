@@ -29,7 +29,7 @@ from site_builder.charts import Chart, over_size
 from site_builder.citations import references
 from site_builder.claim_pages import claim_pages
 from site_builder.example_calls import example_call
-from site_builder.formulas import formulas
+from site_builder.formulas import formulas, typeset
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
@@ -326,6 +326,16 @@ def test_the_example_of_a_mechanism_works_on_the_command_line(key, capsys, monke
 
 def test_every_formula_belongs_to_a_mechanism():
     assert set(formulas()) <= set(all_mechanisms())
+
+
+@pytest.mark.parametrize("key", formulas())
+def test_a_phone_shows_a_formula_without_making_it_smaller(key):
+    widths = re.findall(r' width="([\d.]+)em"', typeset(formulas()[key]))
+    assert len(widths) == len(formulas()[key])
+    # A screen of 360 pixels has 20.5 lines of 16 pixels between its margins.
+    assert all(float(width) <= 20.5 for width in widths)
+    # An index has 0.7 of a line, and one in \frac, which shrinks what it holds, would have 0.49.
+    assert r"\frac" not in " ".join(formulas()[key])
 
 
 @pytest.mark.parametrize("colour", ["#000000", "#222255", "#661100", "#FFAABB"])
