@@ -141,7 +141,7 @@ def _comparisons(report: Report) -> list[str]:
             head = ("rank", "mechanism", "noise", "RMSE", "of best", "of the limit")
             parts.append(_table(head, map(_ranked_row, found["rows"])))
             parts.append(f"<p>{_text(found['conclusion'])} RMSE of one element.</p>")
-            parts.append(_list(found["notes"]))
+            parts.append(_list(f"It {note}." for note in found["notes"]))
         else:
             parts.append(_list(_of_the_claim(report, found)))
     return parts

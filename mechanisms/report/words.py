@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from mechanisms.comparison.assessment import JOINT
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.report.report import Report
 from mechanisms.report.subject import MECHANISM
@@ -62,7 +63,9 @@ def _own(found: dict) -> str:
         how = "rescaled to equal true privacy" if row["calibration"] == "exact" else "as published"
         return f"This one, {how}, has {row['times_best']:.4g} times the least error."
     return (
-        "This one is not ranked: " + ("; ".join(found["notes"]) or "its claim is not proved") + "."
+        "This one is not ranked: it "
+        + (JOINT.join(found["notes"]) or "has a claim that is not proved")
+        + "."
     )
 
 

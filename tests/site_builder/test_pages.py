@@ -122,6 +122,10 @@ def test_the_advisor_shows_what_the_comparison_says(site):
         shown = {line["mechanism"] for line in each["lines"]}
         explained = {key for group in each["unranked"] for key in group["mechanisms"]}
         assert shown | explained == set(site.answers[each["name"]]["mechanism"])
+        for group in each["unranked"]:
+            subject = "it" if len(group["mechanisms"]) == 1 else "each"
+            sentence = rf"({subject} (?!only|the|its)\w+s|only an upper bound) "
+            assert re.match(sentence, group["reason"])
 
 
 def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
