@@ -89,13 +89,11 @@ def size_words(claim: pd.Series) -> str:
             words.append(f"{text} (paper: {theirs:,g})" if more else text)
     if words and _given(claim["dataset"]):
         words[0] += f" of {dataset_title(claim['dataset'])}"
-    network, theirs = claim["network"], claim["paper network"]
-    if _given(network):
-        words.append(f"{network} (paper: {theirs})" if _given(theirs) else network)
-    epsilons, theirs = claim["epsilons"], claim["paper epsilons"]
-    if _given(epsilons):
-        text = f"epsilon {epsilons}"
-        words.append(f"{text} (paper: {theirs})" if _given(theirs) else text)
+    for name, before in (("network", ""), ("epsilons", "epsilon ")):
+        ours, theirs = claim[name], claim[f"paper {name}"]
+        if _given(ours):
+            differs = _given(theirs) and theirs != ours
+            words.append(f"{before}{ours}{f' (paper: {theirs})' if differs else ''}")
     return "; ".join(words)
 
 

@@ -27,7 +27,7 @@ from site_builder.api_page import api_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, over_size
 from site_builder.citations import references
-from site_builder.claim_pages import claim_pages
+from site_builder.claim_pages import claim_pages, shown_claims
 from site_builder.example_calls import example_call
 from site_builder.formulas import formulas, typeset
 from site_builder.leaderboards import views_of
@@ -381,6 +381,19 @@ def test_code_in_prose_is_set_as_code_and_stays_escaped():
 
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
+
+
+def test_every_part_of_the_ledger_is_shown_as_it_is_written(site):
+    def written(part):
+        return f"{part['words']}: {part['verdict']}" + bool(part["reason"]) * f" ({part['reason']})"
+
+    for claim in shown_claims(site.run.claims):
+        lines = [
+            written(part) + bool(part["parts"]) * f" ({'; '.join(map(written, part['parts']))})"
+            for part in claim["parts"]
+        ]
+        assert "\n".join(lines) == site.run.claims.set_index("claim").loc[claim["id"], "parts"]
+        assert all(bool(part["parts"]) == bool(claim["choice"]) for part in claim["parts"])
 
 
 @pytest.mark.parametrize("name", ["tldp-f2", "tldp-f2-variants", "mgm-udn-gain"])
