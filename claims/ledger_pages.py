@@ -1,7 +1,5 @@
 """The ledger as pages: every claim, what was computed, and a short page of what does not hold."""
 
-import re
-
 import pandas as pd
 
 from claims.certificates import certificate_of, command, proof
@@ -91,13 +89,11 @@ def size_words(claim: pd.Series) -> str:
             words.append(f"{text} (paper: {theirs:,g})" if more else text)
     if words and _given(claim["dataset"]):
         words[0] += f" of {dataset_title(claim['dataset'])}"
-    network, theirs = claim["network"], claim["paper network"]
-    if _given(network):
-        words.append(f"{network} (paper: {theirs})" if _given(theirs) else network)
-    epsilons, theirs = claim["epsilons"], claim["paper epsilons"]
-    if _given(epsilons):
-        text = f"epsilon {epsilons}"
-        words.append(f"{text} (paper: {theirs})" if _given(theirs) else text)
+    for name, before in (("network", ""), ("epsilons", "epsilon ")):
+        ours, theirs = claim[name], claim[f"paper {name}"]
+        if _given(ours):
+            differs = _given(theirs) and theirs != ours
+            words.append(f"{before}{ours}{f' (paper: {theirs})' if differs else ''}")
     return "; ".join(words)
 
 
@@ -187,7 +183,7 @@ def computed_page(ledger: pd.DataFrame) -> str:
         lines += ["", f'<a id="{name}"></a>', f"## {name}", ""]
         lines += _paragraph("Claim", claim["statement"])
         lines += _paragraph("Verdict", _verdict(claim))
-        if not said_by_parts(claim["we find"], claim["parts"]):
+        if not claim["parts"]:
             lines += _paragraph("We find", claim["we find"])
         lines += _paragraph("Open choice", claim["choice"])
         lines += [f"  - {part}" for part in filter(None, claim["parts"].split("\n"))]
@@ -197,19 +193,6 @@ def computed_page(ledger: pd.DataFrame) -> str:
         lines += _paragraph("Computed", claim["detail"])
         lines += _paragraph("Why that limit" if _limit(claim) else "Choices", claim["reason"])
     return "\n".join(lines) + "\n"
-
-
-def said_by_parts(numbers: str, parts: str) -> bool:
-    """Whether these numbers are those of the parts, one after the other, and nothing more."""
-    rest = numbers
-    for part in filter(None, parts.split("\n")):
-        ends = [found.start() for found in re.finditer(": ", part)]
-        # As one of several that semicolons divide.
-        length = next((end for end in ends if f"{rest}; ".startswith(f"{part[:end]}; ")), None)
-        if length is None:
-            return False
-        rest = rest[length:].removeprefix("; ")
-    return not rest
 
 
 def _counted(ledger: pd.DataFrame) -> str:

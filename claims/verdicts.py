@@ -129,7 +129,7 @@ class Finding:
         parts: The parts of the claim; empty where there are outcomes.
         choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
         outcomes: The parts under every choice that was swept.
-        ours: Our numbers as text; the parts' by default.
+        ours: Our numbers as text, where the one part that there is does not have them.
         because: One plain sentence with the reason, where the claim has none for the verdict.
         decided_by: The run that would decide what is inconclusive or not run; "" where none would.
             See `still_to_run`.
@@ -153,6 +153,8 @@ class Finding:
     def __post_init__(self) -> None:
         if bool(self.parts) == bool(self.outcomes) or bool(self.choice) != bool(self.outcomes):
             raise ValueError("a finding has either parts, or outcomes and the choice between them")
+        if self.ours and len(self.parts) != 1:
+            raise ValueError("where there are several parts, each has its own numbers")
 
     @property
     def verdict(self) -> str:
@@ -211,10 +213,11 @@ class Finding:
 
     @property
     def numbers(self) -> str:
-        """Our numbers as text."""
-        if self.ours or self.outcomes:
+        """Our numbers as text, without verdicts."""
+        if self.ours:
             return self.ours
-        return "; ".join(" ".join(filter(None, (p.name, p.found))) for p in self.parts)
+        of_choices = (f"{each.choice}: {_numbers_of(each.parts)}" for each in self.outcomes)
+        return "; ".join(of_choices) or _numbers_of(self.parts)
 
     @property
     def listed_parts(self) -> list[str]:
@@ -224,6 +227,10 @@ class Finding:
                 f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
             ]
         return [str(part) for part in self.parts] if len(self.parts) > 1 else []
+
+
+def _numbers_of(parts: Sequence[Part]) -> str:
+    return "; ".join(" ".join(filter(None, (part.name, part.found))) for part in parts)
 
 
 def not_run(reason: str, decided_by: str = "") -> Finding:

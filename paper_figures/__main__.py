@@ -26,7 +26,6 @@ from pathlib import Path
 from claims.claim import all_claims
 from claims.ledger import evaluate, write_ledger
 from claims.ledger_data import ledger_text
-from claims.ledger_pages import said_by_parts
 from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import in_one_line
 from paper_figures.drawings import draw_or_explain, drawings_for
@@ -90,7 +89,7 @@ def _show(folder: Path, name: str) -> int:
     said = {
         "claim": claim["statement"],
         "the paper": claim["paper says"],
-        "we find": "" if said_by_parts(claim["we find"], claim["parts"]) else claim["we find"],
+        "we find": "" if claim["parts"] else claim["we find"],
         "verdict": claim["sentence"],
         "left open": claim["choice"],
     }

@@ -42,6 +42,9 @@ TONES = {
 VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
 # What a reader looks for first.
 ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
+# A part with its verdict and reason, alone in its line or one of those that semicolons divide.
+_OUTCOME = re.compile(rf"(.+?): ({'|'.join(MEANING)})(?: \((.+)\))?")
+_PART = re.compile(rf"(.+?): ({'|'.join(MEANING)})(?: \((.+?)\))?(?:; |$)")
 _DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
 
 
@@ -176,7 +179,7 @@ def _shown(claim: pd.Series) -> dict:
         "tone": TONES.get(claim["verdict"], ""),
         "sentence": claim["sentence"],
         "choice": claim["choice"],
-        "parts": _parts(claim["parts"].split("\n")),
+        "parts": _parts(claim["parts"].split("\n"), of_choices=bool(claim["choice"])),
         "decided_by": claim["decided by"],
         "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
         "computed": claim["detail"],
@@ -192,16 +195,21 @@ def _shown(claim: pd.Series) -> dict:
     }
 
 
-def _parts(lines: Iterable[str]) -> list[dict]:
-    """Each part with its verdict marked: "below JL 0.01: confirmed (reason)"."""
+def _parts(lines: Iterable[str], *, of_choices: bool) -> list[dict]:
+    """Each part with its verdict: "below JL 0.01: confirmed (reason)"; an outcome has parts."""
     found = []
     for line in filter(None, lines):
-        words, verdict, rest = line, "", ""
-        for each in MEANING:
-            before, mark, after = line.partition(f": {each}")
-            if mark and len(before) < len(words):
-                words, verdict, rest = before, each, after.strip()
-        found.append(
-            {"words": words, "verdict": verdict, "tone": TONES.get(verdict, ""), "rest": rest}
-        )
+        words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
+        parts = _PART.finditer(rest) if of_choices else ()
+        found.append(_part(words, verdict, "" if of_choices else rest, parts))
     return found
+
+
+def _part(words: str, verdict: str, reason: str, parts: Iterable[re.Match] = ()) -> dict:
+    return {
+        "words": words,
+        "verdict": verdict,
+        "tone": TONES.get(verdict, ""),
+        "reason": reason,
+        "parts": [_part(*part.groups(default="")) for part in parts],
+    }

@@ -1,33 +1,46 @@
-"""The formula of a mechanism as one SVG path, so that it needs no font and no script."""
+"""The formula of a mechanism as SVG paths, so that it needs no font and no script."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import yaml
 from markupsafe import Markup
 from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
-SIZE = 20
+# Units of a drawing in the height of a line.
+EM = 20
 _LETTERS = {Outline.MOVETO: "M", Outline.LINETO: "L", Outline.CURVE3: "Q", Outline.CURVE4: "C"}
 
 
 @functools.cache
-def formulas() -> dict[str, str]:
-    """Formulas by key of the mechanism."""
+def formulas() -> dict[str, list[str]]:
+    """The statements of each formula, by key of the mechanism."""
     text = (Path(__file__).parent / "formulas.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
 
-def typeset(formula: str) -> Markup:
-    """A formula as SVG in the colour of the text around it; hidden from screen readers.
+def typeset(statements: Sequence[str]) -> Markup:
+    """A formula as one SVG for each statement, in the size and colour of the text around them.
 
-    The text that says the same has to stand beside it.
+    All have one height, so that their lines of writing meet where they stand side by side; a narrow
+    screen has them below each other. Hidden from screen readers: the text that says the same has to
+    stand beside them.
     """
-    outline = TextPath((0, 0), formula, size=SIZE, prop=FontProperties(math_fontfamily="cm"))
-    x0, y0 = outline.vertices.min(axis=0)
-    x1, y1 = outline.vertices.max(axis=0)
+    ends = [","] * (len(statements) - 1) + [""]
+    font = FontProperties(math_fontfamily="cm")
+    outlines = [
+        TextPath((0, 0), f"${statement}{end}$", size=EM, prop=font)
+        for statement, end in zip(statements, ends, strict=True)
+    ]
+    heights = np.concatenate([outline.vertices[:, 1] for outline in outlines])
+    return Markup("").join(_drawing(each, heights.min(), heights.max()) for each in outlines)
+
+
+def _drawing(outline: TextPath, low: float, high: float) -> Markup:
     steps = []
     for points, code in outline.iter_segments(curves=True, simplify=False):
         if code == Outline.CLOSEPOLY:
@@ -36,9 +49,11 @@ def typeset(formula: str) -> Markup:
             # SVG's y grows downwards.
             pairs = zip(points[::2], points[1::2], strict=True)
             steps.append(_LETTERS[code] + " ".join(f"{x:.1f} {-y:.1f}" for x, y in pairs))
-    left, top, width, height = x0 - 1, -y1 - 1, x1 - x0 + 2, y1 - y0 + 2
+    left, right = outline.vertices[:, 0].min() - 1, outline.vertices[:, 0].max() + 1
+    width, height = right - left, high - low + 2
+    box = f"{left:.1f} {-high - 1:.1f} {width:.1f} {height:.1f}"
     return Markup(
-        f'<svg class="formula" aria-hidden="true" focusable="false" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="{left:.1f} {top:.1f} {width:.1f} {height:.1f}">'
+        f'<svg class="formula" aria-hidden="true" focusable="false" width="{width / EM:.3f}em" '
+        f'height="{height / EM:.3f}em" viewBox="{box}">'
         f'<path fill="currentColor" d="{"".join(steps)}"/></svg>'
     )

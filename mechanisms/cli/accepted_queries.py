@@ -38,7 +38,7 @@ def _answer(mechanism: type[Mechanism], query: Query) -> str:
     approximate, pure = (_refusal(mechanism, query, budget) for budget in BUDGETS)
     if approximate is None:
         return "yes" if pure is None else "with delta > 0"
-    return "yes" if pure is None else f"no: {approximate}"
+    return "yes" if pure is None else f"no: it {approximate}"
 
 
 def _refusal(mechanism: type[Mechanism], query: Query, budget: Budget) -> str | None:

@@ -336,10 +336,9 @@ def _grids(frame: pd.DataFrame) -> list[str]:
 
 
 def _reasons(frame: pd.DataFrame) -> str:
-    """Why mechanisms are not ranked: each reason, a verb first, with all that share it."""
+    """Why mechanisms are not ranked: each reason with all that share it."""
     lines = [
-        _filled(f"  {', '.join(keys)}: {'each ' if len(keys) > 1 else ''}{in_options(reason)}")
-        for keys, reason in unranked(frame)
+        _filled(f"  {', '.join(keys)}: {in_options(reason)}") for keys, reason in unranked(frame)
     ]
     return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
 

@@ -278,21 +278,30 @@ def leaders(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
-    """Why mechanisms are ranked at no budget: their keys, those with one reason together, and it.
+    """Why mechanisms are ranked at no budget: the keys of those with one reason, and a sentence.
 
-    A reason completes the sentence "The mechanism ..." (see `Unsupported`) or is a sentence.
+    "it needs ...", and of several mechanisms "each needs ...".
     """
     known = set(frame["mechanism"][frame["rank"].notna()])
     rest = frame[~frame["mechanism"].isin(known)].drop_duplicates("mechanism", keep="last")
     reasons = [_reason(row) for row in rest.itertuples()]
     groups = rest.assign(note=reasons).groupby("note")
-    return [(list(part["mechanism"]), str(reason)) for reason, part in groups]
+    return [
+        (list(part["mechanism"]), _with_subject("it" if len(part) == 1 else "each", reason))
+        for reason, part in groups
+    ]
 
 
 def _reason(row) -> str:
     if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
-        return f"its claim is {row.verdict}; {row.note}".rstrip("; ")
+        claim = f"has a claim that is {row.verdict}"
+        return f"{claim}; {_with_subject('it', row.note)}" if row.note else claim
     return row.note
+
+
+def _with_subject(subject: str, note: str) -> str:
+    """A sentence of a note, which is a predicate, or in the rows of an older run a sentence."""
+    return note if note.startswith(("only ", "the ")) else f"{subject} {note}"
 
 
 def rmse_text(row) -> str:

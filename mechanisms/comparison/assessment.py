@@ -26,6 +26,8 @@ from mechanisms.verification.self_check import QUICK, Effort, require_stated_nor
 from mechanisms.verification.verification import INCONSISTENT, verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
+# Between notes, all of which are predicates of the mechanism, as the message of `Unsupported` is.
+JOINT = "; it "
 QUANTILE = 0.99
 # The extra of pyproject.toml that installs a package.
 EXTRAS = {"dp_accounting": "accounting", "cvxpy": "oracle", "clarabel": "oracle"}
@@ -162,14 +164,15 @@ def assessment(
         numbers |= _error(mechanism, task, draws)
     elif task.answer is not None:
         numbers |= _error_on_answer(mechanism, task)
-        notes.append("its error is that of the given answer")
+        notes.append("has its error at the given answer")
     else:
         notes.append(
             "has an error that depends on the answer: give --answer, public data of the same kind"
         )
-    if mechanism.calibration == "published":
-        notes.append(mechanism.limit(mechanism.query, mechanism.budget))
-    return numbers | {"note": "; ".join(filter(None, notes))}
+    outside = mechanism.limit(mechanism.query, mechanism.budget)
+    if outside and mechanism.calibration == "published":
+        notes.append(f"is outside its theorem's range: {outside}")
+    return numbers | {"note": JOINT.join(notes)}
 
 
 def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[str]]:
@@ -184,7 +187,7 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
         "true_epsilon": found.true_epsilon.value,
         "true_delta": found.true_delta.value,
         "verdict": found.verdict,
-    }, [f"only a bound on its true privacy is known: {slack}"] if slack else []
+    }, [f"has only a bound on its true privacy: {slack}"] if slack else []
 
 
 def _error(mechanism: AdditiveMechanism, task: Task, draws: int) -> dict:

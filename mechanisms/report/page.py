@@ -12,7 +12,6 @@ from mechanisms.report.words import (
     MEANING,
     cell_words,
     certificate,
-    claimed,
     summary,
     sureness,
     undecided,
@@ -111,9 +110,7 @@ def _cells(report: Report) -> str:
             for cell in cells
         )
         rows.append(f"<tr><th>{epsilon:g}</th>{row}</tr>")
-    deltas = sorted({claimed(report, cell) for cell in report.cells.values()})
-    stated = " or ".join(f"{delta:g}" for delta in deltas)
-    return _table(head, rows) + f"<p>Claimed delta: {stated}.</p>"
+    return _table(head, rows)
 
 
 def _warnings(report: Report) -> list[str]:
@@ -144,7 +141,7 @@ def _comparisons(report: Report) -> list[str]:
             head = ("rank", "mechanism", "noise", "RMSE", "of best", "of the limit")
             parts.append(_table(head, map(_ranked_row, found["rows"])))
             parts.append(f"<p>{_text(found['conclusion'])} RMSE of one element.</p>")
-            parts.append(_list(found["notes"]))
+            parts.append(_list(f"It {note}." for note in found["notes"]))
         else:
             parts.append(_list(_of_the_claim(report, found)))
     return parts

@@ -49,7 +49,7 @@ def truth(subject: Subject, question: dict) -> dict:
     try:
         return _truth(subject, question)
     except Unsupported as reason:
-        return {"verdict": UNSUPPORTED, "why": str(reason)}
+        return {"verdict": UNSUPPORTED, "why": f"it {reason}"}
     except BaseException as error:
         return failure(error, subject.name)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from mechanisms.comparison.assessment import JOINT
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.report.report import Report
 from mechanisms.report.subject import MECHANISM
@@ -40,7 +41,13 @@ def summary(report: Report) -> list[str]:
         for words, cell in report.families.items()
         if cell["verdict"] == REFUTED and words != report.query
     ]
-    sentences += [*_worst(report), *_own_profile(report), *_checked(report), *_limit(report)]
+    sentences += [
+        *_delta(report),
+        *_worst(report),
+        *_own_profile(report),
+        *_checked(report),
+        *_limit(report),
+    ]
     for words, found in report.comparisons.items():
         if "conclusion" in found:
             sentences.append(f"{words[0].upper()}{words[1:]}: {found['conclusion']} {_own(found)}")
@@ -56,8 +63,23 @@ def _own(found: dict) -> str:
         how = "rescaled to equal true privacy" if row["calibration"] == "exact" else "as published"
         return f"This one, {how}, has {row['times_best']:.4g} times the least error."
     return (
-        "This one is not ranked: " + ("; ".join(found["notes"]) or "its claim is not proved") + "."
+        "This one is not ranked: it "
+        + (JOINT.join(found["notes"]) or "has a claim that is not proved")
+        + "."
     )
+
+
+def _delta(report: Report) -> list[str]:
+    """The delta of the claim, and that of the comparison where it is another one."""
+    if not report.count(HOLDS, LOOSE, REFUTED, UNDECIDED):
+        return []
+    words = f"The claim has delta {claimed(report):g}"
+    if claimed(report) == report.delta:
+        return [f"{words}."]
+    return [
+        f"{words} and is judged there; errors are compared at the delta of the budget, "
+        f"{report.delta:g}."
+    ]
 
 
 def _worst(report: Report) -> list[str]:
@@ -71,7 +93,7 @@ def _worst(report: Report) -> list[str]:
     size_words = f"M = {size:,}" if size > 1 else "one number"
     how = " by an audit of releases" if cell["source"] == "samples" else ""
     return [
-        f"Worst, {size_words}: ({epsilon:g}, {claimed(report, cell):g})-privacy is claimed, and "
+        f"Worst, {size_words}: ({epsilon:g}, {claimed(report):g})-privacy is claimed, and "
         f"the true epsilon is at least {rounded_down(lower_epsilon(cell), 4)} at that delta{how}."
     ]
 
@@ -83,9 +105,10 @@ def lower_epsilon(cell: dict) -> float:
     return cell["true_epsilon"][0]
 
 
-def claimed(report: Report, cell: dict) -> float:
-    """The claimed delta of a cell."""
-    return cell.get("delta", report.delta)
+def claimed(report: Report) -> float:
+    """The delta of the claim, alike at all settings: a pure claim has 0, whatever the budget's."""
+    known = (cell["delta"] for cell in report.cells.values() if "delta" in cell)
+    return next(known, report.delta)
 
 
 def _own_profile(report: Report) -> list[str]:

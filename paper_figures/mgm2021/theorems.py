@@ -13,6 +13,7 @@ from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
+from datasets.titles import dataset_title
 from mechanisms import Budget, Query
 from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
@@ -38,12 +39,11 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
         if setting not in mgm2021.SETTINGS and _fits_both(setting)
     ]
     parts = [
-        number(setting.name, ratio, 1.0, tolerance)
+        number(f"{_title(setting)}, over H_r^2:", ratio, 1.0, tolerance)
         for setting, ratio in zip(mgm2021.SETTINGS, own, strict=True)
     ]
     return Finding(
         parts=tuple(parts),
-        ours=f"{min(own):.4g} to {max(own):.4g} times H_r^2",
         detail=(
             "At the four shapes of Table 2, epsilon 1, delta 1e-5, gamma = s/2. With zeta as "
             "mvg2018 prints it (no square root) the ratio is "
@@ -53,6 +53,10 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
         ),
         calibration="published",
     )
+
+
+def _title(setting: PaperSetting) -> str:
+    return dataset_title(setting.name.removeprefix("mgm2021-"))
 
 
 def _fits_both(setting: PaperSetting) -> bool:

@@ -1,7 +1,8 @@
 """Verdicts on how MVG's error in mvg2018's studies compares with that of others.
 
-A study that scores releases with several kernels has one outcome per kernel, since the paper states
-none. Two mechanisms show no order where both are as good as an answer without any information.
+A study that scores releases with several kernels has the parts of every kernel, since the paper
+states none. Two mechanisms show no order where both are as good as an answer without any
+information.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ import pandas as pd
 
 from claims.intervals import Mean, paired
 from claims.rules import Signal
-from claims.verdicts import Finding, Outcome, Part
+from claims.verdicts import Finding, Part
 from paper_figures.mvg2018.compared_study import (
     ComparedStudy,
     kernels_of,
@@ -24,7 +25,6 @@ SETTING = (
     "largest on [-1, 1]"
 )
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
-KERNEL_CHOICE = "the kernel of the regression"
 # The parts of a claim, and a sentence with the means.
 Judged = tuple[Sequence[Part], str]
 
@@ -41,38 +41,29 @@ def finding_per_kernel(
     study: ComparedStudy,
     judged: Callable[[pd.DataFrame], Judged],
     detail: str,
-    every_kernel: Sequence[Part] | None = None,
+    every_kernel: Sequence[Part] = (),
 ) -> Finding:
-    """One outcome per kernel, or the parts of a study without kernels.
+    """The parts of a study with every kernel, or of a study without kernels.
 
     Args:
         judged: From the scores with one kernel to what is judged of them.
-        every_kernel: Parts that no kernel changes. Then the kernels' parts stand beside them,
-            because the choice of a kernel does not change the verdict on the whole.
+        every_kernel: Parts that no kernel changes; they come first.
     """
     scores = study.scores(study.judged_rows(results.rows))
-    outcomes, words = [], []
+    parts, words = [*every_kernel], []
     for kernel in kernels_of(scores):
-        parts, means = judged(with_kernel(scores, kernel))
+        of_kernel, means = judged(with_kernel(scores, kernel))
         title = KERNEL_TITLES.get(kernel, "")
-        outcomes.append(Outcome(choice=title, parts=tuple(parts)))
-        words.append(f"{title}: {means}" if title else means)
-    if every_kernel is not None:
-        named = [
-            replace(part, name=", ".join(filter(None, (outcome.choice, part.name))))
-            for outcome in outcomes
-            for part in outcome.parts
+        parts += [
+            replace(part, name=", ".join(filter(None, (title, part.name)))) for part in of_kernel
         ]
-        outcomes = [Outcome(choice="", parts=(*every_kernel, *named))]
-    means = f" Mean errors: {'; '.join(words)}." if len(outcomes) == 1 else ""
-    shared = {
-        "detail": f"{detail}{means}",
-        "calibration": "both",
-        "sizes": study.sizes(scores),
-    }
-    if len(outcomes) == 1:
-        return Finding(parts=outcomes[0].parts, **shared)
-    return Finding(choice=KERNEL_CHOICE, outcomes=outcomes, ours="; ".join(words), **shared)
+        words.append(f"{title}: {means}" if title else means)
+    return Finding(
+        parts=parts,
+        detail=f"{detail} Mean errors: {'; '.join(words)}.",
+        calibration="both",
+        sizes=study.sizes(scores),
+    )
 
 
 def signal_of(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:

@@ -99,7 +99,7 @@ def error_above(
         "with 95% intervals over shared trials."
     )
     # Directions that were learnt from the data are information that the proof does not cover.
-    first = [] if directions == PCA else [useful(compared.setting)] if is_noise else None
+    first = [useful(compared.setting)] if is_noise and directions != PCA else []
     return finding_per_kernel(results, compared, judged, detail, first)
 
 
@@ -150,7 +150,7 @@ def directions_above(
         f"{SETTING}. The error is the mean over all shares tau. Parts are the errors minus that "
         "with the right features, with 95% intervals over shared trials."
     )
-    first = [useful(compared.setting)] if study in PROVEN else None
+    first = [useful(compared.setting)] if study in PROVEN else []
     return finding_per_kernel(results, compared, judged, detail, first)
 
 

@@ -75,14 +75,12 @@ def count_order(
     return Finding(
         choice="what makes errors comparable",
         outcomes=outcomes,
-        ours=f"errors over R1SMG's, after post-processing, as {outcomes[1].choice.split(' w')[0]}: "
-        + ", ".join(f"{part.name} {part.found}" for part in outcomes[1].parts),
         detail=(
-            f"Official pickups, {budget_words()}; ratio of the mean of L to R1SMG's exact "
-            f"{exact:.4g} (over the trials it is {sampled:.4g}), and of the median to its exact "
-            f"{typical:.4g}, with bootstrap intervals. Our "
-            "bounding box and valid areas, which the paper does not give, scale every additive L "
-            "alike. At the exact calibration, with all noise rescaled to a true "
+            f"Official pickups, {budget_words()}; ratio of the mean of L, after post-processing, "
+            f"to R1SMG's exact {exact:.4g} (over the trials it is {sampled:.4g}), and of the "
+            f"median to its exact {typical:.4g}, with bootstrap intervals. Our bounding box and "
+            "valid areas, which the paper does not give, scale every additive L alike. At the "
+            "exact calibration, with all noise rescaled to a true "
             f"({at.budget.epsilon:g}, {at.budget.delta:g}), R1SMG's expected squared error is "
             f"{ours / theirs:.2g} times that of every Gaussian."
         ),

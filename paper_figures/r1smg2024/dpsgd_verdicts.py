@@ -90,20 +90,12 @@ def epochs_until(
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_numbers(outcomes),
         detail=(
             "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run, "
             f"with the 95% interval. {setting_words(rows, dataset)}"
         ),
         calibration="published",
         sizes=sizes_of_runs(rows, epsilons),
-    )
-
-
-def _numbers(outcomes: list[Outcome]) -> str:
-    """The numbers under every choice, without their verdicts."""
-    return "; ".join(
-        f"{o.choice}: {listed(f'{p.name} {p.found}' for p in o.parts)}" for o in outcomes
     )
 
 
@@ -163,7 +155,6 @@ def learning_order(
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_numbers(outcomes),
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
             f"with 95% intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "

@@ -42,8 +42,6 @@ def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Fin
             number(f"largest for any gamma, {words}", largest[zeta], stated, tolerance)
             for zeta, words in ZETAS.items()
         ],
-        ours=f"at most {rounded_up(largest['published'])} for any gamma, at most "
-        f"{rounded_up(largest['sqrt'])} with a square root in zeta",
         detail=(
             f"{m} x {m}, s = {m} sqrt(2)/{PCA_RECORDS}, epsilon {budget.epsilon:g}, delta "
             f"{budget.delta:g}. The bound falls with gamma, and gamma >= s/2, where it has the "

@@ -90,7 +90,6 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
             Outcome(choice="in every direction", parts=(every,)),
             Outcome(choice="along one known direction, all elements alike", parts=(one,)),
         ),
-        ours=f"in every direction: {every.found}; along one known direction: {one.found}",
         detail=(
             f"({budget.epsilon:g}, {budget.delta:g})-DP. In every direction: any mechanism, "
             "additive or not, on answers that take all values and whose neighbours may differ by "

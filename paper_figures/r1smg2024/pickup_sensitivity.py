@@ -37,7 +37,6 @@ def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: f
     return Finding(
         choice="how neighbouring data sets differ",
         outcomes=outcomes,
-        ours="; ".join(f"{outcome.choice}: {outcome.parts[0].found}" for outcome in outcomes),
         detail=(
             f"All data sets of {pickups} pickups in {cells} cells. A pickup that is "
             "moved leaves one cell and enters another; one that is absent leaves its cell alone. "

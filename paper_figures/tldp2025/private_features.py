@@ -136,7 +136,6 @@ def feature_score(
             # The paper's extractor settles the claim; ours stands in for it.
             if parts or kind == IMAGENET
         ],
-        ours="; ".join(str(part) for parts in outcomes.values() for part in parts),
         because=_because(present, outcomes),
         detail=f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)}",
         calibration="both",
@@ -287,10 +286,6 @@ def feature_variants(results: Results, *, crossing: float, margin: float) -> Fin
     return Finding(
         choice="the epsilons of Figure 2",
         outcomes=outcomes,
-        ours="; ".join(
-            f"{dataset_title(dataset)} at {epsilon:g} {interval_words(gap)}"
-            for (dataset, epsilon), gap in gaps.items()
-        ),
         detail=(
             "Mean weighted F1 of TLDP-G minus that of TLDP-L, as published. The standard deviation "
             "of the noise is Delta / sqrt(2 epsilon) for TLDP-G and sqrt(2) Delta / epsilon for "
@@ -302,10 +297,12 @@ def feature_variants(results: Results, *, crossing: float, margin: float) -> Fin
 
 
 def _most_of(gaps: dict[tuple[str, float], Mean], margin: float) -> tuple[Part, ...]:
-    """Whether TLDP-G leads at most of these budgets, and the part on each that it does not lead."""
+    """Whether TLDP-G leads at most of these budgets, with its lead at each."""
     if not gaps:
         return (Part("no budgets there", NOT_RUN),)
     named = {
         f"{dataset_title(dataset)} at {epsilon:g}": gap for (dataset, epsilon), gap in gaps.items()
     }
-    return (most("TLDP-G above TLDP-L at most of them:", order(named, margin=margin)),)
+    part = most("TLDP-G above TLDP-L at most of them:", order(named, margin=margin))
+    leads = listed(f"{name} {interval_words(gap)}" for name, gap in named.items())
+    return (replace(part, found=f"{part.found}: {leads}"),)

@@ -105,13 +105,6 @@ def _outcomes(
     )
 
 
-def _numbers(outcomes: Sequence[Outcome]) -> str:
-    return "; ".join(
-        f"{outcome.choice}: " + ", ".join(f"{part.name} {part.found}" for part in outcome.parts)
-        for outcome in outcomes
-    )
-
-
 @judge(studies=(STUDY,))
 def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
     """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
@@ -123,7 +116,6 @@ def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Find
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_numbers(outcomes),
         detail=(
             "The lead is the mean weighted F1 minus that of random parameters, or of a guess where "
             f"that is more ({_guesses(datasets)}); a model with a lead of {margin:g} has learned. "
@@ -237,7 +229,6 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_numbers(outcomes),
         detail=(
             "Mean weighted F1 at the largest epsilon per release, "
             f"{shared_number(rows, STUDY, dataset, 'rounds'):.0f} rounds; without noise "
@@ -289,7 +280,6 @@ def parameter_order(
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
-        ours=_numbers(outcomes),
         detail=(
             "At the largest epsilon of each Delta, as published. LLAGP and DPHSGD follow the "
             f"description in tldp2025, with our choices where it leaves something open: {REBUILT}."

@@ -258,10 +258,6 @@ def error_growth(
     return Finding(
         choice="what is of order 1/I",
         outcomes=outcomes,
-        ours="; ".join(
-            f"{outcome.choice}: {listed(f'{part.name} {part.found}' for part in outcome.parts)}"
-            for outcome in outcomes
-        ),
         detail=(
             f"Exponents of I between I = {counts[0]} and {counts[1]} at epsilon {epsilon:g}, "
             "of sqrt(E||Z||^2) of the noise that the paper defines, and of its entries. Table 5 "

@@ -15,7 +15,6 @@ from claims.ledger_pages import (
     claims_page,
     computed_page,
     findings_page,
-    said_by_parts,
     size_words,
 )
 from claims.verdicts import Finding, Outcome, Part, Sizes
@@ -262,11 +261,7 @@ def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
 
 
 def test_numbers_that_the_parts_say_are_not_said_twice(folder):
-    found = evaluate(folder).set_index("claim")
-    assert said_by_parts(*found.loc["half", ["we find", "parts"]])
-    assert not said_by_parts("other numbers", found.loc["half", "parts"])
-    assert not said_by_parts(found.loc["half", "we find"] + "; more", found.loc["half", "parts"])
-    assert computed_page(found.reset_index()).count("part 0 2") == 4
+    assert computed_page(evaluate(folder)).count("part 0 2") == 4
 
 
 @judge

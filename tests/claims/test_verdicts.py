@@ -101,6 +101,8 @@ def test_a_finding_has_parts_or_outcomes():
         Finding()
     with pytest.raises(ValueError, match="either parts, or outcomes"):
         Finding(parts=(part(CONFIRMED),), choice="c", outcomes=outcomes(CONFIRMED))
+    with pytest.raises(ValueError, match="its own numbers"):
+        Finding(parts=(part(CONFIRMED), part(CONFIRMED)), ours="2 of 2")
 
 
 def test_a_part_has_a_verdict_for_one_part():

@@ -27,8 +27,9 @@ from site_builder.api_page import api_page
 from site_builder.cards import with_labels
 from site_builder.charts import Chart, over_size
 from site_builder.citations import references
+from site_builder.claim_pages import claim_pages, shown_claims
 from site_builder.example_calls import example_call
-from site_builder.formulas import formulas
+from site_builder.formulas import formulas, typeset
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
@@ -121,6 +122,10 @@ def test_the_advisor_shows_what_the_comparison_says(site):
         shown = {line["mechanism"] for line in each["lines"]}
         explained = {key for group in each["unranked"] for key in group["mechanisms"]}
         assert shown | explained == set(site.answers[each["name"]]["mechanism"])
+        for group in each["unranked"]:
+            subject = "it" if len(group["mechanisms"]) == 1 else "each"
+            sentence = rf"({subject} (?!only|the|its)\w+s|only an upper bound) "
+            assert re.match(sentence, group["reason"])
 
 
 def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
@@ -327,6 +332,16 @@ def test_every_formula_belongs_to_a_mechanism():
     assert set(formulas()) <= set(all_mechanisms())
 
 
+@pytest.mark.parametrize("key", formulas())
+def test_a_phone_shows_a_formula_without_making_it_smaller(key):
+    widths = re.findall(r' width="([\d.]+)em"', typeset(formulas()[key]))
+    assert len(widths) == len(formulas()[key])
+    # A screen of 360 pixels has 20.5 lines of 16 pixels between its margins.
+    assert all(float(width) <= 20.5 for width in widths)
+    # An index has 0.7 of a line, and one in \frac, which shrinks what it holds, would have 0.49.
+    assert r"\frac" not in " ".join(formulas()[key])
+
+
 @pytest.mark.parametrize("colour", ["#000000", "#222255", "#661100", "#FFAABB"])
 def test_colours_can_be_seen_on_the_dark_background(colour):
     assert contrast(on_dark(colour), DARK_BACKGROUND) >= LEAST_CONTRAST
@@ -366,6 +381,28 @@ def test_code_in_prose_is_set_as_code_and_stays_escaped():
 
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
+
+
+def test_every_part_of_the_ledger_is_shown_as_it_is_written(site):
+    def written(part):
+        return f"{part['words']}: {part['verdict']}" + bool(part["reason"]) * f" ({part['reason']})"
+
+    for claim in shown_claims(site.run.claims):
+        lines = [
+            written(part) + bool(part["parts"]) * f" ({'; '.join(map(written, part['parts']))})"
+            for part in claim["parts"]
+        ]
+        assert "\n".join(lines) == site.run.claims.set_index("claim").loc[claim["id"], "parts"]
+        assert all(bool(part["parts"]) == bool(claim["choice"]) for part in claim["parts"])
+
+
+@pytest.mark.parametrize("name", ["tldp-f2", "tldp-f2-variants", "mgm-udn-gain"])
+def test_the_page_of_a_claim_says_its_numbers_once(site, name):
+    parts = site.run.claims.set_index("claim").loc[name, "parts"]
+    numbers = re.findall(r"-?[\d.]+ \[[^]]+\]|[\d.]+ \(stated", parts)
+    (page,) = (each for each in claim_pages(site) if each.path == f"claims/{name}.html")
+    text = html_of(site, page)
+    assert numbers and [text.count(each) for each in numbers] == [1] * len(numbers)
 
 
 def test_a_folder_without_claims_is_refused(tmp_path):

@@ -117,7 +117,7 @@ def test_what_a_query_must_state(capsys):
     laplace = accepted_queries(get_mechanism("laplace"))
     assert set(laplace) == set(KINDS)
     assert laplace["--l1-sensitivity"] == laplace["--structure histogram"] == "yes"
-    assert laplace["--l2-sensitivity"].startswith("no: needs --l1-sensitivity; ")
+    assert laplace["--l2-sensitivity"].startswith("no: it needs --l1-sensitivity; ")
     gaussian = accepted_queries(get_mechanism("gaussian"))
     assert set(gaussian.values()) == {"with delta > 0"}
     assert main(["describe", "mvg", "--queries"]) == 0

@@ -32,6 +32,20 @@ def test_a_delta_is_rounded_towards_what_the_verdict_needs():
     assert cell_words(cell | {"verdict": LOOSE}).endswith("delta at most 1.5e-05")
 
 
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("laplace", "The claim has delta 0 and is judged there; errors are compared at the delta "
+         "of the budget, 1e-05."),
+        ("gaussian-analytic", "The claim has delta 1e-05."),
+    ],
+)  # fmt: skip
+def test_the_delta_of_the_claim_is_told_from_that_of_the_budget(key, words):
+    stated = {"shape": (4,), "l1_sensitivity": 1.0, "l2_sensitivity": 1.0}
+    report = report_on(subject_of(key, {}), stated=stated, epsilon=1.0, others=False)
+    assert words in summary(report) and words in page(report, "a command")
+
+
 def test_the_page_needs_no_other_file():
     report = of_foreign_noise("ZCDPGaussian")
     shown = page(report, "python -m mechanisms report x.py:Mine --option 'a=<b>'")

@@ -40,7 +40,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
     assert (laplace[-1], gaussian[-1]) == ("2", "1")
     assert "kappa is the Fisher information" in shown
     assert "  idn, mgm: each is defined for matrix-valued queries" in shown
-    assert "  dawa: only a bound on its true privacy is known" in shown
+    assert "  dawa: it has only a bound on its true privacy: " in shown
     assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
 
 
