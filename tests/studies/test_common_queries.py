@@ -55,7 +55,9 @@ def test_a_mechanism_has_its_error_its_privacy_and_its_verdict():
 def test_what_limits_the_numbers_is_noted():
     _, at = measured("gradient", "gaussian")
     assert at["verdict"] == "loose"
-    assert at["note"].startswith("the theorem is proved for epsilon < 1 only")
+    assert at["note"].startswith(
+        "is outside its theorem's range: the theorem is proved for epsilon < 1 "
+    )
 
 
 def test_a_mechanism_that_does_not_serve_the_query_says_why():
