@@ -13,6 +13,7 @@ and one that is added: a group of two.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +22,10 @@ from mechanisms.privacy.composition import at_negative
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# Epsilons on either side of zero, and the delta of one record up to which they reach: for each
-# record of the group, and at least.
-_NODES, _CUT, _LEAST_CUT = 1200, 3e-13, 1e-100
-# The reach where no epsilon has that delta.
-_REACH = 60.0
+# Epsilons on either side of zero, and the logarithm of what they leave out for each record.
+_NODES, _LOG_CUT = 1200, math.log(3e-13)
+# Where they may end, and do if all leave more out.
+_REACHES, _REACH = np.geomspace(1e-9, 1e9, 433), 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +74,12 @@ class GroupProfile(PrivacyProfile):
     @functools.cached_property
     def _curve(self) -> tuple[float, np.ndarray]:
         """The spacing of the nodes from 0 on, and log of an upper bound of delta there."""
-        reach = float(self.base.epsilon(max(_CUT**self.size, _LEAST_CUT)).upper)
-        reach = reach if np.isfinite(reach) else _REACH
+        # Group privacy with the same epsilon for each record has factors e^epsilon, ... of delta.
+        factor = np.log(self.size) + (self.size - 1) * _REACHES
+        left = np.asarray(self.base.log_delta(_REACHES).upper) + factor
+        enough = left <= self.size * _LOG_CUT
+        reach = float(_REACHES[np.argmax(enough)]) if enough.any() else _REACH
+        reach = min(reach, self.base.largest_loss)
         spacing = max(self.size * reach / _NODES, 1e-12)
         nodes = np.minimum(spacing * np.arange(_NODES + 1), reach)
         one = np.asarray(self.base.log_delta(nodes).upper)
