@@ -62,8 +62,10 @@ class FiniteProfile(PrivacyProfile):
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
         )
         private = epsilon >= self.largest_loss
-        upper = np.where(private, -np.inf, np.minimum(upper + of_mass, 0.0))
-        bounds = Bounds(lower - of_mass, np.minimum(value, upper), upper)
+        # The logarithm of the sum rounds as well.
+        upper = upper * (1 - 4 * ULP) + of_mass
+        upper = np.where(private, -np.inf, np.minimum(upper, 0.0))
+        bounds = Bounds(lower * (1 + 4 * ULP) - of_mass, np.minimum(value, upper), upper)
         return self._known(bounds, -np.inf, 0.0)
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:

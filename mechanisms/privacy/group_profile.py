@@ -20,6 +20,7 @@ import numpy as np
 
 from mechanisms.privacy.composition import at_negative
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
 # Epsilons on either side of zero, and the logarithm of what they leave out for each record.
@@ -61,13 +62,15 @@ class GroupProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         spacing, logs = self._curve
         # Chords between the nodes: delta is convex in e^epsilon, and falls beyond the last one.
-        position = np.minimum(epsilon / spacing, logs.size - 1)
+        # Everywhere rounded to the private side.
+        position = np.minimum(epsilon / spacing * (1 - 4 * ULP), logs.size - 1)
         cell = np.minimum(position.astype(int), logs.size - 2)
         # expm1(part spacing) / expm1(spacing), in terms that cannot overflow.
         part = position - cell
         share = np.exp((part - 1) * spacing) * (np.expm1(-part * spacing) / np.expm1(-spacing))
         with np.errstate(divide="ignore"):
             upper = np.logaddexp(logs[cell] + np.log1p(-share), logs[cell + 1] + np.log(share))
+        upper = upper * (1 - 8 * ULP) + 8 * ULP
         upper = np.where(epsilon >= self.largest_loss, -np.inf, np.minimum(upper, 0.0))
         return Bounds(np.full(epsilon.shape, -np.inf), upper, upper)
 
@@ -103,7 +106,7 @@ def _joined(first: np.ndarray, second: np.ndarray, spacing: float) -> np.ndarray
         # a from i - last to last, and b = i - a.
         a = np.arange(i, 2 * last + 1)
         found[i] = np.logaddexp(one[a], epsilon[a] + two[i + 2 * last - a]).min()
-    return np.minimum(found, 0.0)
+    return np.minimum(found * (1 - 8 * ULP) + 8 * ULP * (1 + epsilon[-1]), 0.0)
 
 
 def _both_signs(logs: np.ndarray, spacing: float) -> np.ndarray:

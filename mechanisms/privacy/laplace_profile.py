@@ -81,7 +81,8 @@ class LaplaceProfile(PrivacyProfile):
         below, value, above = (
             log1mexp(np.minimum(gap + shift, 0.0) / 2) for shift in (error, 0.0, -error)
         )
-        return Bounds(below, value, above)
+        # The logarithm rounds too.
+        return Bounds(below * (1 + 2 * ULP), value, above * (1 - 2 * ULP))
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         gap = epsilon - self.largest_loss

@@ -210,6 +210,7 @@ class _WorseDirection:
         self.sums = [
             LossSum(*((each[way % len(each)], times) for each, times in laws)) for way in directions
         ]
+        self.spacing = self.sums[0].spacing
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
         """As `LossSum.log_delta`; the allowance is that of both."""

@@ -1,5 +1,6 @@
 """The total of different releases against integrals, closed forms and dp_accounting."""
 
+import itertools
 import math
 
 import mpmath
@@ -152,6 +153,30 @@ def test_a_release_on_a_rare_sample(rate, epsilon, log_delta):
     found = total([run(GaussianProfile(mu=1.0), rate=rate)]).log_delta(epsilon)
     assert found.lower == pytest.approx(log_delta, rel=1e-7)
     assert found.upper == pytest.approx(log_delta, rel=1e-7)
+
+
+def test_the_lower_bound_holds_near_the_largest_loss():
+    """Answers of three kinds, enumerated: a loss that rounds up moves delta by far more there."""
+    kinds = [
+        (3.995194101029979e-08, 0.003946808960016407, 2),
+        (1.7158432931635557e-07, 0.02613644781498011, 2),
+        (0.7695225684436032, 0.0017932048527140162, 1),
+    ]
+    epsilon = 0.769521393274475
+    found = total([run(CapProfile(largest=e, mass=mass), times) for e, mass, times in kinds])
+    with mpmath.workdps(60):
+        laws = []
+        for size, mass, times in kinds:
+            loss, told = mpmath.mpf(size), mpmath.mpf(mass)
+            against = told * mpmath.exp(-loss)
+            laws += times * [((loss, told), (-loss, against), (mpmath.mpf(0), 1 - told - against))]
+        delta = mpmath.mpf(0)
+        for each in itertools.product(*laws):
+            loss, masses = mpmath.fsum(loss for loss, _ in each), (mass for _, mass in each)
+            if loss > epsilon:
+                delta -= mpmath.fprod(masses) * mpmath.expm1(epsilon - loss)
+        bounds = found.log_delta(epsilon)
+        assert bounds.lower <= mpmath.log(delta) <= bounds.upper
 
 
 @pytest.mark.parametrize("mu", [100.0, 1000.0, 1e5])
