@@ -165,7 +165,7 @@ class PureProfile(FiniteProfile):
         if self.times > 1:
             return super().scale_factor(epsilon, delta)
         wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
-        return float(self.largest / wanted)
+        return self._on_the_private_side(float(self.largest / wanted), epsilon, delta)
 
 
 @dataclass(frozen=True, kw_only=True)
