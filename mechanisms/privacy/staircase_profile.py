@@ -135,7 +135,11 @@ class StaircaseProfile(PrivacyProfile):
         """As for every profile; for delta = 0 as many edges are crossed as epsilon allows."""
         check_target(epsilon, delta)
         if delta > 0:
-            return super().scale_factor(epsilon, delta)
+            factor = super().scale_factor(epsilon, delta)
+            ratio = self.sensitivity / (self.width * factor)
+            # A ratio that counts as a whole number is to be that number.
+            near = abs(ratio - round(ratio)) <= 8 * ULP * ratio
+            return self.sensitivity / self.width / round(ratio) if near else factor
         if self._cut:
             raise NoScaleError("noise that ends has no pure guarantee; choose delta > 0")
         edges = math.floor(epsilon / self.step * (1 + 8 * ULP))
