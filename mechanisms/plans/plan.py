@@ -15,10 +15,11 @@ import scipy
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import group_profile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
-from mechanisms.privacy.sampling.total_profile import total
+from mechanisms.privacy.sampling.total_profile import TotalProfile, total
 from mechanisms.privacy.search_profile import SearchProfile, check_runs
 from mechanisms.privacy.worst_profile import WorstProfile
 
@@ -144,7 +145,8 @@ def compose(
     one = _composed(entries, adjacency)
     if check_count("group", group) == 1:
         return one
-    return BoundedProfile(above=group_profile(_above(one), group), below=one)
+    parts = (SampledRun(step=each, rate=1.0, steps=1) for each in _grouped(_above(one), group))
+    return BoundedProfile(above=_above(total(parts)), below=one)
 
 
 def _composed(entries: Sequence[Entry], adjacency: str) -> PrivacyProfile:
@@ -152,8 +154,8 @@ def _composed(entries: Sequence[Entry], adjacency: str) -> PrivacyProfile:
         other = [each for each in entries if _is_for_add_remove(each)]
         entries = [each for each in entries if not _is_for_add_remove(each)]
         if other:
-            two = group_profile(_above(_composed(other, "add-remove")), 2)
-            entries.append(Release(of=BoundedProfile(above=two)))
+            two = _grouped(_above(_composed(other, "add-remove")), 2)
+            entries += [Release(of=BoundedProfile(above=each)) for each in two]
     worlds = list(itertools.islice(_worlds(entries), _MOST_WORLDS + 1))
     if len(worlds) > _MOST_WORLDS:
         raise ValueError(
@@ -190,6 +192,21 @@ def _run(entry: Release | Search, adjacency: str) -> SampledRun:
             "state the sensitivity of its query for add-remove, or make the plan one for replace"
         )
     return SampledRun(step=entry.profile, rate=entry.rate, steps=entry.times, adjacency=adjacency)
+
+
+def _grouped(profile: PrivacyProfile, size: int) -> list[PrivacyProfile]:
+    """Independent releases that reveal no less of a group than those of a total reveal of one.
+
+    Gaussian noise on all records is apart from the others: its closed form holds for groups.
+    """
+    if not isinstance(profile, TotalProfile):
+        return [group_profile(profile, size)]
+    noise = [
+        run for run in profile.parts if run.rate == 1 and isinstance(run.step, GaussianProfile)
+    ]
+    others = tuple(run for run in profile.parts if run not in noise)
+    apart = [group_profile(run.step, size).compose(run.steps) for run in noise]
+    return [*apart, group_profile(total(others), size)] if others else apart
 
 
 def _above(profile: PrivacyProfile) -> PrivacyProfile:

@@ -62,6 +62,8 @@ _MOST_PLACES = 1 << 24
 _WRAPPED = 1e-15
 # Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
 _TILTS_PER_E = 4
+# A loss that lies below a place by rounding alone, by this part of a place, is that of the place.
+_ROUNDED = 1e-8
 # Losses at which a profile is evaluated at each level: a steep tail asks for more.
 _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
@@ -253,6 +255,11 @@ def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) ->
     return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
 
 
+def rounded_up(spacing: float, number: int) -> float:
+    """What rounding in `on_grid` adds to the sum of so many losses at most."""
+    return _ROUNDED * spacing * number
+
+
 def fft_error(number: int) -> float:
     """Allowance for the FFT in a payoff of at most 1 of the sum of so many losses."""
     return FFT_ERROR + 2 * ULP * number
@@ -342,11 +349,11 @@ class SummedProfile(PrivacyProfile):
 
     def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
         """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
-        (above, above_error), (below, below_error) = (
-            self._sum(side, level, reach).log_delta(at, tilted=level > 0)
-            for side in ("above", "below")
-        )
-        lower = np.maximum(log_less(below, below_error), self._at_the_top(at))
+        above, above_error = self._sum("above", level, reach).log_delta(at, tilted=level > 0)
+        better = self._sum("below", level, reach)
+        below, _ = better.log_delta(at, tilted=level > 0)
+        proven = better.log_delta(at + rounded_up(better.spacing, self._number), tilted=level > 0)
+        lower = np.maximum(log_less(*proven), self._at_the_top(at))
         upper = np.maximum(np.logaddexp(above, above_error), lower)
         shares = math.log(self._share_above), math.log1p(-self._share_above)
         value = np.logaddexp(above + shares[0], below + shares[1])
@@ -629,14 +636,13 @@ def on_grid(
     """Places and masses of a better pair than that of cells with rising losses.
 
     A cell between two places is merged with as much of the lower ones as moves it to the lower
-    place.
+    place. It is better but for rounding: `rounded_up`.
     """
     found: dict[int, float] = {}
     mass = loss = 0.0
     for next_mass, next_loss in zip(masses[::-1].tolist(), losses[::-1].tolist(), strict=True):
         if mass:
-            # A loss below a place by rounding alone is that of the place.
-            place = math.floor(loss / spacing + 1e-9)
+            place = math.floor(loss / spacing + _ROUNDED)
             needed = math.inf
             if (reach := place * spacing - next_loss) > 0:
                 surplus = max(-math.expm1(place * spacing - loss), 0.0)
@@ -651,7 +657,7 @@ def on_grid(
         mass, loss = next_mass, next_loss
     if mass:
         # No cell is left: less mass under P, so that the loss falls to the lower place.
-        place = math.floor(loss / spacing + 1e-9)
+        place = math.floor(loss / spacing + _ROUNDED)
         rest = mass * math.exp(min(place * spacing - loss, 0.0))
         found[place] = found.get(place, 0.0) + rest
     places = np.array(sorted(found), dtype=int)

@@ -62,8 +62,10 @@ class FiniteProfile(PrivacyProfile):
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
         )
         private = epsilon >= self.largest_loss
-        upper = np.where(private, -np.inf, np.minimum(upper + of_mass, 0.0))
-        bounds = Bounds(lower - of_mass, np.minimum(value, upper), upper)
+        # The logarithm of the sum rounds as well.
+        upper = upper * (1 - 4 * ULP) + of_mass
+        upper = np.where(private, -np.inf, np.minimum(upper, 0.0))
+        bounds = Bounds(lower * (1 + 4 * ULP) - of_mass, np.minimum(value, upper), upper)
         return self._known(bounds, -np.inf, 0.0)
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
@@ -163,7 +165,7 @@ class PureProfile(FiniteProfile):
         if self.times > 1:
             return super().scale_factor(epsilon, delta)
         wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
-        return float(self.largest / wanted)
+        return self._on_the_private_side(float(self.largest / wanted), epsilon, delta)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,19 +13,20 @@ and one that is added: a group of two.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechanisms.privacy.composition import at_negative
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# Epsilons on either side of zero, and the delta of one record up to which they reach: for each
-# record of the group, and at least.
-_NODES, _CUT, _LEAST_CUT = 1200, 3e-13, 1e-100
-# The reach where no epsilon has that delta.
-_REACH = 60.0
+# Epsilons on either side of zero, and the logarithm of what they leave out for each record.
+_NODES, _LOG_CUT = 1200, math.log(3e-13)
+# Where they may end, and do if all leave more out.
+_REACHES, _REACH = np.geomspace(1e-9, 1e9, 433), 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,21 +62,27 @@ class GroupProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         spacing, logs = self._curve
         # Chords between the nodes: delta is convex in e^epsilon, and falls beyond the last one.
-        position = np.minimum(epsilon / spacing, logs.size - 1)
+        # Everywhere rounded to the private side.
+        position = np.minimum(epsilon / spacing * (1 - 4 * ULP), logs.size - 1)
         cell = np.minimum(position.astype(int), logs.size - 2)
         # expm1(part spacing) / expm1(spacing), in terms that cannot overflow.
         part = position - cell
         share = np.exp((part - 1) * spacing) * (np.expm1(-part * spacing) / np.expm1(-spacing))
         with np.errstate(divide="ignore"):
             upper = np.logaddexp(logs[cell] + np.log1p(-share), logs[cell + 1] + np.log(share))
+        upper = upper * (1 - 8 * ULP) + 8 * ULP
         upper = np.where(epsilon >= self.largest_loss, -np.inf, np.minimum(upper, 0.0))
         return Bounds(np.full(epsilon.shape, -np.inf), upper, upper)
 
     @functools.cached_property
     def _curve(self) -> tuple[float, np.ndarray]:
         """The spacing of the nodes from 0 on, and log of an upper bound of delta there."""
-        reach = float(self.base.epsilon(max(_CUT**self.size, _LEAST_CUT)).upper)
-        reach = reach if np.isfinite(reach) else _REACH
+        # Group privacy with the same epsilon for each record has factors e^epsilon, ... of delta.
+        factor = np.log(self.size) + (self.size - 1) * _REACHES
+        left = np.asarray(self.base.log_delta(_REACHES).upper) + factor
+        enough = left <= self.size * _LOG_CUT
+        reach = float(_REACHES[np.argmax(enough)]) if enough.any() else _REACH
+        reach = min(reach, self.base.largest_loss)
         spacing = max(self.size * reach / _NODES, 1e-12)
         nodes = np.minimum(spacing * np.arange(_NODES + 1), reach)
         one = np.asarray(self.base.log_delta(nodes).upper)
@@ -99,7 +106,7 @@ def _joined(first: np.ndarray, second: np.ndarray, spacing: float) -> np.ndarray
         # a from i - last to last, and b = i - a.
         a = np.arange(i, 2 * last + 1)
         found[i] = np.logaddexp(one[a], epsilon[a] + two[i + 2 * last - a]).min()
-    return np.minimum(found, 0.0)
+    return np.minimum(found * (1 - 8 * ULP) + 8 * ULP * (1 + epsilon[-1]), 0.0)
 
 
 def _both_signs(logs: np.ndarray, spacing: float) -> np.ndarray:

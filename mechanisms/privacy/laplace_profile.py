@@ -64,7 +64,8 @@ class LaplaceProfile(PrivacyProfile):
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
         check_target(epsilon, delta)
-        return float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
+        factor = float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
+        return self._on_the_private_side(factor, epsilon, delta)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -81,7 +82,8 @@ class LaplaceProfile(PrivacyProfile):
         below, value, above = (
             log1mexp(np.minimum(gap + shift, 0.0) / 2) for shift in (error, 0.0, -error)
         )
-        return Bounds(below, value, above)
+        # The logarithm rounds too.
+        return Bounds(below * (1 + 2 * ULP), value, above * (1 - 2 * ULP))
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         gap = epsilon - self.largest_loss

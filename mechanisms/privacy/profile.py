@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -25,6 +26,8 @@ _LOG_NOTHING = -1e4
 _JUMPS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
 # By how much, relatively, delta may exceed its target where a search ends.
 _OVER = 1e-10
+# And where a closed form is rounded: an ulp of the scale is less than this at usual budgets.
+_OVER_BY_ROUNDING = 1e-6
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -180,6 +183,13 @@ class PrivacyProfile(ABC):
             f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
             f"the multiple {np.exp(root):g}"
         )
+
+    def _on_the_private_side(self, factor: float, epsilon: float, delta: float) -> float:
+        """A factor from a closed form, or the next one where its rounding makes delta too large."""
+        most = delta * (1 + _OVER_BY_ROUNDING)
+        while delta > 0 and self.scaled(factor).delta(epsilon).value > most:
+            factor = math.nextafter(factor, math.inf)
+        return factor
 
     def keeps(self, epsilon: float, delta: float) -> bool:
         """Whether delta(epsilon) is at most `delta`, by no more than its bounds leave open.

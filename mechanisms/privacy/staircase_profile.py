@@ -73,7 +73,8 @@ class StaircaseProfile(PrivacyProfile):
     norm: one of NORMS; in one dimension they agree. dimension: M >= 1 (>= 2 for l2). step: at most
     500. theta: in (0, 1]. width: w > 0 and sensitivity: s > 0, in units of the answer. end: > 0, in
     widths, finite for M = 1 alone. Bounds: 1e-9 of delta for the volumes, which are exact to
-    rounding but for a quadrature, plus rounding; 3e-12 of delta for a finite end.
+    rounding but for a quadrature, plus rounding, also that of s / w; 3e-12 of delta for a finite
+    end.
     """
 
     norm: str
@@ -134,7 +135,11 @@ class StaircaseProfile(PrivacyProfile):
         """As for every profile; for delta = 0 as many edges are crossed as epsilon allows."""
         check_target(epsilon, delta)
         if delta > 0:
-            return super().scale_factor(epsilon, delta)
+            factor = super().scale_factor(epsilon, delta)
+            ratio = self.sensitivity / (self.width * factor)
+            # A ratio that counts as a whole number is to be that number.
+            near = abs(ratio - round(ratio)) <= 8 * ULP * ratio
+            return self.sensitivity / self.width / round(ratio) if near else factor
         if self._cut:
             raise NoScaleError("noise that ends has no pure guarantee; choose delta > 0")
         edges = math.floor(epsilon / self.step * (1 + 8 * ULP))
@@ -155,9 +160,9 @@ class StaircaseProfile(PrivacyProfile):
         return -losses if reverse else losses
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        value, survival = self._delta_and_survival(epsilon)
+        value, survival, rounding = self._delta_and_survival(epsilon)
         allowance = _CUT_ALLOWANCE if self._cut else _ALLOWANCE
-        error = allowance * value + 8 * ULP * (epsilon + self.step) * survival
+        error = allowance * value + 8 * ULP * (epsilon + self.step) * survival + rounding
         upper = np.where(epsilon < self.largest_loss, value + error, 0.0)
         with np.errstate(divide="ignore"):
             return Bounds(
@@ -167,21 +172,34 @@ class StaircaseProfile(PrivacyProfile):
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         return self._delta_and_survival(epsilon)[1]
 
-    def _delta_and_survival(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _delta_and_survival(self, epsilon: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Both, and what the rounding of the ratio does to delta at most."""
         below = np.floor(epsilon / self.step)
         below = np.where((below + 1) * self.step <= epsilon, below + 1, below)
         below = np.where(below * self.step > epsilon, below - 1, below)
         inside = epsilon < self.largest_loss
+        places = (np.where(inside, below, np.inf), np.where(inside, below + 1, np.inf))
         low, high = (
-            np.array([self._at(m) for m in at.ravel()]).reshape(epsilon.shape)
-            for at in (np.where(inside, below, np.inf), np.where(inside, below + 1, np.inf))
+            np.array([self._at(m) for m in at.ravel()]).reshape(epsilon.shape) for at in places
         )
         rest = np.clip(epsilon - below * self.step, 0.0, self.step)
         whole = -math.expm1(-self.step)
         share = np.exp(rest - self.step) * -np.expm1(-rest) / whole
         value = low * (-np.expm1(rest - self.step) / whole) + high * share
+        errors = [self._rounding(at) * each for at, each in zip(places, (low, high), strict=True)]
         survival = value + (low - high) * np.exp(rest - self.step) / whole
-        return value, np.minimum(survival, 1.0)
+        return value, np.minimum(survival, 1.0), errors[0] + share * errors[1]
+
+    def _rounding(self, edges: np.ndarray) -> np.ndarray:
+        """Relative error of delta by that of the ratio, which may be hardly more than the edges.
+
+        What is lost grows at most as a power of the distance that is left.
+        """
+        left = np.maximum(self._noise.ratio - edges, 0.0)
+        power = max(1.0, (self.dimension + 1) / 2) if self.norm == "l2" else 1.0
+        with np.errstate(divide="ignore"):
+            error = 4 * ULP * power * self._noise.ratio / left
+        return np.where(left > 0, np.minimum(error, 1.0), 0.0)
 
     def _at(self, edges: float) -> float:
         """delta(edges step)."""

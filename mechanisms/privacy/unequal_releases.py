@@ -90,4 +90,4 @@ class UnequalReleasesProfile(ConvolvedProfile):
         )
         # The sum of the losses is known to a few ulps.
         gap = np.minimum(epsilon - self.largest_loss * (1 - 8 * ULP), 0.0)
-        return sum(atoms) + log1mexp(gap)
+        return (sum(atoms) + log1mexp(gap)) * (1 + 8 * ULP) - 8 * ULP * self._number

@@ -1,20 +1,22 @@
 """Which small faults the tests see: PYTHONPATH=. python measure_mutants.py [NUMBER].
 
 A mutant is the project with one operator, number or constant changed. It runs the quick tests that
-import the changed module, in a copy of the project. Mutants are drawn with a fixed seed, as many
-from every room; a run goes on where the last one stopped, and writes docs/mutants.md.
+import the changed module, in a copy of the project. As many are drawn from every room, by a hash of
+the changed code: those of mutants.csv stay while their line does, and a run adds what is missing.
+It writes docs/mutants.md.
 """
 
 import ast
 import csv
+import hashlib
+import itertools
 import math
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,33 +66,61 @@ _NAMES |= {"lower": "upper", "upper": "lower", "low": "high", "high": "low"}
 
 
 class Mutant(NamedTuple):
-    """A change in a file: at line `line`, `before` became `after`."""
+    """A change in a file: at `column` of a line with the text `code`, `before` became `after`.
+
+    `again` counts the equal ones above it in the file; `line` and `node` are numbers in the file.
+    """
 
     room: str
     file: str
     line: int
+    code: str
+    column: int
+    again: int
     before: str
     after: str
-    source: str
+    node: int
+
+    @property
+    def row(self) -> dict[str, str]:
+        """What the table says of it."""
+        return {column: str(getattr(self, column)) for column in COLUMNS[:-1]}
+
+    def source(self) -> str:
+        """The file with the change."""
+        tree = _tree(ROOT / self.file)
+        _change(list(_code(tree))[self.node])
+        return ast.unparse(tree)
 
 
-def places(file: Path) -> list[int]:
-    """The numbers of the nodes of a file that can be changed."""
-    return [number for number, node in enumerate(_code(_tree(file))) if _change(node)]
+COLUMNS = (*Mutant._fields[:-1], "outcome")
 
 
-def mutant(room: str, file: Path, number: int) -> Mutant:
-    """The one with another node of a number."""
-    tree = _tree(file)
-    node = list(_code(tree))[number]
-    before = ast.unparse(node)
-    _change(node)
-    path = str(file.relative_to(ROOT))
-    return Mutant(room, path, node.lineno, before, ast.unparse(node), ast.unparse(tree))
+def mutants(room: str, file: Path) -> Iterator[Mutant]:
+    """All of a file."""
+    path, lines, seen = str(file.relative_to(ROOT)), _text(file).splitlines(), Counter()
+    for number, node in enumerate(_code(_tree(file))):
+        before = ast.unparse(node)
+        if not _change(node):
+            continue
+        line = lines[node.lineno - 1]
+        code, after = line.strip(), ast.unparse(node)
+        where = code, node.col_offset - line.index(code), before
+        yield Mutant(room, path, node.lineno, *where[:2], seen[where], before, after, number)
+        seen[where] += 1
+
+
+def key(row: dict[str, str]) -> tuple[str, ...]:
+    """What tells a mutant from others, whatever stands around it."""
+    return tuple(row[column] for column in ("file", "code", "column", "again", "before"))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def _tree(file: Path) -> ast.AST:
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return ast.parse(_text(file))
 
 
 def _code(tree: ast.AST) -> Iterator[ast.AST]:
@@ -124,14 +154,22 @@ def _change(node: ast.AST) -> bool:
     return True
 
 
-def drawn(number: int) -> list[Mutant]:
-    """As many mutants of every room in turn, the same ones every time."""
-    found, share = [], math.ceil(number / len(ROOMS))
+def drawn(number: int, known: Iterable[tuple[str, ...]]) -> tuple[list[Mutant], list[Mutant]]:
+    """Those with a known key, and in turn others of every room, up to as many from each."""
+    known, kept, others = set(known), [], []
     for room, patterns in ROOMS.items():
-        files = sorted({file for pattern in patterns for file in ROOT.glob(pattern)})
-        own = [(file, place) for file in files for place in places(file)]
-        found.append([mutant(room, *each) for each in random.Random(room).sample(own, share)])
-    return [mutant for of_every_room in zip(*found, strict=True) for mutant in of_every_room]
+        files = {file for pattern in patterns for file in ROOT.glob(pattern)}
+        found = {key(each.row): each for file in files for each in mutants(room, file)}
+        own = [found.pop(each) for each in known & found.keys()]
+        missing = max(math.ceil(number / len(ROOMS)) - len(own), 0)
+        kept += own
+        others.append([found[each] for each in sorted(found, key=_hash)[:missing]])
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*others))
+    return kept, [each for each in in_turn if each]
+
+
+def _hash(key: tuple[str, ...]) -> bytes:
+    return hashlib.sha256("\n".join(key).encode()).digest()
 
 
 def tests_of(file: str) -> list[str]:
@@ -150,7 +188,7 @@ def outcome(mutant: Mutant, copy: Path) -> str:
     """What the tests say of a mutant in a copy of the project, which is as before afterwards."""
     file = copy / mutant.file
     original = file.read_bytes()
-    file.write_text(mutant.source, encoding="utf-8")
+    file.write_text(mutant.source(), encoding="utf-8")
     try:
         pytest = ("pytest", "-qx", "-m", "not slow", "-p", "no:cacheprovider")
         fails = _ended(copy, *pytest, *tests_of(mutant.file)) not in (0, 5)
@@ -192,7 +230,8 @@ def page(rows: list[dict]) -> str:
         "# Which small faults the tests see",
         "",
         "Written by `PYTHONPATH=. python tests/benchmarks/measure_mutants.py`, which says how the",
-        "tests of a mutant are chosen. Line numbers are those of that run.",
+        "tests of a mutant are chosen. Line numbers are those of the last run. An outcome stays",
+        "until its line changes, whatever becomes of the tests.",
         "",
         "A mutant is the project with one operator, number, constant or bound changed, at a place",
         "drawn at random. It is killed where a quick test that imports the changed module fails or",
@@ -212,23 +251,22 @@ def page(rows: list[dict]) -> str:
 
 
 def main(number: int = 200) -> None:
-    columns = ["room", "file", "line", "before", "after", "outcome"]
-    wanted = {tuple(str(each) for each in mutant[:-1]): mutant for mutant in drawn(number)}
-    rows = []
+    rows = {}
     if FOUND.exists():
         with FOUND.open(newline="", encoding="utf-8") as stream:
-            rows = [row for row in csv.DictReader(stream) if tuple(row.values())[:-1] in wanted]
-    for row in rows:
-        del wanted[tuple(row.values())[:-1]]
+            rows = {key(row): row for row in csv.DictReader(stream)}
+    kept, missing = drawn(number, rows)
+    lines = {key(each.row): str(each.line) for each in kept}
+    rows = [{**row, "line": lines[each]} for each, row in rows.items() if each in lines]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy")
         ignore = shutil.ignore_patterns(".git", ".venv", "data", ".snakemake", "__pycache__")
         shutil.copytree(ROOT, copy, ignore=ignore)
-        for key, mutant in wanted.items():
-            rows.append(dict(zip(columns, (*key, outcome(mutant, copy)), strict=True)))
+        for mutant in missing:
+            rows.append({**mutant.row, "outcome": outcome(mutant, copy)})
             print(*rows[-1].values(), sep=" | ", flush=True)
             with FOUND.open("w", newline="", encoding="utf-8") as stream:
-                writer = csv.DictWriter(stream, columns, lineterminator="\n")
+                writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
             PAGE.write_text(page(rows), encoding="utf-8")

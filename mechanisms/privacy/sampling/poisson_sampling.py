@@ -28,6 +28,7 @@ from mechanisms.privacy.composition import (
     distribution,
     log_less,
     on_grid,
+    rounded_up,
     tails_of_pair,
 )
 from mechanisms.privacy.profile import (
@@ -268,7 +269,10 @@ class SampledRun:
         def curves(level: int, at: np.ndarray) -> np.ndarray:
             upper = self._upper(level, at)
             below = (
-                each.log_delta(at - self.steps * offset, tilted=level > 0)
+                each.log_delta(
+                    at - self.steps * offset + rounded_up(each.spacing, self.steps),
+                    tilted=level > 0,
+                )
                 for each, offset in self._below(level)
             )
             lower = np.max([log_less(*each) for each in below], axis=0)

@@ -34,10 +34,15 @@ from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
 from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 
-# Losses at which the curve of every release is known. Chords between them end where e^loss is
-# still finite.
-_PROBES = np.r_[0.0, np.geomspace(1e-8, 1e4, 161)]
+# Losses at which the curve of every release is known: larger ones count as infinite. Chords between
+# them end where e^loss is still finite.
+_PROBES = np.r_[0.0, np.geomspace(1e-8, 1e12, 268)]
 _CHORDS = np.expm1(_PROBES[_PROBES < 700])
+# A gap between probes is cut into so many parts, and one of these again, so many times: a gap of
+# 3e-6 of the loss is left. Losses that lie close together beside their size are probed there too.
+_PARTS, _AGAIN, _PROBES_AMONG = 16, 4, 64
+# Share of the fall of delta before the losses that most mass has.
+_BULK = 1e-6
 # Places of the grid in a standard deviation of the sum: more where many releases add their errors,
 # fewer where the losses of different ones take more places than these, all together.
 _PLACES, _PLACES_OF_ALL, _PLACES_AT_LEAST = (1 << 12, 1 << 16), 1 << 23, 1 << 10
@@ -142,33 +147,35 @@ class TotalProfile(SummedProfile):
         return dict.fromkeys(self.parts[i] for i in worst)
 
     def _reaches(self, level: int) -> tuple[float, ...]:
-        return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
+        return (FINE, math.inf) if max(top for _, top in self._ends(level)) > FINE else (math.inf,)
 
     def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
         if (side, level, reach) not in self._known:
             spacing = self._spacing(level, reach)
             laws_of = _laws_above if side == "above" else _laws_below
             laws = [
-                (laws_of(run, self._places(top, level, reach), spacing), run.steps)
-                for run, top in zip(self.parts, self._tops(level), strict=True)
+                (laws_of(run, self._places(ends, level, reach), spacing), run.steps)
+                for run, ends in zip(self.parts, self._ends(level), strict=True)
                 if side == "above" or run not in self._alone
             ]
             nothing = distribution(np.zeros(1, int), np.ones(1), spacing)
             self._known[side, level, reach] = _WorseDirection(laws or [([nothing], 1)])
         return self._known[side, level, reach]
 
-    def _places(self, top: float, level: int, reach: float) -> np.ndarray:
-        """From 0 to the loss that matters, half of them even, half geometric."""
-        size = max(math.ceil(min(top, reach) / self._spacing(level, reach)), 1)
+    def _places(self, ends: tuple[float, float], level: int, reach: float) -> np.ndarray:
+        """From 0 to the loss that matters, half of them geometric, half even where most mass is."""
+        bottom, top = np.minimum(ends, reach) / self._spacing(level, reach)
+        size = max(math.ceil(top), 1)
         half = min(_NODES[level], max(_NODES_OF_ALL // len(self.parts), 128)) // 2
-        places = np.r_[np.linspace(0, size, half), np.geomspace(1, size, half)]
+        start = math.floor(bottom) if bottom < size else 0
+        places = np.r_[0, np.linspace(start, size, half), np.geomspace(1, size, half)]
         return np.unique(np.round(places).astype(int))
 
-    def _tops(self, level: int) -> list[float]:
-        if ("tops", level) not in self._known:
+    def _ends(self, level: int) -> list[tuple[float, float]]:
+        if ("ends", level) not in self._known:
             cut = CUTS[level] / self._number
-            self._known["tops", level] = [_top(run, cut) for run in self.parts]
-        return self._known["tops", level]
+            self._known["ends", level] = [_ends(run, cut) for run in self.parts]
+        return self._known["ends", level]
 
     @cached_property
     def _number(self) -> int:
@@ -176,15 +183,19 @@ class TotalProfile(SummedProfile):
 
     def _spacing(self, level: int, reach: float) -> float:
         if ("spacing", level, reach) not in self._known:
-            variance = sum(run.steps * _variance(run, reach) for run in self.parts)
+            ends = self._ends(level)
+            variance = sum(
+                run.steps * _variance(run, reach, *each)
+                for run, each in zip(self.parts, ends, strict=True)
+            )
             places = np.clip(128 * math.sqrt(self._number), *_PLACES)
-            tops = [min(top, reach) for top in self._tops(level)]
+            tops = [min(top, reach) for _, top in ends]
             coarse = min(math.sqrt(variance) / _PLACES_AT_LEAST, sum(tops) / _PLACES_OF_ALL)
-            spacing = max(math.sqrt(variance) / places, coarse, max(tops) / _LONGEST)
+            spacing = max(math.sqrt(variance) / places, coarse, max(tops) / _LONGEST) or 1.0
             # A better pair cannot have more than its largest loss, which may be likely: on the
             # grid.
-            ends = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
-            _, largest = max((end for end in ends if math.isfinite(end[1])), default=(0.0, 0.0))
+            atoms = ((run.steps * _largest(run) ** 2, _largest(run)) for run in self.parts)
+            _, largest = max((atom for atom in atoms if math.isfinite(atom[1])), default=(0.0, 0.0))
             if largest > spacing:
                 spacing = largest * (1 + 8 * ULP) / math.ceil(largest / spacing)
             self._known["spacing", level, reach] = spacing
@@ -199,6 +210,7 @@ class _WorseDirection:
         self.sums = [
             LossSum(*((each[way % len(each)], times) for each, times in laws)) for way in directions
         ]
+        self.spacing = self.sums[0].spacing
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
         """As `LossSum.log_delta`; the allowance is that of both."""
@@ -323,7 +335,11 @@ def _laws_below(run: SampledRun, nodes: np.ndarray, spacing: float) -> list[Loss
 @functools.lru_cache(maxsize=1 << 14)
 def _curve(run: SampledRun) -> np.ndarray:
     """Upper bounds of one release's delta at the probes."""
-    base, weight = run.removed(_PROBES)
+    return _curve_at(run, _PROBES)
+
+
+def _curve_at(run: SampledRun, losses: np.ndarray) -> np.ndarray:
+    base, weight = run.removed(losses)
     return np.minimum.accumulate(weight * np.asarray(run.step.delta(base).upper))
 
 
@@ -335,13 +351,39 @@ def _largest(run: SampledRun) -> float:
     return math.log1p(run.rate * math.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
 
 
-def _top(run: SampledRun, cut: float) -> float:
-    """A loss beyond which delta falls by no more than the cut."""
-    curve = _curve(run)
-    return min(float(_PROBES[np.argmax(curve - curve[-1] <= cut)]), _largest(run))
+def _ends(run: SampledRun, cut: float) -> tuple[float, float]:
+    """Losses between which delta falls from that at 0 to its least, but for the cut.
+
+    Of Gaussian noise with a large mu they lie close together, far from 0: there a probe is not near
+    enough, and they are searched.
+    """
+    curve, found = _curve(run), []
+    probes = [int(np.argmax(below)) for below in _fallen(curve, curve, cut)]
+    close = _PROBES[probes[1]] < 2 * _PROBES[probes[0]]
+    for which, probe in enumerate(probes):
+        low, high = _PROBES[max(probe - 1, 0)], _PROBES[probe]
+        for _ in range(_AGAIN if close else 0):
+            at = np.linspace(low, high, _PARTS + 1)
+            below = _fallen(_curve_at(run, at), curve, cut)[which]
+            first = max(int(np.argmax(below)), 1)
+            low, high = at[first - 1], at[first]
+        found.append(min(float((low, high)[which]), _largest(run)))
+    return found[0], found[1]
 
 
-def _variance(run: SampledRun, reach: float) -> float:
+def _fallen(at: np.ndarray, curve: np.ndarray, cut: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where delta is no longer nearly that at 0, and where it is no more than the cut."""
+    return at < (1 - _BULK) * curve[0] + _BULK * curve[-1], at - curve[-1] <= cut
+
+
+def _variance(run: SampledRun, reach: float, bottom: float, top: float) -> float:
     """Of one loss up to the reach, near enough to choose a grid."""
-    losses, masses = _PROBES[1:], chord_masses(_PROBES, _curve(run), 1.0)[1:]
-    return float(np.where(losses <= reach, masses, 0.0) @ (losses**2 * (1 + np.exp(-losses))))
+    probes, curve = _PROBES, _curve(run)
+    if 2 * bottom > top:
+        probes = np.unique(np.r_[_PROBES, np.linspace(bottom, top, _PROBES_AMONG)])
+        curve = _curve_at(run, probes)
+    losses, masses = probes[1:], chord_masses(probes, curve, 1.0)[1:]
+    masses = np.where(losses <= reach, masses, 0.0)
+    mirrored = masses * np.exp(-losses)
+    mean, rest = float((masses - mirrored) @ losses), max(1.0 - (masses + mirrored).sum(), 0.0)
+    return float(masses @ (losses - mean) ** 2 + mirrored @ (losses + mean) ** 2 + rest * mean**2)

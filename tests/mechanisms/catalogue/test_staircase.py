@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -236,3 +237,26 @@ def test_a_claim_holds_and_an_excluded_vertex_leaves_an_upper_bound():
 def test_what_is_refused(size, epsilon, words):
     with pytest.raises(Unsupported, match=words):
         MECHANISM.calibrate(Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon))
+
+
+def test_bounds_hold_the_rounding_of_a_width_near_the_sensitivity():
+    """A change crosses two edges by 7e-11 of it: the layers summed with 60 digits."""
+    profile = StaircaseProfile(
+        norm="linf", dimension=1, step=30.0, theta=3.6e-05, width=0.999999999927934, sensitivity=1.0
+    )
+    with mpmath.workdps(60):
+        ratio, theta = 1 / mpmath.mpf(profile.width), mpmath.mpf(profile.theta)
+        weights = [mpmath.exp(-30 * k) * (k + theta) for k in range(30)]
+        lost = [min((ratio - 1) / (2 * (k + theta)), 1) for k in range(30)]
+        truth = mpmath.fdot(weights, lost) / mpmath.fsum(weights)
+    bounds = profile.delta(30.0)
+    assert bounds.lower <= truth <= bounds.upper <= bounds.lower * (1 + 1e-4)
+
+
+def test_delta_that_falls_to_nothing_between_two_scales():
+    """At epsilon 100 the first edge is at 3e-15: an ulp of the width moves delta by 0.04."""
+    budget = Budget(epsilon=100.0, delta=1e-3)
+    query = Query(shape=(1,), l2_sensitivity=1.0)
+    mechanism = get_mechanism("staircase").calibrate(query, budget, calibration="exact")
+    assert mechanism.profile().delta(100.0).upper <= 1e-3
+    assert mechanism.noise.width == 1.0

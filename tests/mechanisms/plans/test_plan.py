@@ -94,6 +94,26 @@ def test_a_local_release_counts_as_one_for_replaced_records():
         compose([local])
 
 
+@pytest.mark.parametrize(
+    ("settings", "size"), [({"adjacency": "replace"}, 2), ({"group": 2}, 2), ({"group": 5}, 5)]
+)
+def test_noise_that_hides_little_of_a_group_beside_other_releases(settings, size):
+    """Laplace and Gaussian noise have the shift of the group: no grid holds 1e-5 e^-1000."""
+
+    def shifted(by: float) -> list[Release]:
+        noise = LaplaceProfile(l1_sensitivity=0.5 * by, scale=1.0)
+        return [
+            gaussian(10.0 * by, adjacency="add-remove"),
+            Release(of=noise, adjacency="add-remove"),
+        ]
+
+    found, truth = (
+        compose(shifted(1), **settings).epsilon(1e-5),
+        compose(shifted(size)).epsilon(1e-5),
+    )
+    assert truth.lower <= found.upper <= 1.001 * truth.upper
+
+
 def test_groups_have_the_distance_of_all_their_members():
     found = compose([gaussian(0.3), gaussian(0.4)], group=3).delta(2.0)
     assert found.upper == pytest.approx(GaussianProfile(mu=1.5).delta(2.0).value, rel=1e-12)

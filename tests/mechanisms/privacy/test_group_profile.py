@@ -1,5 +1,6 @@
 """Groups of records against closed forms."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -21,6 +22,20 @@ def test_gaussian_noise_has_the_distance_of_the_group(size, width):
         assert delta * (1 - 1e-9) <= upper <= delta * (1 + width)
 
 
+@pytest.mark.parametrize(("mu", "size"), [(3.0, 5), (10.0, 2), (30.0, 2)])
+def test_groups_whose_losses_are_large(mu, size):
+    """Their epsilon is far more than that of one record times their size."""
+    found, truth = (
+        GroupProfile(base=GaussianProfile(mu=mu), size=size),
+        GaussianProfile(mu=size * mu),
+    )
+    delta = np.array([1e-1, 1e-5, 1e-12])
+    epsilon = truth.epsilon(delta).value
+    upper = found.epsilon(delta).upper
+    assert (upper >= epsilon).all()
+    assert (upper <= epsilon * 1.01).all()
+
+
 def test_laplace_noise_has_the_shift_of_the_group():
     found = GroupProfile(base=LaplaceProfile(l1_sensitivity=1.0, scale=2.0), size=3)
     truth = LaplaceProfile(l1_sensitivity=3.0, scale=2.0)
@@ -28,6 +43,14 @@ def test_laplace_noise_has_the_shift_of_the_group():
     np.testing.assert_allclose(found.delta(epsilon).upper, truth.delta(epsilon).value, rtol=1e-9)
     assert found.delta(1.5).upper == 0
     assert found.epsilon(0.0).upper == 1.5
+
+
+def test_the_bound_holds_rounding():
+    """delta(0) of the shift of the group, 1 - e^-6 and 1 - e^-9, is nearly 1."""
+    for size in (2, 3):
+        found = GroupProfile(base=LaplaceProfile(l1_sensitivity=6.0, scale=1.0), size=size)
+        with mpmath.workdps(40):
+            assert mpmath.log1p(-mpmath.exp(-3 * size)) <= found.log_delta(0.0).upper
 
 
 def test_a_large_group():

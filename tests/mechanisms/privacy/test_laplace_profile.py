@@ -7,6 +7,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from kept_components import keep_or_noise
 
 from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import (
@@ -250,3 +251,28 @@ def test_bad_arguments_are_named(call, error, words):
 def test_without_delta_a_composition_spends_its_largest_loss_exactly():
     profile = LaplaceProfile(l1_sensitivity=1.0, scale=2.0).compose(3)
     assert profile.epsilon(0.0) == pytest.approx((1.5, 1.5, 1.5), rel=1e-12)
+
+
+def test_bounds_hold_the_rounding_of_the_logarithm():
+    """Of small losses, at epsilon 0: delta is 1 - e^(-tau / 2)."""
+    for tau in np.random.default_rng(3).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
+        found = LaplaceProfile(l1_sensitivity=float(tau), scale=1.0).log_delta(0.0)
+        with mp.workdps(40):
+            assert found.lower <= mp.log(-mp.expm1(-mp.mpf(tau) / 2)) <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(30.0, 1e-12), (1e3, 1e-12), (1e6, 1e-9), (1.0, 1e-15)]
+)
+def test_a_scale_is_rounded_to_the_private_side(epsilon, delta):
+    """An ulp of epsilon is more than 1e-4 of delta: of both closed forms."""
+    for sensitivity in (1.0, 0.3, 7.0):
+        laplace = LaplaceProfile(l1_sensitivity=sensitivity, scale=1.0)
+        pure = PureProfile(largest=sensitivity)
+        for profile, share in ((laplace, 0.5), (pure, 1.0)):
+            found = profile.scaled(profile.scale_factor(epsilon, delta)).largest_loss
+            with mp.workdps(40):
+                excess = mp.mpf(found) - epsilon
+                answered = 1 + mp.exp(-mp.mpf(found)) if share == 1 else 1
+                reached = -mp.expm1(-share * excess) / answered
+                assert 0 <= reached <= delta * (1 + mp.mpf("2e-6"))

@@ -118,3 +118,11 @@ def test_scale_factor_of_a_composition():
 def test_bad_arguments_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_bound_holds_the_rounding_of_the_logarithm():
+    """Of small epsilons, at 0: delta is tanh(epsilon / 2)."""
+    for largest in np.random.default_rng(4).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
+        found = PureProfile(largest=float(largest)).log_delta(0.0)
+        with mp.workdps(40):
+            assert mp.log(mp.tanh(mp.mpf(largest) / 2)) <= found.upper

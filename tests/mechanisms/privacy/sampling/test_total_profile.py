@@ -1,7 +1,9 @@
 """The total of different releases against integrals, closed forms and dp_accounting."""
 
+import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting import GaussianDpEvent, LaplaceDpEvent, PoissonSampledDpEvent
@@ -10,7 +12,7 @@ from dp_accounting.pld import PLDAccountant
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
 from mechanisms.privacy.composition import at_negative
-from mechanisms.privacy.finite_profile import PureProfile
+from mechanisms.privacy.finite_profile import CapProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
@@ -105,6 +107,32 @@ def test_bounds_hold_laplace_and_gaussian_noise():
         holds(found.delta(epsilon), with_laplace(0.8, 0.5, epsilon), 3e-3)
 
 
+@pytest.mark.parametrize("mu", [1e-3, 1.0, 30.0, 100.0, 300.0, 1e4, 1e6])
+def test_bounds_hold_gaussian_noise_and_an_answer(mu):
+    """Randomised response at 1: two Gaussian curves in turn, with 60 digits.
+
+    The losses of the noise are as large as 5e11.
+    """
+
+    def log_delta(epsilon: float) -> float:
+        with mpmath.workdps(60):
+            true = 1 / (1 + mpmath.exp(-1))
+            found = mpmath.mpf(0)
+            for loss, mass in ((1, true), (-1, 1 - true)):
+                at = mpmath.mpf(epsilon) - loss
+                start = at / mpmath.mpf(mu)
+                tails = (mpmath.ncdf(sign * mpmath.mpf(mu) / 2 - start) for sign in (1, -1))
+                found += mass * (next(tails) - mpmath.exp(at) * next(tails))
+            return float(mpmath.log(found))
+
+    answer = CapProfile(largest=1.0, mass=1 / (1 + math.exp(-1.0)))
+    found = total([run(answer), run(GaussianProfile(mu=mu / math.sqrt(2)), 2)])
+    for target in (1e-1, 1e-5, 1e-10, 1e-20, 1e-30):
+        bounds = found.epsilon(target)
+        assert log_delta(bounds.lower) >= math.log(target) >= log_delta(bounds.upper)
+        assert bounds.upper - bounds.lower <= 1e-3 * bounds.upper
+
+
 def test_many_pure_releases_keep_narrow_bounds_at_tiny_delta():
     bounds = total([run(laplace(0.01), 3000), run(GaussianProfile(mu=0.5))]).epsilon(1e-15)
     assert bounds.upper < 1.0002 * bounds.lower
@@ -125,6 +153,42 @@ def test_a_release_on_a_rare_sample(rate, epsilon, log_delta):
     found = total([run(GaussianProfile(mu=1.0), rate=rate)]).log_delta(epsilon)
     assert found.lower == pytest.approx(log_delta, rel=1e-7)
     assert found.upper == pytest.approx(log_delta, rel=1e-7)
+
+
+def test_the_lower_bound_holds_near_the_largest_loss():
+    """Answers of three kinds, enumerated: a loss that rounds up moves delta by far more there."""
+    kinds = [
+        (3.995194101029979e-08, 0.003946808960016407, 2),
+        (1.7158432931635557e-07, 0.02613644781498011, 2),
+        (0.7695225684436032, 0.0017932048527140162, 1),
+    ]
+    epsilon = 0.769521393274475
+    found = total([run(CapProfile(largest=e, mass=mass), times) for e, mass, times in kinds])
+    with mpmath.workdps(60):
+        laws = []
+        for size, mass, times in kinds:
+            loss, told = mpmath.mpf(size), mpmath.mpf(mass)
+            against = told * mpmath.exp(-loss)
+            laws += times * [((loss, told), (-loss, against), (mpmath.mpf(0), 1 - told - against))]
+        delta = mpmath.mpf(0)
+        for each in itertools.product(*laws):
+            loss, masses = mpmath.fsum(loss for loss, _ in each), (mass for _, mass in each)
+            if loss > epsilon:
+                delta -= mpmath.fprod(masses) * mpmath.expm1(epsilon - loss)
+        bounds = found.log_delta(epsilon)
+        assert bounds.lower <= mpmath.log(delta) <= bounds.upper
+
+
+@pytest.mark.parametrize("mu", [100.0, 1000.0, 1e5])
+def test_bounds_hold_large_losses_on_samples(mu):
+    """Two samples of a half: delta is a fourth of that of both, where one alone has none left."""
+    found = total([run(GaussianProfile(mu=mu), 2, rate=0.5)])
+    for target in (1e-5, 1e-20):
+        bounds = found.epsilon(target)
+        # Both have the losses of all records, less 2 ln 2.
+        truth = GaussianProfile(mu=math.sqrt(2) * mu).epsilon(4 * target).value - 2 * math.log(2)
+        assert bounds.lower <= truth <= bounds.upper
+        assert bounds.upper - bounds.lower <= 1e-3 * truth
 
 
 def test_dp_accounting_agrees():
