@@ -201,7 +201,8 @@ def _likely_sums(
     """The first and the last place of the sum that matter, and what computes the masses there.
 
     Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
-    first: many parts that are narrow beside the sum take short transforms.
+    first: many parts that are narrow beside the sum take short transforms. Others are multiplied as
+    they are transformed.
     """
     parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
     ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
@@ -223,26 +224,36 @@ def _likely_sums(
     def masses(start: int, stop: int) -> np.ndarray:
         """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
         low, high = limits(start, stop)
-        if stop - start > 1:
-            middle = (start + stop) // 2
-            halves = (start, middle), (middle, stop)
-            first = sum(limits(*half)[0] for half in halves)
-            found = [masses(*half) for half in halves]
-            length = max(high - low + 1, *(each.size for each in found))
-            length = scipy.fft.next_fast_len(length, real=True)
-            spectrum = math.prod(scipy.fft.rfft(each, length) for each in found)
+        length = scipy.fft.next_fast_len(high - low + 1, real=True)
+        places, weights, times = parts[start]
+        if stop - start == times == 1:
+            first, around = int(places[0]), _around(places, weights, length)
         else:
+            first, spectrum = transform(start, stop, length)
+            around = scipy.fft.irfft(spectrum, length)
+        return np.roll(around, first - low)[: high - low + 1]
+
+    def transform(start: int, stop: int, length: int) -> tuple[int, np.ndarray]:
+        """Of that sum on a circle of so many places, and its first place."""
+        if stop - start == 1:
             places, weights, times = parts[start]
-            first = int(places[0]) * times
-            length = scipy.fft.next_fast_len(high - low + 1, real=True)
-            # Places that lie further apart are those of sums that wrap around.
-            dense = np.bincount((places - places[0]) % length, weights, length)
-            if times == 1:
-                return np.roll(dense, first - low)[: high - low + 1]
-            spectrum = complex_power(scipy.fft.rfft(dense), times)
-        return np.roll(scipy.fft.irfft(spectrum, length), first - low)[: high - low + 1]
+            spectrum = scipy.fft.rfft(_around(places, weights, length))
+            return int(places[0]) * times, complex_power(spectrum, times)
+        low, high = limits(start, stop)
+        if 2 * (high - low) < length:
+            # Narrow ones take shorter transforms on a circle of their own.
+            return low, scipy.fft.rfft(masses(start, stop), length)
+        middle = (start + stop) // 2
+        halves = (transform(*half, length) for half in ((start, middle), (middle, stop)))
+        firsts, spectra = zip(*halves, strict=True)
+        return sum(firsts), math.prod(spectra)
 
     return limits(0, len(parts)), lambda: masses(0, len(parts))
+
+
+def _around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+    """Masses on a circle, from the first place on: sums that lie further apart wrap around."""
+    return np.bincount((places - places[0]) % length, weights, length)
 
 
 def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
