@@ -51,6 +51,8 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 CUTS = (1e-15, 1e-45, 1e-130, 1e-295)
 RESOLVED = 1e5
 _LOG_TURN = math.log(1e2)
+# Below a target by this in its logarithm, delta has no part in a search for the target.
+_FAR = 5.0
 # Of the FFT in the tilted mean of a payoff of at most 1: about ten times the largest seen against
 # closed forms.
 FFT_ERROR = 1e-12
@@ -277,18 +279,22 @@ def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
 
 
 def by_level(
-    epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray], number: int
+    epsilon: np.ndarray,
+    curves: Callable[[int, np.ndarray], np.ndarray],
+    number: int,
+    least: float | np.ndarray = -math.inf,
 ) -> np.ndarray:
     """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
     curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
+    least: What has an upper bound below it is not resolved further.
     """
     found = curves(0, epsilon)
     # Without a tilt the error of the FFT is absolute.
     resolved = [max(CUTS[0] * RESOLVED, 100 * fft_error(number)), *(RESOLVED * c for c in CUTS[1:])]
     for level in range(1, len(CUTS)):
         above = found[-1] - math.log(resolved[level - 1])
-        low = above < _LOG_TURN
+        low = (above < _LOG_TURN) & (found[-1] >= least)
         if not low.any():
             break
         share = np.clip(above[low] / _LOG_TURN, 0.0, 1.0)
@@ -336,6 +342,9 @@ class SummedProfile(PrivacyProfile):
         return np.full(epsilon.shape, -np.inf)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        return self._log_delta_near(epsilon, np.full(epsilon.shape, -np.inf))
+
+    def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
         def curves(level: int, at: np.ndarray) -> np.ndarray:
             fine, *wide = (self._curves(level, reach, at) for reach in self._reaches(level))
             if not wide:
@@ -347,7 +356,7 @@ class SummedProfile(PrivacyProfile):
             value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
-        found = by_level(epsilon.ravel(), curves, self._number)
+        found = by_level(epsilon.ravel(), curves, self._number, log_target.ravel() - _FAR)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
         return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
 
