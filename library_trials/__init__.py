@@ -1,1 +1,1 @@
-"""Audits of the noise in other libraries, from their wheels, each in a separate environment."""
+"""Audits of the noise and totals of other libraries, from wheels in separate environments."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy
-from scipy.special import log_ndtr
 
 from mechanisms.limit.threshold_test import ThresholdTest
 
@@ -26,8 +25,8 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
     def excess(log_scale: float) -> float:
         scale = math.exp(log_scale)
-        first = log_ndtr(0.5 / scale - epsilon * scale)
-        second = epsilon + log_ndtr(-0.5 / scale - epsilon * scale)
+        first = scipy.special.log_ndtr(0.5 / scale - epsilon * scale)
+        second = epsilon + scipy.special.log_ndtr(-0.5 / scale - epsilon * scale)
         share = -math.expm1(min(second - first, -1e-300))
         return first + math.log(max(share, 1e-300)) - math.log(delta)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from scipy import sparse
 
 # Size of the programme: steps of the lattice in all, of which the sensitivity has at most so many.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
@@ -95,13 +94,13 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
         blocks.append(own - growth * _symmetric(inner + j, share))
     # p(k) - e^epsilon p(k + j) <= t_j(k), sum_k t_j(k) <= delta.
     tests = len(shifts)
-    excess = sparse.hstack([sparse.vstack(blocks), -sparse.eye(tests * count)])
-    sums = sparse.kron(sparse.eye(tests), np.ones((1, count)))
-    sums = sparse.hstack([sparse.csr_array((tests, columns + 1)), sums])
+    excess = scipy.sparse.hstack([scipy.sparse.vstack(blocks), -scipy.sparse.eye(tests * count)])
+    sums = scipy.sparse.kron(scipy.sparse.eye(tests), np.ones((1, count)))
+    sums = scipy.sparse.hstack([scipy.sparse.csr_array((tests, columns + 1)), sums])
     squares = (np.arange(columns + 1) / steps) ** 2
     answer = scipy.optimize.linprog(
         np.concatenate([squares, np.zeros(tests * count)]),
-        A_ub=sparse.vstack([excess, sums]).tocsr(),
+        A_ub=scipy.sparse.vstack([excess, sums]).tocsr(),
         b_ub=np.concatenate([np.zeros(tests * count), np.full(tests, delta)]),
         A_eq=np.concatenate([np.ones(columns + 1), np.zeros(tests * count)])[None, :],
         b_eq=[1.0],
@@ -128,4 +127,6 @@ def _symmetric(places: np.ndarray, share: np.ndarray):
     """The matrix from the masses of 0, +-1, ... to the probabilities of the places."""
     inside = np.abs(places) < len(share)
     rows, columns = np.flatnonzero(inside), np.abs(places[inside])
-    return sparse.csr_array((share[columns], (rows, columns)), shape=(len(places), len(share)))
+    return scipy.sparse.csr_array(
+        (share[columns], (rows, columns)), shape=(len(places), len(share))
+    )

@@ -13,8 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy
-from scipy import sparse
-from scipy.interpolate import PchipInterpolator
 
 from mechanisms.limit.ball_test import (
     admissible,
@@ -97,7 +95,7 @@ def _refined(test: ThresholdTest, delta: float, rounds: int) -> ThresholdTest:
 def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
     """With a node more in every piece, on a smooth curve through the others, and improved."""
     radii = split(test.radii, 2)
-    gaps = PchipInterpolator(test.radii, test.gaps)(radii)
+    gaps = scipy.interpolate.PchipInterpolator(test.radii, test.gaps)(radii)
     test = replace(test, radii=radii, gaps=admissible(radii, gaps))
     extra = _NONE
     for _ in range(_FINAL):
@@ -307,7 +305,7 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra
     size = max(least, delta * weight)
     answer = scipy.optimize.linprog(
         np.concatenate([np.zeros(count), [delta * weight / size, -least / size]]),
-        A_ub=sparse.csr_array(np.concatenate([above, increasing])),
+        A_ub=scipy.sparse.csr_array(np.concatenate([above, increasing])),
         b_ub=np.concatenate([np.log(left / right) - slack, 0.9 * np.diff(test.outer)]),
         bounds=[(-step, step)] * count + [(-step * free, step * free), (None, None)],
         method="highs",

@@ -6,7 +6,7 @@ the symmetry of u both are caps {1 + u_1 <= h}.
 """
 
 import numpy as np
-from scipy.special import betaln
+import scipy
 
 from mechanisms.limit.caps import cap
 
@@ -41,7 +41,7 @@ def first_moments(heights, dimension: int):
     lower, upper = heights
     inside = (lower > 0) & (upper > 0)
     spread = np.where(inside, lower * upper, 1.0)
-    constant = betaln((dimension - 1) / 2, 0.5)
+    constant = scipy.special.betaln((dimension - 1) / 2, 0.5)
     mean = np.exp((dimension - 1) / 2 * np.log(spread) - constant) / (dimension - 1)
     return np.where(inside, -mean, 0.0)
 
@@ -51,7 +51,7 @@ def density(heights, dimension: int):
     lower, upper = heights
     inside = (lower > 0) & (upper > 0)
     spread = np.where(inside, lower * upper, np.nan)
-    constant = betaln((dimension - 1) / 2, 0.5)
+    constant = scipy.special.betaln((dimension - 1) / 2, 0.5)
     return np.exp((dimension - 3) / 2 * np.log(spread) - constant)
 
 

@@ -10,8 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy
-from scipy import sparse
-from scipy.special import gammainccinv
 
 from mechanisms.limit.ball_test import gaussian_scale
 from mechanisms.limit.pure import PureLimit
@@ -55,8 +53,8 @@ def soft_test(dimension: int, epsilon: float, delta: float) -> SoftTest:
     # Noise beyond this radius is as rare as delta, under pure privacy or with Gaussian noise.
     rare = min(10 * delta, 0.1)
     reach = 1 + min(
-        gammainccinv(dimension, rare) / epsilon,
-        scale * math.sqrt(2 * gammainccinv(dimension / 2, rare)),
+        scipy.special.gammainccinv(dimension, rare) / epsilon,
+        scale * math.sqrt(2 * scipy.special.gammainccinv(dimension / 2, rare)),
     )
     near = _NEARER if epsilon > _SHORT and dimension <= 3 else _NEAR
     step = min(_FAR / epsilon, reach / 20)
@@ -122,15 +120,17 @@ def _programme(test: SoftTest, delta: float, error: float, points: np.ndarray):
     units = error / np.maximum(effects, _RAREST * effects.max())
     unit = units.max()
     slack = sum(share * np.maximum(points**2 - times * error, 0.0) for share, times in _SLACKS)
-    values = -gains @ sparse.diags_array(units / error)
+    values = -gains @ scipy.sparse.diags_array(units / error)
     values = [values, np.zeros((len(points), tests)), np.ones((len(points), 1))]
-    largest = sparse.kron(sparse.eye(tests), np.ones((count // tests, 1)))
-    bounded = [sparse.diags_array(units / unit), -largest, sparse.csr_array((count, 1))]
+    largest = scipy.sparse.kron(scipy.sparse.eye(tests), np.ones((count // tests, 1)))
+    bounded = [scipy.sparse.diags_array(units / unit), -largest, scipy.sparse.csr_array((count, 1))]
     most = np.full(count + tests + 1, np.inf)
     most[:count].reshape(shape)[:, :, -1] = 0.0
     answer = scipy.optimize.linprog(
         np.concatenate([np.full(count, _TAX), np.full(tests, delta * unit / error), [-1.0]]),
-        A_ub=sparse.vstack([sparse.hstack(values), sparse.hstack(bounded)]).tocsr(),
+        A_ub=scipy.sparse.vstack(
+            [scipy.sparse.hstack(values), scipy.sparse.hstack(bounded)]
+        ).tocsr(),
         b_ub=np.concatenate([(points**2 - slack) / error, np.zeros(count)]),
         bounds=np.stack([np.zeros_like(most), most], axis=1),
         method="highs-ipm",
@@ -157,7 +157,7 @@ def _gains(test: SoftTest, r: np.ndarray):
         blocks.append(_below(radii, far + 0 * own, own, 0 * own))
         moved = _below(radii, edges, *shifted) + _kinks(radii, test.gaps, far, nodes[1])
         blocks[-1] -= growth * moved
-    return sparse.hstack(blocks).tocsr()
+    return scipy.sparse.hstack(blocks).tocsr()
 
 
 def _caps(r, norms, heights, dimension):
@@ -184,7 +184,7 @@ def _below(radii, norms, probability, integral):
     entries = np.concatenate([*ends, -ends[0][last], -ends[1][last]])
     places = np.concatenate([place, place + 1, place[last] + count, place[last] + count + 1])
     rows = np.concatenate([row, row, row[last], row[last]])
-    return sparse.csr_array((entries, (rows, places)), shape=(len(norms), edges * count))
+    return scipy.sparse.csr_array((entries, (rows, places)), shape=(len(norms), edges * count))
 
 
 def _kinks(radii, gaps, r, integral):
@@ -200,4 +200,4 @@ def _kinks(radii, gaps, r, integral):
     before, after = j / steps[node - 1], j / np.append(steps, np.inf)[node]
     entries = np.concatenate([before, -before - after, after])
     places = np.concatenate([place - 1, place, np.minimum(place + 1, shape[1] - 1)])
-    return sparse.csr_array((entries, (np.tile(row, 3), places)), shape=shape)
+    return scipy.sparse.csr_array((entries, (np.tile(row, 3), places)), shape=shape)

@@ -51,6 +51,8 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 CUTS = (1e-15, 1e-45, 1e-130, 1e-295)
 RESOLVED = 1e5
 _LOG_TURN = math.log(1e2)
+# Below a target by this in its logarithm, delta has no part in a search for the target.
+_FAR = 5.0
 # Of the FFT in the tilted mean of a payoff of at most 1: about ten times the largest seen against
 # closed forms.
 FFT_ERROR = 1e-12
@@ -203,7 +205,8 @@ def _likely_sums(
     """The first and the last place of the sum that matter, and what computes the masses there.
 
     Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
-    first: many parts that are narrow beside the sum take short transforms.
+    first: many parts that are narrow beside the sum take short transforms. Others are multiplied as
+    they are transformed.
     """
     parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
     ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
@@ -225,26 +228,36 @@ def _likely_sums(
     def masses(start: int, stop: int) -> np.ndarray:
         """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
         low, high = limits(start, stop)
-        if stop - start > 1:
-            middle = (start + stop) // 2
-            halves = (start, middle), (middle, stop)
-            first = sum(limits(*half)[0] for half in halves)
-            found = [masses(*half) for half in halves]
-            length = max(high - low + 1, *(each.size for each in found))
-            length = scipy.fft.next_fast_len(length, real=True)
-            spectrum = math.prod(scipy.fft.rfft(each, length) for each in found)
+        length = scipy.fft.next_fast_len(high - low + 1, real=True)
+        places, weights, times = parts[start]
+        if stop - start == times == 1:
+            first, around = int(places[0]), _around(places, weights, length)
         else:
+            first, spectrum = transform(start, stop, length)
+            around = scipy.fft.irfft(spectrum, length)
+        return np.roll(around, first - low)[: high - low + 1]
+
+    def transform(start: int, stop: int, length: int) -> tuple[int, np.ndarray]:
+        """Of that sum on a circle of so many places, and its first place."""
+        if stop - start == 1:
             places, weights, times = parts[start]
-            first = int(places[0]) * times
-            length = scipy.fft.next_fast_len(high - low + 1, real=True)
-            # Places that lie further apart are those of sums that wrap around.
-            dense = np.bincount((places - places[0]) % length, weights, length)
-            if times == 1:
-                return np.roll(dense, first - low)[: high - low + 1]
-            spectrum = complex_power(scipy.fft.rfft(dense), times)
-        return np.roll(scipy.fft.irfft(spectrum, length), first - low)[: high - low + 1]
+            spectrum = scipy.fft.rfft(_around(places, weights, length))
+            return int(places[0]) * times, complex_power(spectrum, times)
+        low, high = limits(start, stop)
+        if 2 * (high - low) < length:
+            # Narrow ones take shorter transforms on a circle of their own.
+            return low, scipy.fft.rfft(masses(start, stop), length)
+        middle = (start + stop) // 2
+        halves = (transform(*half, length) for half in ((start, middle), (middle, stop)))
+        firsts, spectra = zip(*halves, strict=True)
+        return sum(firsts), math.prod(spectra)
 
     return limits(0, len(parts)), lambda: masses(0, len(parts))
+
+
+def _around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+    """Masses on a circle, from the first place on: sums that lie further apart wrap around."""
+    return np.bincount((places - places[0]) % length, weights, length)
 
 
 def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -273,18 +286,22 @@ def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
 
 
 def by_level(
-    epsilon: np.ndarray, curves: Callable[[int, np.ndarray], np.ndarray], number: int
+    epsilon: np.ndarray,
+    curves: Callable[[int, np.ndarray], np.ndarray],
+    number: int,
+    least: float | np.ndarray = -math.inf,
 ) -> np.ndarray:
     """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
     curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
+    least: What has an upper bound below it is not resolved further.
     """
     found = curves(0, epsilon)
     # Without a tilt the error of the FFT is absolute.
     resolved = [max(CUTS[0] * RESOLVED, 100 * fft_error(number)), *(RESOLVED * c for c in CUTS[1:])]
     for level in range(1, len(CUTS)):
         above = found[-1] - math.log(resolved[level - 1])
-        low = above < _LOG_TURN
+        low = (above < _LOG_TURN) & (found[-1] >= least)
         if not low.any():
             break
         share = np.clip(above[low] / _LOG_TURN, 0.0, 1.0)
@@ -332,6 +349,9 @@ class SummedProfile(PrivacyProfile):
         return np.full(epsilon.shape, -np.inf)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        return self._log_delta_near(epsilon, np.full(epsilon.shape, -np.inf))
+
+    def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
         def curves(level: int, at: np.ndarray) -> np.ndarray:
             fine, *wide = (self._curves(level, reach, at) for reach in self._reaches(level))
             if not wide:
@@ -343,7 +363,7 @@ class SummedProfile(PrivacyProfile):
             value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
-        found = by_level(epsilon.ravel(), curves, self._number)
+        found = by_level(epsilon.ravel(), curves, self._number, log_target.ravel() - _FAR)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
         return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
 

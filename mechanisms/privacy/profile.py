@@ -250,6 +250,10 @@ class PrivacyProfile(ABC):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         """log delta with bounds for a validated array of epsilons."""
 
+    def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
+        """As `_log_delta`; of what is far below the target it is enough that it is so."""
+        return self._log_delta(epsilon)
+
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
 
@@ -289,7 +293,7 @@ class PrivacyProfile(ABC):
         # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
         # losses, which takes the root finder few steps.
         def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
-            log_delta = self._log_delta(np.expm1(logarithm))[curve]
+            log_delta = self._log_delta_near(np.expm1(logarithm), -np.exp(target))[curve]
             return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
 
         count, ceiling = np.count_nonzero(search), np.log1p(self._ceiling)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from library_trials import __main__ as command
-from library_trials import trial
+from library_trials import compositions, trial
 from library_trials.checks import (
     AGREES,
     COLUMNS,
@@ -91,10 +91,10 @@ def test_the_committed_table_is_that_of_the_libraries():
 
 
 def test_drivers_compile_and_pins_have_hashes_and_no_index():
-    for key, library in command.LIBRARIES.items():
-        if not library.absent:
-            driver = command.HERE / f"drivers/{library.driver}.py"
-            compile(driver.read_text(), driver, "exec")
-            pins = (command.HERE / f"requirements/{key}.txt").read_text()
-            assert key.replace("-", "==", 1) in pins or key.rpartition("-")[0] in pins
-            assert pins.count("--hash") and "://" not in pins
+    trials = {key: each.driver for key, each in command.LIBRARIES.items() if not each.absent}
+    for key, name in {**trials, compositions.KEY: compositions.DRIVER.stem}.items():
+        driver = command.HERE / f"drivers/{name}.py"
+        compile(driver.read_text(), driver, "exec")
+        pins = (command.HERE / f"requirements/{key}.txt").read_text()
+        assert key.replace("-", "==", 1) in pins or key.rpartition("-")[0] in pins
+        assert pins.count("--hash") and "://" not in pins

@@ -113,8 +113,8 @@ class TotalProfile(SummedProfile):
         """Those that the lower bound does not convolve."""
         return frozenset(run for run in self.parts if not _has_tails(run.step))
 
-    def _log_delta(self, epsilon):
-        lower, value, upper = super()._log_delta(epsilon)
+    def _log_delta_near(self, epsilon, log_target):
+        lower, value, upper = super()._log_delta_near(epsilon, log_target)
         upper = np.minimum(upper, self._log_basic(epsilon))
         # What a single release proves.
         singles = [run.log_step_delta(epsilon).lower for run in self._strongest]

@@ -121,6 +121,7 @@ def test_a_full_disk_is_not_status_one(both):
         ("paper_figures", "numpy"),
         ("site_builder", "numpy"),
         ("library_trials", "numpy"),
+        ("library_trials.compositions", "numpy"),
         ("claims.certificates", "numpy"),
     ],
 )

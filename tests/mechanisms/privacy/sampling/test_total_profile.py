@@ -11,7 +11,7 @@ from dp_accounting.pld import PLDAccountant
 
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
-from mechanisms.privacy.composition import at_negative
+from mechanisms.privacy.composition import _likely_sums, at_negative
 from mechanisms.privacy.finite_profile import CapProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
@@ -131,6 +131,30 @@ def test_bounds_hold_gaussian_noise_and_an_answer(mu):
         bounds = found.epsilon(target)
         assert log_delta(bounds.lower) >= math.log(target) >= log_delta(bounds.upper)
         assert bounds.upper - bounds.lower <= 1e-3 * bounds.upper
+
+
+@pytest.mark.parametrize(("delta", "levels"), [(1e-6, {0}), (1e-30, {0, 1})])
+def test_an_epsilon_computes_the_levels_that_resolve_its_delta(delta, levels):
+    found = total([run(laplace(0.05), times=1000), run(GaussianProfile(mu=1.0), rate=0.01)])
+    assert found.epsilon(delta).value > 0
+    assert {level for _, level, *_ in found._known} == levels
+
+
+@pytest.mark.parametrize("widths", [(40, 50, 60, 70, 80), (1, 2, 30, 900, 1000), (5, 5000)])
+def test_sums_of_narrow_and_wide_parts_are_convolutions(widths):
+    """Where all sums are likely the masses are those of numpy.convolve."""
+    rng = np.random.default_rng(0)
+    parts, expected = [], np.ones(1)
+    for times, width in enumerate(widths, 1):
+        masses = rng.random(width + 1) + 1
+        masses /= masses.sum()
+        parts.append((np.arange(width + 1) - width // 3, masses, times))
+        for _ in range(times):
+            expected = np.convolve(expected, masses)
+    (low, high), masses = _likely_sums(parts)
+    first = low + sum(width // 3 * times for times, width in enumerate(widths, 1))
+    assert expected[: max(first, 0)].sum() + expected[first + high - low + 1 :].sum() < 1e-15
+    assert masses() == pytest.approx(expected[first : first + high - low + 1], abs=1e-15)
 
 
 def test_many_pure_releases_keep_narrow_bounds_at_tiny_delta():

@@ -1,0 +1,95 @@
+"""Totals of another accountant next to the suite's, with a stand-in for its library."""
+
+import math
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import scipy
+
+from library_trials import compositions
+from library_trials.compositions import SUITE, summary
+
+PAGE = Path(__file__).parents[2] / "docs/compose_and_plan.md"
+STAND_IN = """
+class GaussianMechanism:
+    def __init__(self, noise_multiplier): pass
+class LaplaceMechanism:
+    def __init__(self, mu): pass
+class PoissonSubsampledGaussianMechanism:
+    def __init__(self, sampling_probability, noise_multiplier): pass
+class PRVAccountant:
+    def __init__(self, prvs, eps_error, delta_error, max_self_compositions):
+        self.error = eps_error
+    def compute_epsilon(self, delta, num_self_compositions):
+        if len(num_self_compositions) > 1:
+            raise ValueError("one kind only")
+        return 2 - self.error, 2.0, 2 + self.error
+"""
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """The rows of single releases."""
+    (tmp_path / "prv_accountant.py").write_text(STAND_IN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(compositions, "environment", lambda key: sys.executable)
+    monkeypatch.setattr(compositions, "TIMES", (1,))
+    return compositions.measured()
+
+
+def delta_of_mean_one(epsilon):
+    """Of Gaussian noise whose standard deviation is the sensitivity (Balle and Wang 2018)."""
+    first, second = scipy.special.ndtr([0.5 - epsilon, -0.5 - epsilon])
+    return first - math.exp(epsilon) * second
+
+
+CLOSED_FORMS = {
+    "Gaussian": delta_of_mean_one,
+    "Laplace": lambda epsilon: -math.expm1((epsilon - 1) / 2),
+    # A sample of 1% (Balle, Barthe and Gaboardi 2018, Theorem 8).
+    "Gaussian on samples": lambda epsilon: (
+        0.01 * delta_of_mean_one(math.log1p(math.expm1(epsilon) / 0.01))
+    ),
+}
+
+
+def test_single_releases_have_the_epsilon_of_closed_forms(rows):
+    ours = rows[rows["by"] == SUITE].set_index("releases")
+    for name, delta in CLOSED_FORMS.items():
+        for row in ours.loc[name].itertuples():
+            assert delta(row.lower) * (1 + 1e-9) >= row.delta >= delta(row.upper) * (1 - 1e-9)
+            assert row.upper - row.lower < 1e-6
+
+
+def test_answers_of_the_library_are_rows(rows):
+    theirs = rows[rows["by"] != SUITE]
+    assert len(theirs) == 2 * 4 * 3
+    failed = theirs["releases"] == "all three"
+    assert set(theirs["error"][failed]) == {"ValueError: one kind only"}
+    assert theirs["lower"][failed].isna().all()
+    widths = (theirs["upper"] - theirs["lower"])[~failed]
+    assert widths.round(9).value_counts().to_dict() == {0.2: 9, 0.02: 9}
+
+
+def test_the_summary_counts_intervals_that_overlap():
+    case = {"releases": "Gaussian", "times": 1, "error": None, "seconds": 0.5}
+    frame = pd.DataFrame(
+        [
+            case | {"delta": delta, "by": by, "lower": lower, "value": value, "upper": upper}
+            for delta, by, lower, value, upper in (
+                *((0.1, SUITE, 1.0, 1.1, 1.2), (0.2, SUITE, 1.0, 1.0, 1.0)),
+                *((0.1, "other", 1.2, 1.4, 1.5), (0.2, "other", 1.01, 1.02, 1.06)),
+                *((0.1, "none", math.nan, math.nan, math.nan), (0.2, "none", 0.0, 0.9, 5.0)),
+            )
+        ]
+    )
+    *_, ours, other, none = summary(frame).splitlines()
+    assert ours == "| Gaussian | this suite | 2 of 2 | 0.2 | 0 | 0.50 |"
+    assert other == "| Gaussian | other | 1 of 2 | 0.3 | 0.3 | 0.50 |"
+    assert none == "| Gaussian | none | 1 of 2 | 5 | 0.1 | 0.50 |"
+
+
+def test_the_page_has_the_committed_numbers():
+    assert summary(pd.read_csv(compositions.TABLE)) in PAGE.read_text()
