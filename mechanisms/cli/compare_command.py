@@ -25,6 +25,7 @@ from mechanisms.comparison.advisor import (
     conclusion,
     estimate_text,
     leaders,
+    refuted,
     rmse_text,
     unranked,
 )
@@ -45,8 +46,10 @@ _BOTH = "both"
 # On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
     *("kappa", "seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
-    *("calibration", "true epsilon"),
+    *("true epsilon", "of best"),
 )
+# The columns on the noise as published, whatever the calibration of the row.
+_PUBLISHED = ("published RMSE", "true epsilon", "true delta", "verdict")
 
 
 def add_compare_command(
@@ -286,7 +289,7 @@ def _table(frame: pd.DataFrame) -> str:
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
         *("rank", "mechanism", "calibration", "RMSE", "of best", "of the limit", "99% below"),
-        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw", "kappa"),
+        *(*_PUBLISHED, "seconds per draw", "kappa"),
     )
     lines = [head]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
@@ -306,13 +309,21 @@ def _table(frame: pd.DataFrame) -> str:
 
 def _fitting(lines: list[tuple[str, ...]]) -> str:
     """The table, without the columns that matter least where it is too wide."""
-    table, columns, width = _aligned(lines), list(zip(*lines, strict=True)), _width()
+    columns, width = list(zip(*lines, strict=True)), _width()
+    table = _headed(columns)
     for name in _FIRST_TO_GO:
         if max(map(len, table.splitlines())) <= width:
             return table
         columns = [column for column in columns if column[0] != name]
-        table = f"{_aligned(list(zip(*columns, strict=True)))}\n(--csv has all columns)"
+        table = f"{_headed(columns)}\n(--csv has all columns)"
     return table
+
+
+def _headed(columns: list[tuple[str, ...]]) -> str:
+    """The table, with a line above its names that says which noise the last columns are about."""
+    first = next(name for name, *_ in columns if name in _PUBLISHED)
+    above = ["as published:" if name == first else "" for name, *_ in columns]
+    return _aligned([tuple(above), *zip(*columns, strict=True)])
 
 
 def _claim(row) -> tuple[str, str, str, str]:
@@ -321,11 +332,14 @@ def _claim(row) -> tuple[str, str, str, str]:
 
 
 def _grids(frame: pd.DataFrame) -> list[str]:
-    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide."""
-    ranked = frame[frame["rank"].notna()]
+    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide.
+
+    A mechanism that is refuted as published says so.
+    """
+    ranked, false = frame[frame["rank"].notna()], set(frame["mechanism"][refuted(frame)])
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
-    names = ("mechanism", *table.index)
+    names = ("mechanism", *(f"{key}{' (refuted)' * (key in false)}" for key in table.index))
     columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
     room = _width() - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))

@@ -87,7 +87,8 @@ def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
     told, code = capsys.readouterr().out.split("\n\n", 1)
-    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error")
+    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error, as published")
+    assert 'calibrate(query, budget, "published", workload=' in code
     names = {"answer": np.arange(6.0)}
     exec(code, names)
     assert names["mechanism"].settings["workload"] is not None
@@ -103,7 +104,8 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     shown = capsys.readouterr().out
     table = shown.split("\n\n")[1].splitlines()
     assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
-    assert "verdict" in table[0] and "RMSE" in table[0]
+    at = table[0].index("as published:")
+    assert table[1][at:].split() == ["true", "epsilon", "verdict"] and "calibration  RMSE" in table[1]
     assert max(map(len, shown.splitlines())) <= 80
     assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
     many = ",".join(str(each) for each in range(1, 13))
@@ -111,6 +113,9 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     grids = capsys.readouterr().out
     assert max(map(len, grids.splitlines())) <= 80
     assert all(f"epsilon {each} " in f"{grids} ".replace("\n", " ") for each in range(1, 13))
+    ranged = ["compare", "--shape", "6", "--element-range", "0,1", "--mechanisms", "laplace,tldp-l"]
+    assert main([*ranged, "--l1-sensitivity", "1", "--epsilon", "1,2"]) == 0
+    assert "\ntldp-l (refuted)  1.4142" in capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "200")
     assert main(arguments) == 0
     assert "kappa is the Fisher information" in capsys.readouterr().out
