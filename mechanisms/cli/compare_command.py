@@ -19,7 +19,7 @@ from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.cli.number_table import read_numbers
-from mechanisms.cli.query_arguments import in_options
+from mechanisms.cli.query_arguments import in_options, sensitivities_in_words
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
@@ -202,7 +202,7 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     """The comparison as tables, the reasons and the conclusion, as wide as the terminal."""
     axes = "x".join(map(str, query.shape))
     head = (
-        f"Answer of shape {axes}, M = {query.size:,}, l2 sensitivity {query.l2_sensitivity:g}, "
+        f"Answer of shape {axes}, M = {query.size:,}, {sensitivities_in_words(vars(query))}, "
         f"{query.adjacency}. RMSE per {per}."
     )
     budgets = frame.groupby(["epsilon", "delta"])

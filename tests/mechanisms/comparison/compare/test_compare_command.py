@@ -30,7 +30,8 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     lines = shown.splitlines()
-    assert lines[0] == "Answer of shape 6, M = 6, l2 sensitivity 1, add-remove. RMSE per query."
+    head = "Answer of shape 6, M = 6, l2 sensitivity 1, l1 1, add-remove. RMSE per query."
+    assert lines[0] == head
     # 2 b^2 (n + 1) / 2 = 7, as published; the root of it.
     laplace = next(line.split() for line in lines if line.startswith("1 "))
     assert laplace[:3] == ["1", "laplace", "exact"]
@@ -105,7 +106,9 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     table = shown.split("\n\n")[1].splitlines()
     assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
     at = table[0].index("as published:")
-    assert table[1][at:].split() == ["true", "epsilon", "verdict"] and "calibration  RMSE" in table[1]
+    assert (
+        table[1][at:].split() == ["true", "epsilon", "verdict"] and "calibration  RMSE" in table[1]
+    )
     assert max(map(len, shown.splitlines())) <= 80
     assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
     many = ",".join(str(each) for each in range(1, 13))
@@ -113,8 +116,17 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     grids = capsys.readouterr().out
     assert max(map(len, grids.splitlines())) <= 80
     assert all(f"epsilon {each} " in f"{grids} ".replace("\n", " ") for each in range(1, 13))
-    ranged = ["compare", "--shape", "6", "--element-range", "0,1", "--mechanisms", "laplace,tldp-l"]
-    assert main([*ranged, "--l1-sensitivity", "1", "--epsilon", "1,2"]) == 0
+    ranged = [
+        "compare",
+        "--shape",
+        "64",
+        "--element-range",
+        "0,1",
+        "--mechanisms",
+        "laplace,tldp-l",
+    ]
+    ranged += ["--l1-sensitivity", "1", "--epsilon", "1,2", "--delta", "1e-5"]
+    assert main(ranged) == 0
     assert "\ntldp-l (refuted)  1.4142" in capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "200")
     assert main(arguments) == 0
