@@ -133,9 +133,9 @@ def add_compare_command(
             mechanisms=options.mechanisms,
             seconds=options.seconds,
             answer=options.answer,
-            tell=_tell,
+            tell=tell,
         )
-        _tell("")
+        tell("")
         per = "element" if is_identity(options.workload) else "query"
         if options.plot is not None:
             # matplotlib takes a second to load.
@@ -257,10 +257,14 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     lines = [
         _told(frame, per),
         "",
+        "import numpy as np",
+        "",
         "from mechanisms import Budget, Query, get_mechanism",
         "",
+        f"answer = np.zeros({query.shape})  # put your answer here",
         f"query = Query(shape={query.shape}{words})",
     ]
+    matrix = None if isinstance(options.workload, str | list) else options.workload
     for (epsilon, delta), part in frame.groupby(["epsilon", "delta"]):
         first = leaders(part)
         if len(first):
@@ -268,8 +272,10 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
             calibration = "published" if best.ready else "exact"
             asked = ""
             if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
-                named = isinstance(options.workload, str | list)
-                asked = f", workload={options.workload!r}" if named else ", workload=matrix"
+                asked = f", workload={options.workload!r}"
+                if matrix is not None:
+                    asked = ", workload=matrix"
+                    lines.append(f"matrix = np.zeros({matrix.shape})  # put your workload here")
             lines += [
                 f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
@@ -278,10 +284,10 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     return "\n".join([*lines, 'released = mechanism.release(answer, "secure")'])
 
 
-def _tell(key: str) -> None:
-    """One line that is written over, on a terminal: which mechanism is assessed."""
+def tell(line: str) -> None:
+    """One line that is written over, on a terminal: what is being done; an empty one at the end."""
     if sys.stderr.isatty():
-        print(f"\r{key:<40}{'' if key else chr(13)}", end="", file=sys.stderr, flush=True)
+        print(f"\r{line:<60}{'' if line else chr(13)}", end="", file=sys.stderr, flush=True)
 
 
 def _table(frame: pd.DataFrame) -> str:

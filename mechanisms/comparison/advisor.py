@@ -29,7 +29,8 @@ TIE_DEVIATIONS = 3.0
 _MOST_NAMED = 3
 # With a workload compared only if it is named, and why.
 _ON_REQUEST = {
-    "matrix-mechanism-cvxpy": "takes tens of seconds to find what matrix-mechanism finds; name it"
+    "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
+    "it with --mechanisms, or mechanisms= from Python"
 }
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),

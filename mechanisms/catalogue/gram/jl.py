@@ -70,7 +70,9 @@ class JohnsonLindenstrauss(Mechanism):
     def build(cls, query, budget, calibration, settings):
         require_delta(budget)
         if query.structure not in ("records", "gram"):
-            raise Unsupported("needs structure 'records' or 'gram': how records make up the answer")
+            raise Unsupported(
+                "needs structure 'records' or structure 'gram': how records make up the answer"
+            )
         if query.adjacency == "local":
             raise Unsupported(
                 "needs adjacency add-remove or replace: it protects one record among others"

@@ -57,7 +57,7 @@ def test_a_program_is_audited(tmp_path):
     assert cell["audit"]["epsilon_lower"] > 3
 
 
-@pytest.mark.parametrize("what", ["a syntax error", "another's key"])
+@pytest.mark.parametrize("what", ["a syntax error", "more parameters", "another's key"])
 def test_a_hostile_file_is_refused_in_one_line(what, tmp_path, capsys):
     source, name, words = REFUSED[what]
     path = written(tmp_path, source)
