@@ -121,5 +121,5 @@ def test_what_a_query_must_state(capsys):
     assert laplace["--l2-sensitivity"].startswith("no: needs --l1-sensitivity; ")
     gaussian = accepted_queries(get_mechanism("gaussian"))
     assert set(gaussian.values()) == {"with delta > 0"}
-    assert main(["describe", "mvg", "--queries"]) == 0
+    assert main(["describe", "mvg"]) == 0
     assert "--frobenius-bound" in capsys.readouterr().out

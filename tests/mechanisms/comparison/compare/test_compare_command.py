@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.cli.compare_command import is_identity, read_workload
+from mechanisms.cli.compare_command import is_identity, read_workload, tell
 from mechanisms.comparison.assessment import assessed_rows
 from mechanisms.comparison.assessor import Assessor
 from mechanisms.comparison.error_curves import draw_curves, merged
@@ -132,6 +132,15 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert main(arguments) == 0
     assert "kappa is the Fisher information" in capsys.readouterr().out
+
+
+def test_progress_is_for_terminals(capsys, monkeypatch):
+    tell("")
+    tell("laplace")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    tell("laplace")
+    assert capsys.readouterr().err == f"\r{'laplace':<60}"
 
 
 def test_only_one_calibration(capsys):
