@@ -62,7 +62,9 @@ def add_report_command(
         "--epsilon", type=number, help="the claim of a function or program (default: six values)"
     )
     parser.add_argument(
-        "--delta", type=number, help=f"delta of the claim (default: {DELTA:g}; 0 for a function)"
+        "--delta",
+        type=number,
+        help=f"delta of the claim (default: {DELTA:g}; 0 for a function or program)",
     )
 
     def run(options: argparse.Namespace) -> tuple[Report, Path]:
@@ -75,10 +77,8 @@ def add_report_command(
         stated = None
         if options.shape is not None:
             stated = _fields(query_of(options))
-        delta = options.delta
-        if delta is None:
-            delta = DELTA if options.epsilon is None else 0.0
-        found = report_on(subject, stated=stated, epsilon=options.epsilon, delta=delta, tell=tell)
+        claim = {"epsilon": options.epsilon, "delta": options.delta}
+        found = report_on(subject, stated=stated, **claim, tell=tell)
         options.out.mkdir(parents=True, exist_ok=True)
         command = shlex.join(["python", "-m", "mechanisms", *options.arguments])
         path = options.out / "report.html"

@@ -49,12 +49,18 @@ def test_a_program_is_audited(tmp_path):
     )
     subject = program(f"awk -f {sampler}", text=True)
     report = report_on(
-        subject, stated={"shape": (1,), "linf_sensitivity": 1.0}, epsilon=1.0, delta=0.0,
-        others=False,
-    )  # fmt: skip
+        subject, stated={"shape": (1,), "linf_sensitivity": 1.0}, epsilon=1.0, others=False
+    )
     (cell,) = report.cells.values()
+    assert report.delta == 0
     assert cell["verdict"] == "refuted"
     assert cell["audit"]["epsilon_lower"] > 3
+
+
+def test_a_class_with_an_epsilon_alone_has_the_usual_delta():
+    stated = {"shape": (4,), "l2_sensitivity": 1.0}
+    report = report_on(subject_of("r1smg", {}), stated=stated, epsilon=1.0, others=False)
+    assert report.delta == 1e-5 and report.count("refuted") == 1
 
 
 @pytest.mark.parametrize("what", ["a syntax error", "more parameters", "another's key"])
