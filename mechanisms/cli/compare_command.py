@@ -108,8 +108,9 @@ def add_compare_command(
         "--answer",
         type=read_answer,
         metavar="FILE",
-        help="a public answer like yours, .npy or .csv: mechanisms whose error depends on the "
-        "answer, such as dawa, are ranked on it; its shape is the default of --shape",
+        help="a public answer like yours, a .npy file, or a .csv file of one column or of a matrix "
+        "without names: mechanisms whose error depends on the answer, such as dawa, are ranked on "
+        "it; its shape is the default of --shape",
     )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
