@@ -44,8 +44,8 @@ def read_numbers(path: Path | str) -> np.ndarray:
                         rows.append([_read(cell, place) for cell in cells])
                     elif len(cells) > 1:
                         raise ValueError(
-                            f"{place} names {len(cells)} columns, {', '.join(cells):.60}; give one "
-                            "column, or leave out the names where every column is meant"
+                            f"{place} names {len(cells)} columns ({', '.join(cells):.60}); give "
+                            "one column, or leave out the names if every column is meant"
                         )
                     width = width or len(cells)
                     if len(cells) != width:

@@ -186,8 +186,8 @@ class Query:
             self._check_structure()
             raise ValueError(
                 "l2_sensitivity is missing, and no other number of the query bounds it: state it, "
-                "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound, or, of "
-                "counts with each person in one cell, structure 'histogram'"
+                "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound; for counts "
+                "with each person in one cell, structure 'histogram' is enough"
             )
         return _checked_within("l2_sensitivity", min(bounds), SENSITIVITIES)
 

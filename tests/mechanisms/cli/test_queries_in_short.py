@@ -41,7 +41,7 @@ def test_the_change_of_a_gram_matrix(adjacency, change):
 
 
 def test_a_query_that_nothing_bounds():
-    words = r"l2_sensitivity is missing, .* state it, or l1_sens.* structure 'histogram'$"
+    words = r"l2_sensitivity is missing, .* state it, or l1_sens.* structure 'histogram' is enough$"
     with pytest.raises(ValueError, match=words):
         Query(shape=(2,))
 
