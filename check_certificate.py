@@ -1,5 +1,4 @@
 """Check that a privacy guarantee is false, or true:  python check_certificate.py FILE ...
-
 (epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E; P and Q are its
 probabilities for neighbours x and x'. This file derives the noise from the budget by the paper's
 formula, and intervals that contain P and Q. What it says of one holds at all its points."""
@@ -9,7 +8,10 @@ import re
 import sys
 from fractions import Fraction
 
-from flint import acb, arb, arb_poly, ctx, fmpq
+try:
+    from flint import acb, arb, arb_poly, ctx, fmpq
+except ImportError:
+    sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 ctx.prec = 128  # bits
 PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
@@ -26,7 +28,7 @@ def exact(value):  # an integer; a decimal or fraction as text; a size and its l
         size, limit = exact(value["is"]), exact(value["at_most"])
         need(len(value) == 2 and 0 < size <= limit, f"not a size above 0 and a limit: {value}")
         return size, limit
-    need(type(value) is int or NUMBER.fullmatch(value), f"no decimal or fraction: {value}")
+    need(type(value) is int or NUMBER.fullmatch(value), f"no decimal or fraction: {value!r}")
     return value if type(value) is int else fmpq(*Fraction(value).as_integer_ratio())
 
 
@@ -106,16 +108,14 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
         some = size // 2 if stride == 2 and start < 2 else 1
         far, noise = unit * (size - 1) / 3, unit * (2 - fmpq(1, size) - fmpq(1, n))
         tails = [arb((far - 2 * linf[0] * j * fmpq(size - j, size)) / noise) for j in (0, some)]
-        tails = [-x - TWO.log() if x > 0 else (-x.exp() / 2).log1p() for x in tails]
-        log_q += (n - size + 1) * tails[0]
-        log_p += flat * tails[0] + (n - size + 1 - flat) * tails[1]
+        a, b = (-x - TWO.log() if x > 0 else (-x.exp() / 2).log1p() for x in tails)
+        log_q, log_p = log_q + (n - size + 1) * a, log_p + flat * a + (n - size + 1 - flat) * b
     return arb(unit), log_p.exp(), log_q.exp()
 
 
-def gaussian(epsilon, delta, scale, classic=0, z=None):
-    mu, e, factor = arb(scale), arb(epsilon), arb(epsilon).exp()
-    if stated := classic == 1 and z:  # sigma = |x' - x| sqrt(2 ln(1.25 / delta)) / epsilon
-        mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt()
+def gaussian(epsilon, delta, scale, classic=0, z=None):  # mu = |x' - x| / sigma
+    stated, e, factor = classic == 1 and z, arb(epsilon), arb(epsilon).exp()
+    mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt() if stated else arb(scale)
     (p, q), above = (half_spaces(v / 2 - e / v, v) for v in (mu, mu * (1 + TINY)))
     need(stated or p - factor * q <= delta <= above[0] - factor * above[1], "mu is not the root")
     return mu, *((p, q) if z is None else half_spaces(z, mu))
@@ -130,21 +130,21 @@ def check(c):
     law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
     need(len(c) == 7 + ("step" in c) and not claim, "an unknown field")
-    need(abs(noise["scale"] / scale - 1) < TINY, f"the scale of the noise is {scale}")
+    need(abs(noise["scale"] / scale - 1) < TINY, f"the formula gives the scale {scale}")
     every = [*x, *noise, *event] in (["scale"], ["distance", "scale"]) and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()
-    proved = {
-        "delta_at_least": p - factor * q >= value > delta,
-        "epsilon_at_least": p >= arb(value).exp() * q and p > 0 and value > epsilon and delta == 0,
-        "delta_at_most": p - factor * q <= value == delta and every,
-    }
+    low, high = p - factor * q >= value > delta, p - factor * q <= value == delta and every
+    ratio = p >= arb(value).exp() * q and p > 0 and value > epsilon > delta == 0
+    proved = {"delta_at_least": low, "epsilon_at_least": ratio, "delta_at_most": high}
     need(proved[kind] and 0 < rate <= 1 and epsilon > 0 <= delta, f"not proved: P = {p}, Q = {q}")
-    return re.sub('[{}":]', "", "; ".join(json.dumps({k: v}) for k, v in c.items() if v))
+    facts = "; ".join(json.dumps({k: c[k]}) for k in dict.fromkeys(("claim", "bound", *c)) if c[k])
+    return ("HOLDS" if kind == "delta_at_most" else "REFUTED") + re.sub('[{}":]', "", f"; {facts}")
 
 
 if __name__ == "__main__":
-    sys.excepthook = lambda kind, e, _: print(f"{path}: {kind.__name__}: {e}", file=sys.stderr)
+    sys.excepthook = lambda *e: print(f"{path}: NOT PROVED, {e[1]!r}", file=sys.stderr)
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            for certificate in json.load(file)["certificates"] or need(False, "no certificate"):
-                print(check(certificate))
+            said = [*map(check, json.load(file)["certificates"])] or need(False, "no certificate")
+        print(*said, sep="\n")
+        print(f"{path}: {len(said)} proved, the last: {said[-1].split('; setting')[0]}")

@@ -21,7 +21,10 @@ import re
 import sys
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+try:
+    from flint import arb, ctx, fmpq
+except ImportError:
+    sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 from check_soft_limit import DEEPEST, need, soft
 
@@ -131,7 +134,7 @@ def check(c):
 
 
 if __name__ == "__main__":
-    sys.excepthook = lambda kind, e, _: print(f"{path}: {kind.__name__}: {e}", file=sys.stderr)
+    sys.excepthook = lambda *e: print(f"{path}: NOT PROVED, {e[1]!r}", file=sys.stderr)
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
             for certificate in json.load(file)["limits"] or need(False, "no certificate"):

@@ -93,8 +93,7 @@ def _describe(options) -> dict:
     }
     # python -OO leaves no docstrings.
     about = {"about": cls.__doc__.strip()} if cls.__doc__ else {}
-    queries = {"queries": accepted_queries(cls)} if options.queries else {}
-    return _metadata(cls) | about | {"options": described} | queries
+    return _metadata(cls) | about | {"options": described, "queries": accepted_queries(cls)}
 
 
 def _calibrate(options) -> dict:
@@ -215,14 +214,13 @@ def _parser() -> argparse.ArgumentParser:
     listing.set_defaults(run=_list, show=_show_list)
 
     describe = commands.add_parser(
-        "describe", parents=[common], help="one mechanism and its options"
+        "describe",
+        parents=[common],
+        help="one mechanism, its options and what a query must state",
+        description="One mechanism and its options. What a query must state is under `queries`: a "
+        "4x4 query of every kind is tried.",
     )
     add_key(describe)
-    describe.add_argument(
-        "--queries",
-        action="store_true",
-        help="also what a query must state: a 4x4 query of every kind is tried",
-    )
     describe.set_defaults(run=_describe, show=_show)
 
     calibrate = commands.add_parser(

@@ -143,9 +143,11 @@ def _estimate(options) -> int:
 
 
 def _list(options) -> int:
-    for name, study in all_studies().items():
-        print(f"{name:<14} {study.paper:<10} data: {', '.join(study.datasets)}")
-        print(f"{'':<14} {study.__doc__.strip().splitlines()[0]}")
+    studies = all_studies()
+    width = max(map(len, studies))
+    for name, study in studies.items():
+        print(f"{name:<{width}}  {study.paper:<10}  data: {', '.join(study.datasets)}")
+        print(f"{'':<{width}}  {study.__doc__.strip().splitlines()[0]}")
     return 0
 
 

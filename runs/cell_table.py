@@ -7,7 +7,7 @@ from studies.base.study import Study
 
 
 def cell_table(rows: pd.DataFrame, study: Study) -> str:
-    """One line for each number of a grid point, then the points that have none, with the reason.
+    """One line for each number of a grid point, what the metrics mean, and points without numbers.
 
     Args:
         rows: Of one cell, in the order of the store.
@@ -34,9 +34,11 @@ def cell_table(rows: pd.DataFrame, study: Study) -> str:
     table = ["  ".join(cells).rstrip() for cells in zip(*map(_padded, kept), strict=True)]
     points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])
     table = table if len(lines) > 1 else ["no numbers:"]
+    meanings = [f"{name}: {study.metric(name).meaning}" for name in measured["metric"].unique()]
     return "\n".join(
         [
             *table,
+            *meanings,
             *(
                 f"{row.status}: {row.shape}, epsilon {row.epsilon:g}: {row.message}"
                 for row in points.itertuples()

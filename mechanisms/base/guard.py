@@ -82,7 +82,9 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
         raise TypeError("the value must not be a masked array; fill it, see numpy.ma.filled")
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
         kind = getattr(value, "dtype", type(value).__name__)
-        raise TypeError(f"the value must be a numpy array of real numbers, got {kind}")
+        raise TypeError(
+            f"the value must be a numpy array of real numbers, got {kind}; numpy.asarray makes one"
+        )
     if value.dtype.kind == "f" and value.dtype not in (np.float32, np.float64):
         raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
     if value.shape != query.shape:

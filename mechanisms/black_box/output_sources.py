@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms.base.guard import check_whole_numbers
-from mechanisms.query.named_code import LoadError, load_named
+from mechanisms.query.named_code import LoadError, check_takes, load_named
 
 Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
 # (value, rng, count) -> count outputs, one per row
@@ -165,11 +165,15 @@ def finite_numbers(outputs: np.ndarray, complaint: str) -> np.ndarray:
     return outputs
 
 
-def load_function(name: str) -> Callable:
+def load_function(name: str, *parameters: str) -> Callable:
     """The function behind ``module:function``; the module must be importable.
 
+    Args:
+        parameters: What it is called with, in words.
+
     Raises:
-        ValueError: No such module or function, or a module that cannot be imported.
+        ValueError: No such module or function, a module that cannot be imported, or a function of
+            other parameters.
         TypeError: It is not callable.
     """
     module, colon, function = name.partition(":")
@@ -181,6 +185,7 @@ def load_function(name: str) -> Callable:
         raise ValueError(f"cannot load {name!r}: {error}") from error
     if not callable(found):
         raise TypeError(f"{name} must be a function, got {type(found).__name__}")
+    check_takes(found, parameters, name)
     return found
 
 

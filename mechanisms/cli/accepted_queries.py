@@ -4,6 +4,7 @@ import warnings
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.cli.query_arguments import in_options
+from mechanisms.query.named_code import error_line
 from mechanisms.query.query import Budget, Query, Unsupported
 
 SHAPE = (4, 4)
@@ -49,4 +50,7 @@ def _refusal(mechanism: type[Mechanism], query: Query, budget: Budget) -> str | 
             mechanism.calibrate(query, budget)
         except Unsupported as reason:
             return in_options(str(reason))
+        except Exception as error:
+            # Of code from elsewhere, or of a package that is not installed.
+            return error_line(error)
     return None

@@ -208,7 +208,8 @@ def _audit(options: argparse.Namespace) -> dict:
         )  # fmt: skip
         return {"release": f"{first} and {second}", **_answer(found, options)}
     named, command = options.key, options.program
-    release = load_function(named) if command is None else _words(command)
+    parameters = ("value", "rng", "count") if options.batch else ("value", "rng")
+    release = load_function(named, *parameters) if command is None else _words(command)
     if options.pair is None:
         raise ValueError("audit needs --pair, the two values that the mechanism is sampled on")
     pair = load_pair(options.pair)
@@ -242,12 +243,12 @@ def _words(command: str) -> list[str]:
 def _score(options: argparse.Namespace, pair: tuple[np.ndarray, np.ndarray] | None):
     if options.log_density is None:
         named = options.score is not None and ":" in options.score
-        return load_function(options.score) if named else options.score
+        return load_function(options.score, "outputs") if named else options.score
     if options.score is not None:
         raise ValueError("give --score or --log-density, not both")
     if pair is None:
         raise ValueError("--log-density needs a function or a program, which have a --pair")
-    return density_score(load_function(options.log_density), *pair)
+    return density_score(load_function(options.log_density, "value", "outputs"), *pair)
 
 
 def _answer(found: SequentialAudit, options: argparse.Namespace) -> dict:
@@ -280,9 +281,9 @@ def _show(found: dict) -> str:
             "bounds"
         )
         if found["whole_budget"]:
-            done = f"drew all; {found['refuted_after']:,} outputs refuted the claim"
+            done = f"drew all of --samples; {found['refuted_after']:,} refuted the claim"
     else:
-        done = "drew all; more may show more"
+        done = "drew all of --samples; with more, the bounds may rise"
         verdict = f"undecided: these samples do not contradict {claim}-differential privacy"
     lines = [
         f"{found['release']}, {found['samples']:,} outputs for each value, "

@@ -19,12 +19,13 @@ from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.cli.number_table import read_numbers
-from mechanisms.cli.query_arguments import in_options
+from mechanisms.cli.query_arguments import in_options, sensitivities_in_words
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
     estimate_text,
     leaders,
+    refuted,
     rmse_text,
     unranked,
 )
@@ -45,8 +46,10 @@ _BOTH = "both"
 # On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
     *("kappa", "seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
-    *("calibration", "true epsilon"),
+    *("true epsilon", "of best"),
 )
+# The columns on the noise as published, whatever the calibration of the row.
+_PUBLISHED = ("published RMSE", "true epsilon", "true delta", "verdict")
 
 
 def add_compare_command(
@@ -105,8 +108,9 @@ def add_compare_command(
         "--answer",
         type=read_answer,
         metavar="FILE",
-        help="a public answer like yours, .npy or .csv: mechanisms whose error depends on the "
-        "answer, such as dawa, are ranked on it; its shape is the default of --shape",
+        help="a public answer like yours, a .npy file, or a .csv file of one column or of a matrix "
+        "without names: mechanisms whose error depends on the answer, such as dawa, are ranked on "
+        "it; its shape is the default of --shape",
     )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
@@ -130,9 +134,9 @@ def add_compare_command(
             mechanisms=options.mechanisms,
             seconds=options.seconds,
             answer=options.answer,
-            tell=_tell,
+            tell=tell,
         )
-        _tell("")
+        tell("")
         per = "element" if is_identity(options.workload) else "query"
         if options.plot is not None:
             # matplotlib takes a second to load.
@@ -199,7 +203,7 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     """The comparison as tables, the reasons and the conclusion, as wide as the terminal."""
     axes = "x".join(map(str, query.shape))
     head = (
-        f"Answer of shape {axes}, M = {query.size:,}, l2 sensitivity {query.l2_sensitivity:g}, "
+        f"Answer of shape {axes}, M = {query.size:,}, {sensitivities_in_words(vars(query))}, "
         f"{query.adjacency}. RMSE per {per}."
     )
     budgets = frame.groupby(["epsilon", "delta"])
@@ -254,10 +258,14 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     lines = [
         _told(frame, per),
         "",
+        "import numpy as np",
+        "",
         "from mechanisms import Budget, Query, get_mechanism",
         "",
+        f"answer = np.zeros({query.shape})  # put your answer here",
         f"query = Query(shape={query.shape}{words})",
     ]
+    matrix = None if isinstance(options.workload, str | list) else options.workload
     for (epsilon, delta), part in frame.groupby(["epsilon", "delta"]):
         first = leaders(part)
         if len(first):
@@ -265,8 +273,10 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
             calibration = "published" if best.ready else "exact"
             asked = ""
             if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
-                named = isinstance(options.workload, str | list)
-                asked = f", workload={options.workload!r}" if named else ", workload=matrix"
+                asked = f", workload={options.workload!r}"
+                if matrix is not None:
+                    asked = ", workload=matrix"
+                    lines.append(f"matrix = np.zeros({matrix.shape})  # put your workload here")
             lines += [
                 f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
@@ -275,10 +285,10 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     return "\n".join([*lines, 'released = mechanism.release(answer, "secure")'])
 
 
-def _tell(key: str) -> None:
-    """One line that is written over, on a terminal: which mechanism is assessed."""
+def tell(line: str) -> None:
+    """One line that is written over, on a terminal: what is being done; an empty one at the end."""
     if sys.stderr.isatty():
-        print(f"\r{key:<40}{'' if key else chr(13)}", end="", file=sys.stderr, flush=True)
+        print(f"\r{line:<60}{'' if line else chr(13)}", end="", file=sys.stderr, flush=True)
 
 
 def _table(frame: pd.DataFrame) -> str:
@@ -286,7 +296,7 @@ def _table(frame: pd.DataFrame) -> str:
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
         *("rank", "mechanism", "calibration", "RMSE", "of best", "of the limit", "99% below"),
-        *("published RMSE", "true epsilon", "true delta", "verdict", "seconds per draw", "kappa"),
+        *(*_PUBLISHED, "seconds per draw", "kappa"),
     )
     lines = [head]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
@@ -306,13 +316,21 @@ def _table(frame: pd.DataFrame) -> str:
 
 def _fitting(lines: list[tuple[str, ...]]) -> str:
     """The table, without the columns that matter least where it is too wide."""
-    table, columns, width = _aligned(lines), list(zip(*lines, strict=True)), _width()
+    columns, width = list(zip(*lines, strict=True)), _width()
+    table = _headed(columns)
     for name in _FIRST_TO_GO:
         if max(map(len, table.splitlines())) <= width:
             return table
         columns = [column for column in columns if column[0] != name]
-        table = f"{_aligned(list(zip(*columns, strict=True)))}\n(--csv has all columns)"
+        table = f"{_headed(columns)}\n(--csv has all columns)"
     return table
+
+
+def _headed(columns: list[tuple[str, ...]]) -> str:
+    """The table, with a line above its names that says which noise the last columns are about."""
+    first = next(name for name, *_ in columns if name in _PUBLISHED)
+    above = ["as published:" if name == first else "" for name, *_ in columns]
+    return _aligned([tuple(above), *zip(*columns, strict=True)])
 
 
 def _claim(row) -> tuple[str, str, str, str]:
@@ -321,11 +339,14 @@ def _claim(row) -> tuple[str, str, str, str]:
 
 
 def _grids(frame: pd.DataFrame) -> list[str]:
-    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide."""
-    ranked = frame[frame["rank"].notna()]
+    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide.
+
+    A mechanism that is refuted as published says so.
+    """
+    ranked, false = frame[frame["rank"].notna()], set(frame["mechanism"][refuted(frame)])
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
-    names = ("mechanism", *table.index)
+    names = ("mechanism", *(f"{key}{' (refuted)' * (key in false)}" for key in table.index))
     columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
     room = _width() - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))

@@ -94,8 +94,8 @@ def text(found: dict) -> str:
     for name, given in (("epsilon", "delta"), ("delta", "epsilon")):
         lines += [f"{name} at {given} {each[given]:g}: {_between(each)}" for each in found[name]]
     lines += [
-        f"an attack with {each['false_positive_rate']:g} false positives finds "
-        f"{rounded_up(each['upper'], 4)} of the members at most"
+        f"at a false positive rate of {each['false_positive_rate']:g}, the true positive rate of "
+        f"an attack is at most {rounded_up(each['upper'], 4)}"
         for each in found["true_positive_rate"]
     ]
     if "budget" in found:

@@ -5,11 +5,12 @@ import json
 from collections.abc import Callable
 
 from mechanisms.cli.arguments import new_file, number
+from mechanisms.cli.query_arguments import sensitivities_in_words
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.words import rounded_down
+from mechanisms.query.words import rounded_down, rounded_up
 
 _DESCRIPTION = (
     "A certified lower bound of the error of every mechanism for a query whose answer takes all "
@@ -58,7 +59,7 @@ def add_limit_command(
 
 
 def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
-    """The bound, the best mechanism known, and the bound over its error; None for what is unknown.
+    """The bound, the best mechanism known, and its error over the bound; None for what is unknown.
 
     Errors are root mean square errors of an element.
     """
@@ -67,13 +68,15 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
     return {
         "shape": list(query.shape),
         "l2_sensitivity": query.l2_sensitivity,
+        "l1_sensitivity": query.l1_sensitivity,
+        "linf_sensitivity": query.linf_sensitivity,
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "limit_rmse": lowest.rmse,
         "how": lowest.how,
         "best": best.mechanism if best else None,
         "best_rmse": best.rmse if best else None,
-        "ratio": lowest.rmse / best.rmse if known else None,
+        "of_limit": best.rmse / lowest.rmse if known else None,
     }
 
 
@@ -81,7 +84,7 @@ def text(found: dict) -> str:
     """The answer in words; the limit is rounded down."""
     axes = "x".join(map(str, found["shape"]))
     lines = [
-        f"Answer of shape {axes}, l2 sensitivity {found['l2_sensitivity']:g}, "
+        f"Answer of shape {axes}, {sensitivities_in_words(found)}, "
         f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE of an element.",
         f"limit  {rounded_down(found['limit_rmse'], 6)}: {found['how']}"
         if found["limit_rmse"] is not None
@@ -90,6 +93,6 @@ def text(found: dict) -> str:
         if found["best"]
         else "best   no mechanism of the package serves this query and budget",
     ]
-    if found["ratio"] is not None:
-        lines.append(f"ratio  {rounded_down(found['ratio'], 5)}")
+    if found["of_limit"] is not None:
+        lines[-1] += f", {rounded_up(found['of_limit'], 5)} times the limit"
     return "\n".join(lines)

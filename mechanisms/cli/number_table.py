@@ -15,7 +15,9 @@ _LONGEST = 1 << 27
 
 
 def read_numbers(path: Path | str) -> np.ndarray:
-    """The numbers of a .npy file, or (rows, columns) of a .csv file, below any line of names.
+    """The numbers of a .npy file, or (rows, columns) of a .csv file; one column may have a name.
+
+    Several named columns may hold other things beside the numbers, such as the ages of counts.
 
     Raises:
         OSError: The file cannot be read.
@@ -31,6 +33,7 @@ def read_numbers(path: Path | str) -> np.ndarray:
             check_whole_numbers(numbers, "it")
         return numbers.astype(float)
     rows: list[list[float]] = []
+    width = 0
     with open(path, encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(_lines(file), strict=True)
         try:
@@ -39,8 +42,14 @@ def read_numbers(path: Path | str) -> np.ndarray:
                     place = f"line {lines.line_num}"
                     if lines.line_num > 1 or any(map(_is_read, cells)):
                         rows.append([_read(cell, place) for cell in cells])
-                    if rows and len(rows[-1]) != len(rows[0]):
-                        wide = f"{len(rows[-1])} cells, and the lines before it {len(rows[0])}"
+                    elif len(cells) > 1:
+                        raise ValueError(
+                            f"{place} names {len(cells)} columns ({', '.join(cells):.60}); give "
+                            "one column, or leave out the names if every column is meant"
+                        )
+                    width = width or len(cells)
+                    if len(cells) != width:
+                        wide = f"{len(cells)} cells, and the lines before it {width}"
                         raise ValueError(f"{place} has {wide}; give every line as many")
         except csv.Error as error:
             told = f"line {lines.line_num} is not CSV ({error})"

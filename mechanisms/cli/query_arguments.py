@@ -6,6 +6,7 @@ import json
 import math
 import re
 import warnings
+from collections.abc import Mapping
 
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
@@ -165,6 +166,13 @@ def mechanism_of(options) -> Mechanism:
             f"published claims {claim}"
         )
     return mechanism
+
+
+def sensitivities_in_words(numbers: Mapping[str, object]) -> str:
+    """Those of l1 and linf that are known after that of l2, of the fields of a query."""
+    known = {norm: numbers[f"{norm}_sensitivity"] for norm in ("l1", "linf")}
+    rest = [f", {norm} {value:g}" for norm, value in known.items() if value is not None]
+    return f"l2 sensitivity {numbers['l2_sensitivity']:g}{''.join(rest)}"
 
 
 def in_options(text: str) -> str:

@@ -3,11 +3,11 @@
 import argparse
 import dataclasses
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from mechanisms.cli.arguments import new_folder, number
+from mechanisms.cli.compare_command import tell
 from mechanisms.query.query import Query
 from mechanisms.report.page import page
 from mechanisms.report.report import Report, report_on
@@ -62,7 +62,9 @@ def add_report_command(
         "--epsilon", type=number, help="the claim of a function or program (default: six values)"
     )
     parser.add_argument(
-        "--delta", type=number, help=f"delta of the claim (default: {DELTA:g}; 0 for a function)"
+        "--delta",
+        type=number,
+        help=f"delta of the claim (default: {DELTA:g}; 0 for a function or program)",
     )
 
     def run(options: argparse.Namespace) -> tuple[Report, Path]:
@@ -75,15 +77,13 @@ def add_report_command(
         stated = None
         if options.shape is not None:
             stated = _fields(query_of(options))
-        delta = options.delta
-        if delta is None:
-            delta = DELTA if options.epsilon is None else 0.0
-        found = report_on(subject, stated=stated, epsilon=options.epsilon, delta=delta, tell=_tell)
+        claim = {"epsilon": options.epsilon, "delta": options.delta}
+        found = report_on(subject, stated=stated, **claim, tell=tell)
         options.out.mkdir(parents=True, exist_ok=True)
         command = shlex.join(["python", "-m", "mechanisms", *options.arguments])
         path = options.out / "report.html"
         path.write_text(page(found, command), encoding="utf-8")
-        print(f"\r{'':<60}\r", end="", file=sys.stderr)
+        tell("")
         return found, path
 
     parser.set_defaults(run=run, show=_show, json=False)
@@ -92,15 +92,9 @@ def add_report_command(
 def _show(written: tuple[Report, Path]) -> str:
     found, path = written
     lines = [f"{found.about['title']}, {found.query}", *summary(found), *undecided(found)[:REASONS]]
-    return "\n".join([*lines, f"The page, which a browser prints: {path}"])
+    return "\n".join([*lines, f"The page, for a browser: {path}"])
 
 
 def _fields(query: Query) -> dict:
     fields = {each.name: getattr(query, each.name) for each in dataclasses.fields(query)}
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _tell(line: str) -> None:
-    """One line that is written over, on a terminal."""
-    if sys.stderr.isatty():
-        print(f"\r{line:<60}", end="", file=sys.stderr, flush=True)

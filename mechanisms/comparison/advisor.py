@@ -29,7 +29,8 @@ TIE_DEVIATIONS = 3.0
 _MOST_NAMED = 3
 # With a workload compared only if it is named, and why.
 _ON_REQUEST = {
-    "matrix-mechanism-cvxpy": "takes tens of seconds to find what matrix-mechanism finds; name it"
+    "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
+    "it with --mechanisms, or mechanisms= from Python"
 }
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
@@ -170,7 +171,7 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in rows.groupby(["epsilon", "delta"], sort=False):
         part = part.assign(rank=_ranks(part))
-        part = part.assign(refuted=_refuted(part) & part["rank"].notna())
+        part = part.assign(refuted=refuted(part) & part["rank"].notna())
         best = part.loc[part["rank"].notna(), "rmse"].min()
         parts.append(part.assign(times_best=part["rmse"] / best))
     frame = pd.concat(parts).sort_values(
@@ -189,7 +190,7 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _refuted(rows: pd.DataFrame) -> pd.Series:
+def refuted(rows: pd.DataFrame) -> pd.Series:
     """Whether the published claim of each row's mechanism is refuted."""
     published = rows["calibration"].eq("published") & rows["verdict"].eq(REFUTED)
     return rows["mechanism"].isin(rows["mechanism"][published])
@@ -243,15 +244,16 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
             f"At {budget} no mechanism supports this query with proven privacy and a known error."
         )
     first = leaders(part)
-    best = first.iloc[0]
-    exact = best.calibration == "exact"
-    how = "exactly calibrated" if exact else "as published"
-    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(best)} per {per}"
-    if exact and best.ready:
+    best, how = first.iloc[0], "as published"
+    told = best
+    if best.calibration == "exact" and best.ready:
+        how += f" (exact within {TIE:.1%})"
         published = part["mechanism"].eq(best.mechanism) & part["calibration"].eq("published")
-        text += f", and {rmse_text(part[published].iloc[0])} as published"
-    text += "."
-    false = set(part["mechanism"][_refuted(part)])
+        told = part[published].iloc[0]
+    elif best.calibration == "exact":
+        how = "exactly calibrated"
+    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(told)} per {per}."
+    false = set(part["mechanism"][refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
     ties = [
         f"{row.title}{' (refuted as published)' if row.mechanism in false else ''}"

@@ -1,8 +1,10 @@
 """Code that a user names as ``module:name``: how it is loaded, with errors of one line."""
 
 import importlib
+import inspect
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -36,6 +38,24 @@ def load_named(name: str) -> object:
     if not hasattr(module, attribute):
         raise LoadError(f"the module {module_name} defines no {attribute!r}")
     return getattr(module, attribute)
+
+
+def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> None:
+    """Raise ValueError, with the name of the function, unless it can be called with these.
+
+    What states no parameters passes, as some functions in C do.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*parameters)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must take ({', '.join(parameters)}), and it takes {signature}; give a "
+            "function of these that calls it"
+        ) from error
 
 
 def error_line(error: Exception, name: str = "") -> str:

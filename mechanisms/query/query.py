@@ -20,6 +20,10 @@ STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
 OF_RECORDS = ("records", "gram", "histogram")
 # A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
 _TYPED_BY_HAND = 1e-4
+_OF_A_MEAN = (
+    "; for a sum or mean of records state no structure, but its l2_sensitivity: 2 C / n for the "
+    "mean of n records of norm at most C, under adjacency replace"
+)
 
 
 class Unsupported(Exception):
@@ -182,7 +186,8 @@ class Query:
             self._check_structure()
             raise ValueError(
                 "l2_sensitivity is missing, and no other number of the query bounds it: state it, "
-                "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound"
+                "or l1_sensitivity, linf_sensitivity, element_range or frobenius_bound; for counts "
+                "with each person in one cell, structure 'histogram' is enough"
             )
         return _checked_within("l2_sensitivity", min(bounds), SENSITIVITIES)
 
@@ -192,7 +197,7 @@ class Query:
         if self.structure not in STRUCTURES:
             raise ValueError(
                 f"structure must be one of {STRUCTURES} if record_bound is given, got "
-                f"{self.structure!r}"
+                f"{self.structure!r}{'' if self.structure else _OF_A_MEAN}"
             )
         if self.structure not in OF_RECORDS:
             self._check_added()
@@ -204,8 +209,10 @@ class Query:
             return
         square = len(self.shape) == 2 and self.shape[0] == self.shape[1]
         if len(self.shape) != 2 or (self.structure == "gram" and not square):
-            kind = "square matrix" if self.structure == "gram" else "matrix"
-            raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}")
+            kind, hint = "matrix with records as its columns", _OF_A_MEAN
+            if self.structure == "gram":
+                kind, hint = "square matrix", ""
+            raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}{hint}")
 
     def _check_added(self) -> None:
         """Counts and votes: the sensitivities must be those of what one record adds."""

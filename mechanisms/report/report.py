@@ -83,7 +83,7 @@ def report_on(
     *,
     stated: dict | None = None,
     epsilon: float | None = None,
-    delta: float = DELTA,
+    delta: float | None = None,
     sizes=SIZES,
     epsilons=EPSILONS,
     others: bool = True,
@@ -96,7 +96,7 @@ def report_on(
         stated: Fields of the `Query` that it answers; None for the standard queries. A function or
             a program needs it, and `epsilon`.
         epsilon: The claim of a function or a program; None for a class, which is calibrated.
-        delta: Of the claim, and of the budgets of a class.
+        delta: Of the claim, or of the budgets of a class; None for 0, or for 1e-5 of a class.
         sizes, epsilons: The grid of a class.
         others: Whether to compare with all mechanisms.
         tell: Is called with a line on what is done.
@@ -117,6 +117,8 @@ def report_on(
             (about,) = questions.ask("what_it_is", [{}], IMPORT, IMPORT)
         if "fault" in about:
             raise NoReport(about["fault"])
+        if delta is None:
+            delta = DELTA if about["kind"] == MECHANISM else 0.0
         if about["kind"] != MECHANISM:
             found = _of_outputs(questions, about, stated, epsilon, delta, others)
         else:

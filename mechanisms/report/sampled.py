@@ -34,7 +34,10 @@ def sampled(subject: Subject, question: dict) -> dict:
 
 def _sampled(subject: Subject, question: dict) -> dict:
     query = query_of(question)
-    release = load_function(subject.name) if question["function"] else shlex.split(subject.name)
+    if question["function"]:
+        release = load_function(subject.name, "value", "rng")
+    else:
+        release = shlex.split(subject.name)
     found = audit_pairs(
         release, query, question["epsilon"], question["delta"],
         audits=1, seconds=SECONDS, most=OUTPUTS, text=subject.text,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
-from mechanisms.query.named_code import LoadError, error_line, load_named
+from mechanisms.query.named_code import LoadError, check_takes, error_line, load_named
 from mechanisms.query.words import nearest
 
 MECHANISM, FUNCTION, PROGRAM = "mechanism", "function", "program"
@@ -113,6 +113,7 @@ def _what_it_is(subject: Subject) -> dict:
         raise TypeError(
             f"{subject.given} must be a class or a function, got {type(found).__name__}"
         )
+    check_takes(found, ("value", "rng"), subject.given)
     about = inspect.getdoc(found) if inspect.isfunction(found) else None
     return {"kind": FUNCTION, "title": subject.given, "about": about or ""}
 

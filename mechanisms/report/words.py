@@ -24,7 +24,10 @@ MEANING = {
     UNSUPPORTED: "it does not serve this query or budget",
     FAILED: "there is no answer",
 }
-_SURE = "Samples refute with 99.9% confidence for all of this report together; they prove nothing."
+_SURE = (
+    "Samples can refute a claim, not prove it. The probability of a wrong refutation is at most "
+    "0.1% in this whole report."
+)
 
 
 def summary(report: Report) -> list[str]:

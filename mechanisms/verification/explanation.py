@@ -12,25 +12,25 @@ from mechanisms.verification.verification import (
     Verification,
 )
 
-# What no verdict covers; tests/mechanisms/verification/test_verify_command.py measures the shares.
+# What no verdict covers; SHARP_EDGES.md says more.
 _BEYOND = [
-    "  randomness   numpy's generators are not cryptographic: whoever learns one's state",
-    '               knows the noise; the verdict takes the numbers to be random. See rng="secure"',
-    "  precision    the verdict is on real numbers. Low bits of a float64 tell more, unless the",
-    "               noise is whole: with Gaussian noise at (1, 1e-5), 7.1% of answers are no",
-    "               multiple of 2^-53 at value 0, and none at value 1. See audit --score bits",
+    "  randomness   the verdict takes the noise to be random. Numpy's generators are not",
+    "               cryptographic: from the state of one its noise can be computed, so use",
+    '               rng="secure" for real data',
+    "  precision    the verdict is about real numbers. Unless the noise is whole, the last bits",
+    "               of a float64 can reveal more; audit --score bits looks at them",
 ]
 
 
 def explain(result: Verification) -> str:
     """The verification as text, for a reader who is new to differential privacy."""
     claimed = f"({result.claimed_epsilon:g}, {result.claimed_delta:g})"
+    plus = f", plus {result.claimed_delta:g}" if result.claimed_delta else ""
     lines = [
         f"{result.mechanism}, {result.calibration} calibration",
         f"  verdict      {result.verdict}: {result.contradiction or _reason(result)}",
-        f"  claim        {claimed}-differential privacy: between neighbouring data sets no event",
-        f"               becomes more than e^{result.claimed_epsilon:g} times as likely, up to a "
-        f"probability of {result.claimed_delta:g}",
+        f"  claim        {claimed}-differential privacy: the probability of any event is at most",
+        f"               e^{result.claimed_epsilon:g} times that for a neighbouring data set{plus}",
     ]
     if result.verdict == INCONSISTENT:
         return "\n".join(lines)

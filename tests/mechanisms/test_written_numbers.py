@@ -73,8 +73,8 @@ def test_whole_numbers_have_any_length():
 @pytest.mark.parametrize("text", CHANGED)
 def test_tables_plans_and_options(text, tmp_path):
     table, plan = tmp_path / "table.csv", tmp_path / "plan.yaml"
-    table.write_text(f"a,b\n1,2\n3,{text}\n")
-    with pytest.raises(ValueError, match=r"^line 3: .*(would be read as|too long)"):
+    table.write_text(f"1,2\n3,{text}\n")
+    with pytest.raises(ValueError, match=r"^line 2: .*(would be read as|too long)"):
         read_numbers(table)
     plan.write_text(f"releases:\n  - gaussian: 1\n    times: {text}\n")
     with pytest.raises(ConfigError, match="line 3: "):
@@ -100,7 +100,10 @@ def test_tables_plans_and_options(text, tmp_path):
         ("1,2\nnan,3\n", "line 2 has 'nan'"),
         ("1x,2\n1,3\n", "line 1 has '1x'"),
         ("1;2\n", "no line of numbers"),
-        ("a,b\n", "no line of numbers"),
+        ("a\n", "no line of numbers"),
+        ("age,count\n20,5\n21,6\n", r"line 1 names 2 columns \(age, count\); give one"),
+        (",count\n0,5\n1,6\n", r"line 1 names 2 columns \(, count\)"),
+        ("count\n20,5\n", "line 2 has 2 cells, and the lines before it 1"),
         ("", "no line of numbers"),
     ],
 )
@@ -113,7 +116,9 @@ def test_a_table_says_which_line_is_wrong(content, words, tmp_path):
 
 def test_a_table_is_read_with_its_quotes_names_and_blank_lines(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text('\ufeff"a, b",c\n\n"19", 2\r\n-3e0,.5\n', encoding="utf-8")
+    path.write_text('\ufeff"a, b"\n\n"19"\r\n-3e0\n', encoding="utf-8")
+    assert read_numbers(path).tolist() == [[19], [-3]]
+    path.write_text('"19", 2\n\n-3e0,.5\n')
     assert read_numbers(path).tolist() == [[19, 2], [-3, 0.5]]
 
 

@@ -79,6 +79,9 @@ def test_what_is_unsupported_is_told_and_no_failure(capsys):
     assert main([*CITY, "--mechanism", "idn"]) == 0
     shown = capsys.readouterr().out
     assert "unsupported: 12x12, epsilon 0.5: needs element_range" in shown
+    assert main([*CITY, "--mechanism", "gaussian"]) == 0
+    meaning = all_studies()["count_query"].metric("expected_loss").meaning
+    assert f"\nexpected_loss: {meaning}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -159,6 +162,7 @@ def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, mon
 def test_every_study_is_listed(capsys):
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
+    assert len({line.index("data: ") for line in shown.splitlines()[::2]}) == 1
     for name, module in all_studies().items():
         assert name in shown
         assert module.__doc__.strip().splitlines()[0] in shown

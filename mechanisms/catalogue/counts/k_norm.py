@@ -31,7 +31,7 @@ class KNormMechanism(AdditiveMechanism):
         if query.linf_sensitivity is None:
             raise Unsupported("needs linf_sensitivity, the largest change of one element")
         if query.structure not in (None, "counts"):
-            raise Unsupported(f"has no noise for structure {query.structure!r}")
+            raise Unsupported(f"is not defined for structure {query.structure!r}")
         body = CubeNorm
         if query.structure == "counts":
             if query.most_counts < query.size:

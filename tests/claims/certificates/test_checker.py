@@ -26,8 +26,10 @@ def test_committed_certificates_are_confirmed(path):
     for certificate in json.loads(path.read_text())["certificates"]:
         proved = check_certificate.check(certificate)
         ((name, value),) = certificate["bound"].items()
-        assert proved.startswith(f"setting {certificate['setting']}; mechanism ")
-        assert proved.endswith(f"; bound {name} {value}")
+        epsilon, delta = certificate["claim"].values()
+        word = "HOLDS" if name == "delta_at_most" else "REFUTED"
+        said = f"{word}; claim epsilon {epsilon}, delta {delta}; bound {name} {value}; setting "
+        assert proved.startswith(f"{said}{certificate['setting']}; mechanism ")
         assert not set("{}'\"") & set(proved)
 
 
@@ -36,11 +38,16 @@ def test_a_stranger_needs_one_file(tmp_path):
     (tmp_path / "r1-thm5.json").write_bytes((FOLDER / "r1-thm5.json").read_bytes())
     command = [sys.executable, "check_certificate.py", "r1-thm5.json"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert len(run.stdout.splitlines()) == 8
+    lines = run.stdout.splitlines()
+    assert len(lines) == 9 and all(line.startswith("REFUTED; claim epsilon ") for line in lines[:8])
+    assert lines[8] == (
+        "r1-thm5.json: 8 proved, the last: REFUTED; claim epsilon 0.0140625, delta 1e-05; bound "
+        "delta_at_least 0.4118802"
+    )
     (tmp_path / "r1-thm5.json").write_text((FOLDER / "r1-thm5.json").read_text()[:-40])
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr.startswith("r1-thm5.json: JSONDecodeError")
+    assert run.stdout == "" and run.stderr.startswith("r1-thm5.json: NOT PROVED, JSONDecodeError(")
     assert run.stderr.count("\n") == 1
 
 
@@ -53,7 +60,25 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
     (tmp_path / "none.json").write_text('{"certificates": [], "limits": []}')
     run = subprocess.run([*command, tmp_path / "none.json"], capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr.endswith("none.json: ValueError: no certificate\n")
+    assert run.stderr.endswith("none.json: NOT PROVED, ValueError('no certificate')\n")
+
+
+@pytest.mark.parametrize("checker", ["check_certificate.py", "check_limit.py"])
+def test_an_error_is_one_line(checker, tmp_path):
+    command = [sys.executable, ROOT / checker, "forged.json"]
+    groups = {key: {} for key in ("neighbours", "noise", "event", "bound", "test")}
+    forged = groups | {"claim": {"epsilon": "1\n2"}}
+    (tmp_path / "forged.json").write_text(
+        json.dumps({"certificates": [forged], "limits": [forged]})
+    )
+    (tmp_path / "flint.py").write_text("raise ImportError")
+    for flint, words in (
+        ({}, "forged.json: NOT PROVED, ValueError"),
+        ({"PYTHONPATH": str(tmp_path)}, "error: the checker needs python-flint"),
+    ):
+        run = subprocess.run(command, cwd=tmp_path, env=flint, capture_output=True, text=True)
+        assert run.returncode == 1 and run.stdout == ""
+        assert run.stderr.startswith(words) and run.stderr.count("\n") == 1
 
 
 def test_the_checker_is_short_and_independent():
@@ -246,7 +271,7 @@ def test_noise_of_a_norm_gains_nothing():
     (first, *_) = certificates("guarantee-laplace")
     assert float(Fraction(first["noise"]["scale"])) == 12
     nearer = first | {"noise": {"scale": "11"}}
-    with pytest.raises(ValueError, match="the scale of the noise is 12"):
+    with pytest.raises(ValueError, match="the formula gives the scale 12"):
         check_certificate.check(nearer)
 
 
@@ -292,4 +317,4 @@ def test_forged_certificates_are_refused(forged):
 
 
 def test_what_the_forged_ones_were_made_of_is_proved():
-    assert "delta_at_most" in check_certificate.check(ROOT_OF_DELTA)
+    assert check_certificate.check(ROOT_OF_DELTA).startswith("HOLDS; claim ")

@@ -77,7 +77,7 @@ def test_bad_queries(changes, error, words):
         (np.ones((2, 3)), ValueError, r"shape \(3, 2\), got \(2, 3\)"),
         (np.array([[1, 2], [np.nan, 0], [0, 0]]), ValueError, r"nan at index \(1, 0\)"),
         (np.full((3, 2), np.inf), ValueError, "inf"),
-        ([[1, 2], [3, 4], [5, 6]], TypeError, "numpy array of real numbers, got list"),
+        ([[1, 2], [3, 4], [5, 6]], TypeError, "real numbers, got list; numpy.asarray makes one"),
         (np.ones((3, 2), bool), TypeError, "bool"),
         (np.ones((3, 2), complex), TypeError, "complex"),
         (np.ones((3, 2), np.float16), TypeError, "float16"),
@@ -228,10 +228,10 @@ def test_outside_class_that_is_no_mechanism():
     ("structure", "bound", "shape", "words"),
     [
         ("rows", 1.0, (3, 3), "structure must be one of"),
-        (None, 1.0, (3, 3), "structure must be one of"),
+        (None, 1.0, (50,), "structure must be one of .* 2 C / n for the mean of n records"),
         ("gram", None, (3, 3), "needs record_bound"),
-        ("gram", 1.0, (3, 4), "square matrix"),
-        ("records", 1.0, (3,), "needs a matrix"),
+        ("gram", 1.0, (3, 4), r"needs a square matrix, got \(3, 4\)$"),
+        ("records", 1.0, (50,), r"needs a matrix .*, got \(50,\); .* 2 C / n for the mean"),
         ("gram", -1.0, (3, 3), "1e-12 <= record_bound"),
     ],
 )

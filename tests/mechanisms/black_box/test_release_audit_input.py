@@ -67,6 +67,7 @@ def test_an_exception_of_named_code_is_told_with_its_line(
     [
         ("missing", "black_box_under_audit defines no 'missing'"),
         ("constant", "must be a function, got float"),
+        ("wide", "wide must take (value, rng), and it takes (value, rng, scale); give a function"),
         ("infinite", "must return finite numbers"),
         ("changing", "one shape"),
         ("in_place", "read-only"),

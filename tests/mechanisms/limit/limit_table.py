@@ -20,7 +20,8 @@ COLUMNS = ("epsilon", "delta", "elements", "limit_rmse", "best_rmse", "best", "r
 def row(size: int, epsilon: float, delta: float) -> dict:
     """One setting at l2 sensitivity 1; the limit is rounded down."""
     query = Query(shape=(size,), l2_sensitivity=1.0)
-    return answer(query, Budget(epsilon=epsilon, delta=delta)) | {"elements": size}
+    found = answer(query, Budget(epsilon=epsilon, delta=delta))
+    return found | {"elements": size, "ratio": found["limit_rmse"] / found["best_rmse"]}
 
 
 def markdown() -> list[str]:

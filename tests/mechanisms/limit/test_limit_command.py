@@ -24,7 +24,7 @@ def test_the_command_as_json(capsys):
     assert found["limit_rmse"] == limit(query, BUDGET, fast=True).rmse
     assert found["best"] == "spherical-gamma"
     assert found["limit_rmse"] < found["best_rmse"] < 2 * 3.7306317
-    assert found["ratio"] == found["limit_rmse"] / found["best_rmse"]
+    assert found["of_limit"] == found["best_rmse"] / found["limit_rmse"]
 
 
 def test_the_command_in_words(capsys):
@@ -32,7 +32,10 @@ def test_the_command_in_words(capsys):
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     # sqrt(1.9181) of the staircase; the limit is rounded down.
-    assert "limit  1.38495: " in shown and "best   1.38496: staircase" in shown
+    assert "limit  1.38495: " in shown and "best   1.38496: staircase, 1.0001 times" in shown
+    norms = ["--l2-sensitivity", "0.5", "--l1-sensitivity", "1", "--linf-sensitivity", "0.5"]
+    assert main(["limit", "--shape", "4", *norms, "--epsilon", "1", "--fast"]) == 0
+    assert "l2 sensitivity 0.5, l1 1, linf 0.5, (1, 0)-DP" in capsys.readouterr().out
     assert main([*arguments, "--element-range", "0,1"]) == 0
     assert "no bound known: the bound is for answers of unrestricted range" in (
         capsys.readouterr().out

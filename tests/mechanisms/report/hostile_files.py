@@ -36,6 +36,10 @@ REFUSED = {
     "a missing package": ("import no_such_package\n", "Mine", "no_such_package"),
     "another name": ("class Mime:\n    pass\n", "Mine", "did you mean 'Mime'"),
     "another class": ("class Mine:\n    pass\n", "Mine", "must be a Mechanism"),
+    "more parameters": (
+        "def mine(value, epsilon, scale):\n    return value\n", "mine",
+        "mine must take (value, rng), and it takes (value, epsilon, scale)",
+    ),
     "a number": ("Mine = 3\n", "Mine", "must be a class or a function, got int"),
     "an abstract class": (
         "from mechanisms import Mechanism\nclass Mine(Mechanism):\n    key = 'm'\n",

@@ -63,21 +63,27 @@ def test_a_program_is_audited(tmp_path):
     )
     subject = program(f"awk -f {sampler}", text=True)
     report = report_on(
-        subject, stated={"shape": (1,), "linf_sensitivity": 1.0}, epsilon=1.0, delta=0.0,
-        others=False,
-    )  # fmt: skip
+        subject, stated={"shape": (1,), "linf_sensitivity": 1.0}, epsilon=1.0, others=False
+    )
     (cell,) = report.cells.values()
+    assert report.delta == 0
     assert cell["verdict"] == "refuted"
     assert cell["audit"]["epsilon_lower"] > 3
 
 
-@pytest.mark.parametrize("what", ["a syntax error", "another's key"])
+def test_a_class_with_an_epsilon_alone_has_the_usual_delta():
+    stated = {"shape": (4,), "l2_sensitivity": 1.0}
+    report = report_on(subject_of("r1smg", {}), stated=stated, epsilon=1.0, others=False)
+    assert report.delta == 1e-5 and report.count("refuted") == 1
+
+
+@pytest.mark.parametrize("what", ["a syntax error", "more parameters", "another's key"])
 def test_a_hostile_file_is_refused_in_one_line(what, tmp_path, capsys):
     source, name, words = REFUSED[what]
     path = written(tmp_path, source)
     assert main(["report", f"{path}:{name}", "--out", str(tmp_path)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ") and words in line
+    told = capsys.readouterr().err
+    assert told.startswith("error: ") and words in told and told.count("\n") == 1
     assert not list(tmp_path.glob("*.html"))
 
 

@@ -167,12 +167,16 @@ def test_verify_says_what_numpy_and_floating_point_give_away(capsys):
     arguments = "--shape 1 --l2-sensitivity 1 --epsilon 1 --delta 1e-5"
     assert main(["verify", "gaussian-analytic", *arguments.split()]) == 0
     shown = capsys.readouterr().out
-    assert "numpy's generators are not cryptographic" in shown and 'rng="secure"' in shown
-    assert "7.1% of answers are no\n               multiple of 2^-53 at value 0" in shown
+    assert "Numpy's generators are not" in shown and 'rng="secure"' in shown
+    assert "last bits\n               of a float64 can reveal more" in shown
+    assert "times that for a neighbouring data set, plus 1e-05\n" in shown
+    pure = "--shape 1 --l1-sensitivity 1 --epsilon 1"
+    assert main(["verify", "laplace", *pure.split()]) == 0
+    assert "times that for a neighbouring data set\n" in capsys.readouterr().out
 
 
 def test_low_bits_of_gaussian_noise_tell_a_zero():
-    """The share that `verify` states. Noise below 1/2 has finer spacing than 2^-53, a sum has not.
+    """The share in SHARP_EDGES.md. Noise below 1/2 has finer spacing than 2^-53, a sum has not.
 
     Of |n| in [2^-(k+1), 2^-k) a share of 1 - 2^-k has bits beyond it.
     """

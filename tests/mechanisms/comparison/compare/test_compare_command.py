@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.cli.compare_command import is_identity, read_workload
+from mechanisms.cli.compare_command import is_identity, read_workload, tell
 from mechanisms.comparison.assessment import assessed_rows
 from mechanisms.comparison.assessor import Assessor
 from mechanisms.comparison.error_curves import draw_curves, merged
@@ -30,7 +30,8 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     lines = shown.splitlines()
-    assert lines[0] == "Answer of shape 6, M = 6, l2 sensitivity 1, add-remove. RMSE per query."
+    head = "Answer of shape 6, M = 6, l2 sensitivity 1, l1 1, add-remove. RMSE per query."
+    assert lines[0] == head
     # 2 b^2 (n + 1) / 2 = 7, as published; the root of it.
     laplace = next(line.split() for line in lines if line.startswith("1 "))
     assert laplace[:3] == ["1", "laplace", "exact"]
@@ -87,9 +88,11 @@ def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
     told, code = capsys.readouterr().out.split("\n\n", 1)
-    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error")
-    names = {"answer": np.arange(6.0)}
+    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error, as published")
+    assert 'calibrate(query, budget, "published", workload=' in code
+    names = {}
     exec(code, names)
+    assert names["answer"].shape == (6,)
     assert names["mechanism"].settings["workload"] is not None
     assert names["released"].shape == (6,)
     assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1", "--best"]) == 2
@@ -103,7 +106,10 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     shown = capsys.readouterr().out
     table = shown.split("\n\n")[1].splitlines()
     assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
-    assert "verdict" in table[0] and "RMSE" in table[0]
+    at = table[0].index("as published:")
+    assert (
+        table[1][at:].split() == ["true", "epsilon", "verdict"] and "calibration  RMSE" in table[1]
+    )
     assert max(map(len, shown.splitlines())) <= 80
     assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
     many = ",".join(str(each) for each in range(1, 13))
@@ -111,9 +117,30 @@ def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     grids = capsys.readouterr().out
     assert max(map(len, grids.splitlines())) <= 80
     assert all(f"epsilon {each} " in f"{grids} ".replace("\n", " ") for each in range(1, 13))
+    ranged = [
+        "compare",
+        "--shape",
+        "64",
+        "--element-range",
+        "0,1",
+        "--mechanisms",
+        "laplace,tldp-l",
+    ]
+    ranged += ["--l1-sensitivity", "1", "--epsilon", "1,2", "--delta", "1e-5"]
+    assert main(ranged) == 0
+    assert "\ntldp-l (refuted)  1.4142" in capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "200")
     assert main(arguments) == 0
     assert "kappa is the Fisher information" in capsys.readouterr().out
+
+
+def test_progress_is_for_terminals(capsys, monkeypatch):
+    tell("")
+    tell("laplace")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    tell("laplace")
+    assert capsys.readouterr().err == f"\r{'laplace':<60}"
 
 
 def test_only_one_calibration(capsys):
