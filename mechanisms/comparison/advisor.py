@@ -289,7 +289,7 @@ def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
     reasons = [_reason(row) for row in rest.itertuples()]
     groups = rest.assign(note=reasons).groupby("note")
     return [
-        (list(part["mechanism"]), _with_subject("it" if len(part) == 1 else "each", reason))
+        (list(part["mechanism"]), f"{'it' if len(part) == 1 else 'each'} {reason}")
         for reason, part in groups
     ]
 
@@ -297,13 +297,8 @@ def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
 def _reason(row) -> str:
     if isinstance(row.verdict, str) and row.verdict not in (HOLDS, LOOSE):
         claim = f"has a claim that is {row.verdict}"
-        return f"{claim}; {_with_subject('it', row.note)}" if row.note else claim
+        return f"{claim}; it {row.note}" if row.note else claim
     return row.note
-
-
-def _with_subject(subject: str, note: str) -> str:
-    """A sentence of a note, which is a predicate, or in the rows of an older run a sentence."""
-    return note if note.startswith(("only ", "the ")) else f"{subject} {note}"
 
 
 def rmse_text(row) -> str:
