@@ -13,6 +13,7 @@ from runs.sources import digest_of, source_files
 from studies.base.case import Point
 from studies.base.coordinates import TYPES
 from studies.base.study import Study, all_studies
+from studies.base.study_settings import StudySettings
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
 _GRID = {
@@ -154,8 +155,13 @@ def cells_of(config: dict) -> list[Cell]:
         if calibration in settings.calibrations_on.get(dataset, settings.calibrations)
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
-        for trial in (range(settings.trial_count(dataset)) if settings.split_trials else [None])
+        for trial in _trials(settings, dataset, calibration)
     ]
+
+
+def _trials(settings: StudySettings, dataset: str, calibration: str) -> range | list[None]:
+    """The trials that have cells of their own, or None for all in one cell."""
+    return range(settings.trial_count(dataset, calibration)) if settings.split_trials else [None]
 
 
 def results_folder(config: dict) -> Path:

@@ -23,7 +23,7 @@ from studies.base.study import all_studies
 
 HOUR, GIB = 3600.0, 1 << 30
 # Settings that the number of points and of trials accounts for.
-_COUNTED = ("trials", "trials_for", "trial")
+_COUNTED = ("trials", "trials_for", "exact_trials", "trial")
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _trials(cell: Cell, config: dict) -> int:
     """Trials of a cell; 1 in a study without trials."""
     if cell.trial is not None:
         return 1
-    return config["studies"][cell.study].trial_count(cell.dataset)
+    return config["studies"][cell.study].trial_count(cell.dataset, cell.calibration)
 
 
 def _differing(cell: Cell, config: dict, before: dict) -> set[str]:

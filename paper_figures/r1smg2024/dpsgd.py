@@ -45,6 +45,8 @@ from paper_figures.style import (
 )
 from runs.results import Results
 
+# The axis is logit if runs with clipping are more accurate.
+LOGIT_ABOVE = 0.9
 # Of the logit axis.
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 # A logit axis ends before 0 and 1.
@@ -78,15 +80,16 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         frame.groupby(keys)["value"].agg(["mean", "std", "size"]).assign(accuracy=which)
         for which, frame in frames.items()
     ).reset_index()
-    trials = frames["test"]["trial"].nunique()
     source = SOURCE_WORDS[rows["data_source"].iloc[0]]
     caption = (
         f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
         "descent on Poisson samples, test (solid) and training (dotted), mean over "
-        f"{trials} trials, one standard deviation around the test mean. Titles: claimed budget of "
-        "the run, one record added or removed. Legends: bounds on the true one. Top: as "
+        f"{_trials(frames['test'])}, one standard deviation around the test mean. Titles: claimed "
+        "budget of the run, one record added or removed. Legends: bounds on the true one. Top: as "
         "published; bottom: rescaled until the run's true delta is the budget's."
     )
+    logit = "The axis is logit, so that accuracies near 1 can be distinguished. "
+    axis = logit if _near_1(means) else ""
     note = (
         f"{_facts(rows, dataset)} A legend bounds the true epsilon at the claimed delta from "
         "above, or, where that is infinite, the true delta at the claimed epsilon: from below by "
@@ -94,14 +97,24 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
         "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy"
-        f"{_own_rate(rows)} does not clip. The axis is logit, so that accuracies near 1 can be "
-        "distinguished. "
-        f"{_stated(dataset)}The paper does not state its learning rate. A curve that cannot be "
-        "seen is hidden by another one."
+        f"{_own_rate(rows)} does not clip. {axis}{_stated(dataset)}The paper does not state its "
+        "learning rate. A curve that cannot be seen is hidden by another one."
         f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}"
         f"{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
+
+
+def _trials(tested: pd.DataFrame) -> str:
+    """The number of trials, and how many there are at the bottom where these are fewer."""
+    trials = tested.groupby("calibration")["trial"].nunique()
+    most, exact = trials.max(), trials.get("exact", trials.max())
+    return f"{most} trials" + (f" (bottom: {exact})" if exact < most else "")
+
+
+def _near_1(means: pd.DataFrame) -> bool:
+    """Whether runs with clipping come so near to 1 that only a logit axis tells them apart."""
+    return means[means["mechanism"] != PUBLIC]["mean"].max() > LOGIT_ABOVE
 
 
 def _own_rate(rows: pd.DataFrame) -> str:
@@ -132,7 +145,7 @@ def _write_diverged(
     for place, mechanism in enumerate(in_order(at_rate(found[chosen], rate)["mechanism"])):
         words = f"{look(mechanism).title}: diverged"
         kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
-        axis.text(0.03, 0.09 + 0.1 * place, words, **kind)
+        axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
 
 
 def _paper_epochs(rows: pd.DataFrame) -> str:
@@ -162,10 +175,11 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
         axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
         for axis, rate in zip(axes, rates, strict=True):
             panel = at_rate(chosen, rate)
-            for mechanism, label in labels.items():
-                _draw_curve(axis, panel[panel["mechanism"] == mechanism], mechanism, label)
+            for number, (mechanism, label) in enumerate(labels.items()):
+                own = panel[panel["mechanism"] == mechanism]
+                _draw_curve(axis, own, mechanism, label, number / len(labels))
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
-            _finish(axis, means["mean"].max())
+            _finish(axis, means)
             _write_diverged(axis, rows, calibration, epsilon, rate)
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
             axis.set_xlabel(f"epoch{_paper_epochs(rows)}", labelpad=1)
@@ -188,17 +202,20 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
     return title + _true_budget(rows, mechanism, calibration, epsilon)
 
 
-def _finish(axis: plt.Axes, largest: float) -> None:
-    """The floor, and a logit axis up to the tick above the largest accuracy."""
+def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
+    """The floor, and the axis of accuracies; a logit one ends at the tick above the largest."""
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
+    axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
+    if not _near_1(means):
+        axis.set_ylim(0, 1.02)
+        return
     axis.set_yscale("logit", one_half="0.5")
-    top = next((tick for tick in TICKS if tick > largest), TICKS[-1])
+    top = next((tick for tick in TICKS if tick > means["mean"].max()), TICKS[-1])
     ticks = [tick for tick in TICKS if tick <= top]
     axis.set_ylim(0.06, top + (1 - top) / 2)
     axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
-    axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 
 
 def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
@@ -236,10 +253,14 @@ def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
     return (means["calibration"] == calibration) | (means["mechanism"] == PUBLIC)
 
 
-def _draw_curve(axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str) -> None:
+def _draw_curve(
+    axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str, shift: float
+) -> None:
+    """One curve; `shift` moves its markers, in [0, 1), so that those of equal curves alternate."""
     style = look(mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
-    kind = {"color": style.colour, "markevery": max(1, len(test) // 8)}
+    every = max(1, len(test) // 8)
+    kind = {"color": style.colour, "markevery": (int(shift * every), every)}
     epoch, mean = test["epoch"].astype(int), test["mean"].clip(*CLIPPED)
     axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
     axis.plot(epoch, train["mean"].clip(*CLIPPED), linestyle=":", **kind)

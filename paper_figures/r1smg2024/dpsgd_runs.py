@@ -48,16 +48,28 @@ def rates_of(rows: pd.DataFrame) -> list[float]:
 
 
 def public_rate(rows: pd.DataFrame) -> float | None:
-    """The rate of training without privacy, where it is none of those of the runs with clipping."""
+    """The rate of training without privacy, where it is not that of every run with clipping."""
     found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
-    return float(found[0]) if len(found) and not set(found) & set(rates_of(rows)) else None
+    return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
 
 def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
     """Rows of the runs of one learning rate; training without privacy at its own if it has one."""
     own = public_rate(rows)
     public = rows["mechanism"] == PUBLIC
-    return rows[(rows["learning_rate"] == rate) | (public & (rows["learning_rate"] == own))]
+    wanted = public.map({True: rate if own is None else own, False: rate})
+    return rows[rows["learning_rate"] == wanted]
+
+
+def at_best_rates(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the runs of every mechanism, calibration and budget at its best learning rate.
+
+    The best has the highest test accuracy, a mean over epochs and trials.
+    """
+    runs = ["mechanism", "calibration", "epsilon"]
+    means = accuracies(rows, TEST).groupby([*runs, "learning_rate"], as_index=False)["value"].mean()
+    best = means.sort_values("value").drop_duplicates(runs, keep="last")
+    return rows.merge(best[[*runs, "learning_rate"]])
 
 
 def size_of_runs(rows: pd.DataFrame) -> Size:

@@ -181,7 +181,7 @@ class Case(Setup):
         """The trials to run."""
         if self.trial is not None:
             return range(self.trial, self.trial + 1)
-        return range(self.settings.trial_count(self.dataset))
+        return range(self.settings.trial_count(self.dataset, self.calibration))
 
     def seed(self, point: Point, *more: object) -> int:
         """The seed of one trial, or another named draw, at a point.

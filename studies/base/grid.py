@@ -30,6 +30,6 @@ class ReleaseSettings(StudySettings):
 
     trials: Trials = Field(100, description="releases per grid point")
 
-    def trial_count(self, dataset: str) -> int:
+    def trial_count(self, dataset: str, calibration: str) -> int:
         """`trials`."""
         return self.trials

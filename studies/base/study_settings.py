@@ -95,8 +95,8 @@ class StudySettings(Section):
         """Whether cells use a CUDA device where there is one."""
         return False
 
-    def trial_count(self, dataset: str) -> int:
-        """Trials of a grid point on a data set; 1 in a study without trials."""
+    def trial_count(self, dataset: str, calibration: str) -> int:
+        """Trials of a grid point; 1 in a study without trials."""
         return 1
 
     @field_validator("mechanisms", mode="before")

@@ -27,14 +27,19 @@ class TrainingSettings(ReleaseSettings):
     trials_for: ByDataset[Trials] = Field(
         {}, description="runs on single data sets, in place of `trials`"
     )
+    exact_trials: Trials | None = Field(
+        None, description="runs at the exact calibration; by default as many as at the published"
+    )
 
     @property
     def takes_gpu(self) -> bool:
         """Whether `device` is auto."""
         return self.device == "auto"
 
-    def trial_count(self, dataset: str) -> int:
-        """`trials`, unless `trials_for` has an entry for the data set."""
+    def trial_count(self, dataset: str, calibration: str) -> int:
+        """`trials`, unless `exact_trials` or an entry of `trials_for` takes its place."""
+        if calibration == "exact" and self.exact_trials is not None:
+            return self.exact_trials
         return self.trials_for.get(dataset, self.trials)
 
 

@@ -86,6 +86,20 @@ def test_figure_8_is_figure_7_on_cifar_10(make_results):
         figure_7(make_results(rows))
 
 
+@pytest.mark.parametrize(("best", "scale"), [(0.95, "logit"), (0.6, "linear")])
+def test_the_axis_is_logit_where_runs_with_clipping_come_near_1(make_results, best, scale):
+    # Training without privacy always does.
+    drawn = figure_7(make_results(order_rows((best, 0.5, 0.99), (0.1, 0.5, 0))))
+    assert {axis.get_yscale() for axis in drawn.figure.axes} == {scale}
+    assert ("The axis is logit" in drawn.note) == (scale == "logit")
+
+
+def test_fewer_trials_of_the_exact_calibration_are_told(make_results):
+    rows = order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))
+    rows = [row for row in rows if row["calibration"] == "published" or row.get("trial", 0) < 3]
+    assert "mean over 10 trials (bottom: 3)" in figure_7(make_results(rows)).caption
+
+
 def rising(epoch):
     """An accuracy that is above 0.8 from an epoch on."""
     return np.where(np.arange(1, EPOCHS + 1) >= epoch, 0.9, 0.5)
@@ -136,8 +150,31 @@ def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make
     assert {part.verdict for part in outcome.parts} == {"confirmed"}
     assert all("as much closer to non-private" in part.name for part in outcome.parts)
     assert "Learning rate 0.15 (0.01 without privacy)" in judged.detail
-    assert "R1SMG minus DPSGD is -0.8 and -0.8 at epsilon 16.983" in judged.detail
+    leads = "0.15 and with 10 trials, R1SMG minus DPSGD is -0.8 and -0.8 at epsilon 16.983"
+    assert leads in judged.detail
     assert "Non-private at learning rate 0.01" in labels(figure_7(results))
+
+
+def test_mechanisms_are_also_compared_each_at_its_best_learning_rate(make_results):
+    rows = order_rows((0.8, 0.8, 0.99), (0.1, 0.9, 0))
+    larger = order_rows((0.95, 0.6, 0.99), (0.1, 0.9, 0), rate=1.0)
+    # Without privacy there is one rate, which is one of the others.
+    rows += [row for row in larger if row.get("mechanism") != "non-private"]
+    results = make_results(rows)
+    judged = learning_order(results, dataset="mnist", epsilons=[16.983], margin=0.01)
+    leads = {
+        outcome.choice: (
+            outcome.verdict,
+            {round(float(p.found.split()[0]), 2) for p in outcome.parts},
+        )
+        for outcome in judged.outcomes
+    }
+    assert leads == {
+        "learning rate 0.15": ("not found", {0.0}),
+        "learning rate 1": ("confirmed", {0.35}),
+        "each at its best learning rate": ("confirmed", {0.15}),
+    }
+    assert "Learning rate 0.15 and 1 (0.15 without privacy)" in judged.detail
 
 
 def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):

@@ -1,4 +1,4 @@
-"""How many trials a cell has: `trials`, `trials_for` of its data set, or the one of its job."""
+"""How many trials a cell has: `trials`, what takes their place, or the one of its job."""
 
 from dataclasses import replace
 
@@ -16,5 +16,12 @@ def test_a_data_set_may_have_trials_of_its_own():
         case_of(setup_of("dpsgd", dataset, SETTINGS), "gaussian") for dataset in ("adult", "mnist")
     )
     assert (adult.trials, mnist.trials) == (range(20), range(3))
+    assert replace(adult, calibration="exact").trials == range(20)
     # A job of one trial runs that one.
     assert replace(adult, trial=7).trials == range(7, 8)
+
+
+def test_the_exact_calibration_may_have_trials_of_its_own():
+    settings = SETTINGS.model_copy(update={"exact_trials": 2})
+    case = case_of(setup_of("dpsgd", "adult", settings), "gaussian")
+    assert (case.trials, replace(case, calibration="exact").trials) == (range(20), range(2))
