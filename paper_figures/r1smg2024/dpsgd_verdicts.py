@@ -91,8 +91,8 @@ def epochs_until(
         choice=CHOICE,
         outcomes=outcomes,
         detail=(
-            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run, "
-            f"with the 95% interval. {setting_words(rows, dataset)}"
+            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run. "
+            f"{setting_words(rows, dataset)}"
         ),
         calibration="published",
         sizes=sizes_of_runs(rows, epsilons),
@@ -124,7 +124,7 @@ def _earlier(
         for key in COMPARED
     )
     bound = " at least" if DPSGD in never else " at most" if never else ""
-    (part,) = order({f"{name}, epochs {means}, by{bound}": effect}, margin=margin)
+    (part,) = order({f"{name}, epochs {means}, by{bound},": effect}, margin=margin)
     # One that is earlier stays so where the other one would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
         return [part]
@@ -157,7 +157,7 @@ def learning_order(
         outcomes=outcomes,
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            f"with 95% intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
+            f"with intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
             "both rescaled until the run's true delta is the claimed one, "
