@@ -183,7 +183,7 @@ def test_verdicts_follow_from_parts_and_outcomes(folder):
     }  # fmt: skip
     assert found.loc["half", "parts"] == "part 0: 2: confirmed\npart 1: 2: not found"
     assert found.loc["choice", "parts"].splitlines() == [
-        "linear: confirmed (error 0.1: confirmed)", "RBF: not found (error 0.1: not found)",
+        "linear: confirmed (error: 0.1: confirmed)", "RBF: not found (error: 0.1: not found)",
     ]  # fmt: skip
     assert found.loc["no", "sentence"] == "It is two."
 
