@@ -5,6 +5,7 @@ figures are in dpsgd.py, the rows of both in dpsgd_runs.py, the claims about bud
 study, in dpsgd_budgets.py.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
@@ -124,10 +125,10 @@ def _earlier(
         for key in COMPARED
     )
     bound = " at least" if DPSGD in never else " at most" if never else ""
-    (part,) = order({f"{name}, epochs {means}, by{bound},": effect}, margin=margin)
+    (part,) = order({name: effect}, margin=margin)
     # One that is earlier stays so where the other one would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
-        return [part]
+        return [replace(part, found=f"epochs {means}, by{bound} {part.found}")]
     return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")]
 
 
