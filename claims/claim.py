@@ -276,6 +276,12 @@ def _entries(path: Path) -> Iterator[_Entry]:
         line = content.count(b"\n", 0, error.position) + 1
         problem = f"{error.reason}; save the file in UTF-8, without control characters"
         raise ClaimError(_shown(path), line, problem) from None
+    except ClaimError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, ValueError) as error:
+        # PyYAML lets Python's own errors pass: of the date 2020-99-99.
+        problem = f"YAML cannot read a value ({error}); put a text in quotes"
+        raise ClaimError(_shown(path), _line_of(node, ()), problem) from None
 
 
 def _shown(path: Path) -> str:

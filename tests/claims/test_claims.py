@@ -126,6 +126,7 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     [
         ("expected: e", "kind: order", 6, "the field 'kind' appears twice; remove one"),
         ("[2, 3]", "[2, 3", 11, "not valid YAML: .* that begins in line 10.; indent with spaces"),
+        ("where: w", "where: 2020-99-99", 2, "YAML cannot read a value .*; put a text in quotes"),
         ("[2, 3]", "!number A", 10, "could not determine a constructor for the tag '!number'"),
         ("# Claims of a paper.", "claims:", 1, "this is no entry of a list; begin with - id:"),
         ("- id: a-b", "- a-b\n- id: a-b", 2, "this is no entry of a list; begin with - id:"),
