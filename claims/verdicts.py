@@ -56,7 +56,7 @@ class Part:
 
 def joined(name: str, found: str) -> str:
     """What a part says and our number, either of which may be missing: "below JL: 0.01"."""
-    mark = " " if name.endswith((":", ",")) else ": "
+    mark = " " if name.endswith((":", ",", " is")) or found.startswith("(") else ": "
     return mark.join(filter(None, (name, found)))
 
 
