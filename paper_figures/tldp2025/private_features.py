@@ -301,5 +301,5 @@ def _most_of(gaps: dict[tuple[str, float], Mean], margin: float) -> tuple[Part, 
     }
     leads = order(named, margin=margin)
     part = most("TLDP-G above TLDP-L at most of them:", leads)
-    shown = listed(f"{lead.name} {lead.found}" for lead in leads)
+    shown = listed(f"{lead.name}: {lead.found}" for lead in leads)
     return (replace(part, found=f"{part.found}: {shown}"),)
