@@ -2,17 +2,20 @@
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ValidationError
+from yaml.constructor import ConstructorError
+from yaml.reader import ReaderError
 
 from claims.discovery import HOMES
 from claims.judges import STRICT, Judge, all_judges
 from claims.verdicts import Sizes, Verdict
-from mechanisms.query.extensions import left_out
+from mechanisms.query.extensions import leave_out, left_out
+from mechanisms.query.yaml_file import told
 from studies.base.settings import nearest, shown
 
 
@@ -26,7 +29,17 @@ Sentence = Annotated[str, AfterValidator(_ended)]
 
 
 class ClaimError(ValueError):
-    """A claim is not well formed; the message has its file and line, and what is wrong."""
+    """A claim is not well formed.
+
+    Args:
+        file: The claims.yaml, from the root of the project.
+        line: In it.
+        problem: What is wrong, and what to do.
+    """
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        super().__init__(f"{file}:{line}: {problem}")
+        self.file, self.line, self.problem = file, line, problem
 
 
 class Claim(BaseModel):
@@ -81,26 +94,46 @@ class Claim(BaseModel):
 def all_claims() -> list[Claim]:
     """Every claim, paper by paper in the order of their years.
 
-    Raises:
-        ClaimError: A field that the claim or its judge does not have, or one with a wrong value;
-            an id that is used twice; a name that paper_figures/<paper>/numbers.py does not have.
-
-    Claims whose judge is in a file that was left out are left out with it.
+    The claims of a paper whose file is broken are left out, with a warning; so are those whose
+    judge is in a file that was left out.
     """
     judges = all_judges()
     claims: dict[str, Claim] = {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=_by_year):
-        package = f"paper_figures.{path.parent.name}"
-        if left_out(f"{package}.numbers"):
+        if left_out(f"paper_figures.{path.parent.name}.numbers"):
             continue
-        for entry in _entries(path):
-            if left_out(package) and entry.fields.get("judge", "") not in ("", *judges):
-                continue
-            claim = entry.claim(judges)
-            if claim.id in claims:
-                raise entry.error(("id",), "another claim has this id; rename one of them")
-            claims[claim.id] = claim
+        try:
+            claims |= claims_in(path, judges, claims)
+        except ClaimError as error:
+            leave_out(error.file, f"line {error.line}: {error.problem}")
     return list(claims.values())
+
+
+def claims_in(
+    path: Path, judges: Mapping[str, Judge], taken: Collection[str] = ()
+) -> dict[str, Claim]:
+    """The claims of one file by their ids, without those whose judge was left out.
+
+    Args:
+        path: A claims.yaml in the home of its paper.
+        judges: Every rule and judge by name.
+        taken: Ids of the claims of other papers.
+
+    Raises:
+        ClaimError: The file is no list of claims; a field that the claim or its judge does not
+            have, or one with a wrong value; an id that is used twice; a name that
+            paper_figures/<paper>/numbers.py does not have.
+    """
+    broken = left_out(f"paper_figures.{path.parent.name}")
+    claims: dict[str, Claim] = {}
+    for entry in _entries(path):
+        if broken and entry.fields.get("judge", "") not in ("", *judges):
+            continue
+        claim = entry.claim(judges)
+        if claim.id in claims or claim.id in taken:
+            raise entry.error(("id",), "another claim has this id; rename one of them")
+        claims[claim.id] = claim
+    return claims
 
 
 class _Entry:
@@ -146,9 +179,8 @@ class _Entry:
 
     def error(self, place: tuple, problem: str) -> ClaimError:
         """The error about what stands at a path of names and positions in the entry."""
-        line = _line_of(self.node, place)
-        file = self.path.relative_to(HOMES.parent)
-        return ClaimError(f"{file}:{line}: claim {self.fields.get('id', '?')}: {problem}")
+        name = self.fields.get("id", "?")
+        return ClaimError(_shown(self.path), _line_of(self.node, place), f"claim {name}: {problem}")
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
@@ -200,6 +232,16 @@ class _ClaimsLoader(yaml.CSafeLoader):
 
     path: Path
 
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        # YAML keeps the last of two equal names.
+        names: set[str] = set()
+        for name, _ in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value in names:
+                problem = f"the field {name.value!r} appears twice; remove one"
+                raise ConstructorError(None, None, problem, name.start_mark)
+            names.add(str(name.value))
+        return super().construct_mapping(node, deep)
+
     def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
         paper = self.path.parent.name
         try:
@@ -207,11 +249,8 @@ class _ClaimsLoader(yaml.CSafeLoader):
             for name in self.construct_scalar(node).split("."):
                 value = value[name] if isinstance(value, Mapping) else getattr(value, name)
         except (AttributeError, KeyError, ModuleNotFoundError):
-            file = self.path.relative_to(HOMES.parent)
-            raise ClaimError(
-                f"{file}:{node.start_mark.line + 1}: paper_figures/{paper}/numbers.py has no "
-                f"{node.value}"
-            ) from None
+            problem = f"paper_figures/{paper}/numbers.py has no {node.value}; add it there"
+            raise ClaimError(_shown(self.path), node.start_mark.line + 1, problem) from None
         return value
 
 
@@ -219,13 +258,34 @@ _ClaimsLoader.add_constructor("!paper", _ClaimsLoader.construct_number_of_the_pa
 
 
 def _entries(path: Path) -> Iterator[_Entry]:
-    loader = _ClaimsLoader(path.read_text(encoding="utf-8"))
-    loader.path = path
+    """The entries of a file, which is a list of mappings of names to values."""
+    content = path.read_bytes()
     try:
-        for node in loader.get_single_node().value:
+        loader = _ClaimsLoader(content)
+        loader.path = path
+        root = loader.get_single_node()
+        listed = root.value if isinstance(root, yaml.SequenceNode) else [root]
+        for node in listed:
+            if root is node or not isinstance(node, yaml.MappingNode):
+                line = _line_of(node, ()) if node else 1
+                raise ClaimError(_shown(path), line, "this is no entry of a list; begin with - id:")
             yield _Entry(path, node, loader.construct_document(node))
-    finally:
-        loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        raise ClaimError(_shown(path), *told(error)) from None
+    except ReaderError as error:
+        line = content.count(b"\n", 0, error.position) + 1
+        problem = f"{error.reason}; save the file in UTF-8, without control characters"
+        raise ClaimError(_shown(path), line, problem) from None
+    except ClaimError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, ValueError) as error:
+        # PyYAML lets Python's own errors pass: of the date 2020-99-99.
+        problem = f"YAML cannot read a value ({error}); put a text in quotes"
+        raise ClaimError(_shown(path), _line_of(node, ()), problem) from None
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(HOMES.parent))
 
 
 def _by_year(path: Path) -> tuple[str, str]:

@@ -122,7 +122,8 @@ def _confirmed(table: pd.DataFrame, shown: pd.Series) -> tuple[str, str]:
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
     factor = _from_to(rounded_down(wasted.min()), rounded_up(wasted.max()))
-    return ours, f"The guarantee holds, with {factor} times the variance that it needs."
+    needs = f"{factor} times the variance that it needs at the settings of the papers"
+    return ours, f"The guarantee holds, with {needs}."
 
 
 def _contradicted(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:

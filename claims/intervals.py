@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from mechanisms.query.words import rounded_down
+
 SHOWN = 0.95
 
 
@@ -41,10 +43,21 @@ class Effect(Protocol):
         """The two-sided interval at a confidence in (0, 1)."""
 
 
-def words(effect: Effect) -> str:
-    """The estimate with its 95% interval, "0.012 [0.004, 0.02]"."""
-    low, high = effect.interval(SHOWN)
-    return f"{effect.value:.4g} [{low:.4g}, {high:.4g}]"
+def words(effect: Effect, confidence: float = SHOWN) -> str:
+    """The estimate with an interval and its confidence, "0.012 [95%: 0.004, 0.02]"."""
+    low, high = effect.interval(confidence)
+    return f"{effect.value:.4g} [{_percent(confidence)}: {low:.4g}, {high:.4g}]"
+
+
+def ratio_words(logarithm: Effect, confidence: float = SHOWN) -> str:
+    """The same of the ratio whose logarithm the effect is, "0.95 [95%: 0.91, 0.98] times"."""
+    ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
+    return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"
+
+
+def _percent(confidence: float) -> str:
+    """Never more than it is; rounding errors of 1 - (1 - confidence) do not count."""
+    return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
 
 
 @dataclass(frozen=True, eq=False)

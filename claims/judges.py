@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 import claims
 from claims.discovery import paper_modules
 from claims.verdicts import Finding
+from mechanisms.query.extensions import leave_out
 from runs.results import Results
 
 STRICT = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -105,21 +106,18 @@ def rule_modules() -> list[ModuleType]:
 
 
 def judges_in(modules: Iterable[ModuleType]) -> dict[str, Judge]:
-    """Every judge of these modules by name.
-
-    Raises:
-        ValueError: Two have one name.
-    """
+    """Every judge of these modules by name; a module with a name that is taken is left out."""
     judges: dict[str, Judge] = {}
     for module in modules:
-        for value in vars(module).values():
-            declared = getattr(value, "judge", None) if isinstance(value, FunctionType) else None
-            if isinstance(declared, Judge) and value.__module__ == module.__name__:
-                if declared.name in judges:
-                    raise ValueError(
-                        f"two judges are called {declared.name}; rename that in {module.__name__}"
-                    )
-                judges[declared.name] = declared
+        functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
+        declared = (
+            vars(each).get("judge") for each in functions if each.__module__ == module.__name__
+        )
+        own = {each.name: each for each in declared if isinstance(each, Judge)}
+        if taken := judges.keys() & own.keys():
+            leave_out(module.__name__, f"another judge is called {min(taken)}; rename this one")
+        else:
+            judges |= own
     return judges
 
 

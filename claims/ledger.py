@@ -18,6 +18,8 @@ from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, computed_page, findings_page, size_words
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
 from mechanisms.query.csv_cells import marked, unmarked
+from mechanisms.query.extensions import left_out
+from mechanisms.query.yaml_file import ConfigError
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
@@ -51,9 +53,6 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     Args:
         folder: results/<run>.
         only: The id of the one claim to judge, whatever the run has; all by default.
-
-    Raises:
-        ClaimError: A claim is not well formed.
     """
     judges = all_judges()
     papers, rows = papers_of(folder), []
@@ -152,7 +151,13 @@ def write_ledger(folder: Path) -> None:
     """Write `folder`/claims.csv and its pages of claims, findings and what was computed.
 
     The same results give the same bytes.
+
+    Raises:
+        ConfigError: Of the committed run, where a file of paper_figures/ was left out: its ledger
+            would lack claims.
     """
+    if folder.name == REFERENCE and all_claims() and (broken := left_out("paper_figures")):
+        raise ConfigError(f"the ledger of {REFERENCE} needs all claims: mend {', '.join(broken)}")
     ledger = evaluate(folder)
     marked(ledger).to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")

@@ -16,6 +16,11 @@ from claims.verdicts import (
 )
 from datasets.titles import dataset_title
 
+BRACKETS = (
+    "Brackets are confidence intervals: the one that the verdict on that part rests on. What "
+    "supports a claim needs 95%; what contradicts it needs 99% over all parts that are compared at "
+    "once, so more for each of several."
+)
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 # Of a claim on the page of claims; what has no room is on the page of what was computed.
@@ -36,6 +41,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
     """Every claim with its verdict, the parts of it, and their sizes."""
     lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
     lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
+    lines += ["", BRACKETS]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
             {

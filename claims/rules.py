@@ -14,20 +14,23 @@ without noise) nothing is confirmed or contradicted; an effect that stays below 
 not found. A signal is not asked for where usefulness is a part of its own: a release that is proven
 to be noise is useless, and an order of it is still an order.
 
-The thresholds keep the rate of false contradictions below 1% for a whole claim.
+The thresholds keep the rate of false contradictions below 1% for a whole claim. A part shows the
+interval that its verdict rests on, with its confidence.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from claims.intervals import Effect, Mean, words
+from claims.intervals import Effect, Mean, ratio_words, words
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
     INCONCLUSIVE,
     NOT_FOUND,
     Part,
+    Verdict,
+    joined,
 )
 
 SUPPORT, OPPOSE = 0.95, 0.99
@@ -102,6 +105,7 @@ def order(
     *,
     margin: float,
     signal: Signal | Mapping[str, Signal] | None = None,
+    shown: Callable[[Effect, float], str] = words,
 ) -> list[Part]:
     """Effects that the claim says are positive, by name.
 
@@ -111,9 +115,10 @@ def order(
         margin: The smallest difference that matters, at least 0, in units of the effects.
         signal: Where given and missing, a part is not found or inconclusive; or one for each effect
             by name.
+        shown: An effect and a confidence as text: `ratio_words` for logarithms of ratios.
     """
     return [
-        _ordered(name, effect, len(effects), margin, _of_effect(signal, name))
+        _ordered(name, effect, len(effects), margin, _of_effect(signal, name), shown)
         for name, effect in effects.items()
     ]
 
@@ -123,19 +128,29 @@ def _of_effect(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signa
 
 
 def _ordered(
-    name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
+    name: str,
+    effect: Effect,
+    comparisons: int,
+    margin: float,
+    signal: Signal | None,
+    shown: Callable[[Effect, float], str],
 ) -> Part:
-    found = words(effect)
+    found = shown(effect, SUPPORT)
     low = effect.interval(SUPPORT).low
     if signal is not None and signal.missing:
         part = _absent(name, effect, margin, found)
         return replace(part, reason="; ".join((part.reason, signal.missing)))
     if low > 0:
         return Part(name, CONFIRMED, found)
-    opposite = effect.interval(1 - (1 - OPPOSE) / comparisons).high < 0
-    if opposite and low < -margin:
-        return Part(name, CONTRADICTED, found)
+    opposing = _opposing(comparisons)
+    if effect.interval(opposing).high < 0 and low < -margin:
+        return Part(name, CONTRADICTED, shown(effect, opposing))
     return _absent(name, effect, margin, found)
+
+
+def _opposing(comparisons: int) -> float:
+    """The confidence of the interval that contradicts one of several comparisons."""
+    return 1 - (1 - OPPOSE) / comparisons
 
 
 def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
@@ -158,7 +173,7 @@ def beyond(name: str, effect: Effect, *, margin: float) -> Part:
     if effect.interval(SUPPORT).low > margin:
         return Part(name, CONFIRMED, words(effect))
     if effect.interval(OPPOSE).high < 0:
-        return Part(name, CONTRADICTED, words(effect))
+        return Part(name, CONTRADICTED, words(effect, OPPOSE))
     return _absent(name, effect, margin, words(effect))
 
 
@@ -180,44 +195,69 @@ def at_most(name: str, effect: Effect, *, margin: float) -> Part:
 
     Confirmed where the 95% interval stays at or below it, contradicted where the 99% one is above.
     """
-    if effect.interval(SUPPORT).high <= margin:
+    low, high = effect.interval(SUPPORT)
+    if high <= margin:
         return Part(name, CONFIRMED, words(effect))
+    # Above at 95% alone: then it is the wider interval that crosses.
+    found = words(effect, OPPOSE if low > margin else SUPPORT)
     if effect.interval(OPPOSE).low > margin:
-        return Part(name, CONTRADICTED, words(effect), f"above the margin of {margin:g}")
-    reason = f"the interval crosses the margin of {margin:g}"
-    return Part(name, INCONCLUSIVE, words(effect), reason)
+        return Part(name, CONTRADICTED, found, f"above the margin of {margin:g}")
+    return Part(name, INCONCLUSIVE, found, f"the interval crosses the margin of {margin:g}")
 
 
 def equal(
     effects: Mapping[str, Effect],
     *,
     margin: float,
+    stated: float = 0.0,
     signal: Signal | Mapping[str, Signal] | None = None,
 ) -> list[Part]:
-    """Differences that the claim says are small: "comparable", "about the same".
+    """Differences that the claim says are small ("comparable"), or as large as it states.
 
-    Confirmed where the whole 95% interval lies within the margin, contradicted where the whole
-    99% interval (Bonferroni) lies outside of it, inconclusive otherwise.
+    Confirmed where the whole 95% interval lies within the margin around what is stated,
+    contradicted where the whole 99% interval (Bonferroni) lies outside of it, inconclusive
+    otherwise.
     """
     return [
-        _equal(name, effect, len(effects), margin, _of_effect(signal, name))
+        _equal(name, effect, len(effects), margin, stated, _of_effect(signal, name))
         for name, effect in effects.items()
     ]
 
 
 def _equal(
-    name: str, effect: Effect, comparisons: int, margin: float, signal: Signal | None
+    name: str,
+    effect: Effect,
+    comparisons: int,
+    margin: float,
+    stated: float,
+    signal: Signal | None,
 ) -> Part:
-    found = words(effect)
+    beside = f" (stated {stated:g})" if stated else ""
     if signal is not None and signal.missing:
-        return Part(name, INCONCLUSIVE, found, signal.missing)
+        return Part(name, INCONCLUSIVE, words(effect) + beside, signal.missing)
+    verdict, confidence = _placed(effect, stated - margin, stated + margin, comparisons)
+    reason = {
+        CONFIRMED: "",
+        CONTRADICTED: f"outside the margin of {margin:g}",
+        INCONCLUSIVE: f"the interval crosses the margin of {margin:g}",
+    }[verdict]
+    return Part(name, verdict, words(effect, confidence) + beside, reason)
+
+
+def _placed(effect: Effect, least: float, most: float, comparisons: int) -> tuple[Verdict, float]:
+    """The verdict on an effect that the claim puts between two bounds.
+
+    With the confidence of the interval that it rests on: inside at 95%, outside at 99%
+    (Bonferroni), or across a bound, at 99% where the 95% interval lies outside.
+    """
     low, high = effect.interval(SUPPORT)
-    if -margin <= low and high <= margin:
-        return Part(name, CONFIRMED, found)
-    low, high = effect.interval(1 - (1 - OPPOSE) / comparisons)
-    if low > margin or high < -margin:
-        return Part(name, CONTRADICTED, found, f"outside the margin of {margin:g}")
-    return Part(name, INCONCLUSIVE, found, f"the interval crosses the margin of {margin:g}")
+    if least <= low and high <= most:
+        return CONFIRMED, SUPPORT
+    if low <= most and high >= least:
+        return INCONCLUSIVE, SUPPORT
+    low, high = effect.interval(_opposing(comparisons))
+    outside = low > most or high < least
+    return CONTRADICTED if outside else INCONCLUSIVE, _opposing(comparisons)
 
 
 def ratios(
@@ -228,20 +268,12 @@ def ratios(
     Confirmed where the whole 95% interval lies between the bounds, contradicted where the 99% one
     (Bonferroni) lies outside of them.
     """
-
     parts = []
-    for name, effect in factors.items():
+    for name, factor in factors.items():
         least, most = (math.log(bound) if bound > 0 else -math.inf for bound in stated[name])
-        low, high = effect.interval(SUPPORT)
-        found = f"{math.exp(effect.value):.3g} [{math.exp(low):.3g}, {math.exp(high):.3g}] times"
-        if least <= low and high <= most:
-            parts.append(Part(name, CONFIRMED, found))
-            continue
-        low, high = effect.interval(1 - (1 - OPPOSE) / len(factors))
-        if low > most or high < least:
-            parts.append(Part(name, CONTRADICTED, found))
-        else:
-            parts.append(Part(name, INCONCLUSIVE, found, "the interval crosses a bound"))
+        verdict, confidence = _placed(factor, least, most, len(factors))
+        reason = "the interval crosses a bound" if verdict == INCONCLUSIVE else ""
+        parts.append(Part(name, verdict, ratio_words(factor, confidence), reason))
     return parts
 
 
@@ -286,11 +318,7 @@ def levels(
     if ceiling is not None and ceiling < stated - margin:
         reason = f"{stated:g} is out of reach: {ceiling:.3g} without noise"
         return [Part(name, INCONCLUSIVE, words(score), reason) for name, score in scores.items()]
-    apart = {name: score.shifted(-stated) for name, score in scores.items()}
-    judged = equal(apart, margin=margin)
-    return [
-        replace(part, found=f"{words(scores[part.name])} (stated {stated:g})") for part in judged
-    ]
+    return equal(scores, margin=margin, stated=stated)
 
 
 def every(name: str, parts: Sequence[Part]) -> Part:
@@ -329,7 +357,7 @@ def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
     """The verdict that comes first in `decisive`, with the parts that have it."""
     verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
     shown = [part for part in parts if part.verdict == verdict]
-    texts = [" ".join(filter(None, (part.name, part.found))) for part in shown]
+    texts = [joined(part.name, part.found) for part in shown]
     more = [f"and {len(texts) - 4} more"] if len(texts) > 4 else []
     found = ", ".join(texts[:4] + more)
     reasons = dict.fromkeys(part.reason for part in shown if part.reason)

@@ -33,7 +33,7 @@ class Part:
     """One part of a claim with its verdict.
 
     Args:
-        name: What this part says, in a few words: "below JL".
+        name: What this part says, in a few words, without our number: "JL above MVG".
         verdict: One of VERDICTS, except `partly` and `depends`.
         found: Our number, as text.
         reason: Why the verdict is what it is, where the number alone does not say it. A clause
@@ -50,8 +50,14 @@ class Part:
             raise ValueError(f"a part's verdict must be one word for one part, got {self.verdict}")
 
     def __str__(self) -> str:
-        text = " ".join(filter(None, (self.name, self.found)))
+        text = joined(self.name, self.found)
         return f"{text}: {self.verdict}" + (f" ({self.reason})" if self.reason else "")
+
+
+def joined(name: str, found: str) -> str:
+    """What a part says and our number, either of which may be missing: "below JL: 0.01"."""
+    mark = " " if name.endswith((":", ",", " is")) or found.startswith("(") else ": "
+    return mark.join(filter(None, (name, found)))
 
 
 def combined(verdicts: Iterable[str]) -> str:
@@ -206,7 +212,7 @@ class Finding:
         for each in self.outcomes:
             named.setdefault(each.verdict, []).append(each.choice)
         for part in self.parts:
-            words = ", ".join(filter(None, (part.name, part.found))) or "the claim"
+            words = joined(part.name, part.found) or "the claim"
             named.setdefault(part.verdict, []).append(words)
         listed = (f"{verdict}: {'; '.join(found)}" for verdict, found in named.items())
         return ". ".join(f"{each[0].upper()}{each[1:]}" for each in listed) + "."
@@ -230,7 +236,7 @@ class Finding:
 
 
 def _numbers_of(parts: Sequence[Part]) -> str:
-    return "; ".join(" ".join(filter(None, (part.name, part.found))) for part in parts)
+    return "; ".join(joined(part.name, part.found) for part in parts)
 
 
 def not_run(reason: str, decided_by: str = "") -> Finding:

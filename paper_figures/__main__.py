@@ -60,18 +60,18 @@ def main(arguments: list[str] | None = None) -> int:
         stored = tables_of(options.run)
         if options.command == "show":
             return _show(folder, options.claim)
+        if options.command == "judge":
+            write_ledger(folder)
+            draw_ledger(folder)
+            print(f"ledger   {folder / 'claims.md'}")
     except ConfigError as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
     if options.command == "draw":
         _draw(folder, stored)
-    elif options.command == "judge":
-        write_ledger(folder)
-        draw_ledger(folder)
-        print(f"ledger   {folder / 'claims.md'}")
     elif options.command == "export":
         print(ledger_text(folder))
-    else:
+    elif options.command == "where":
         for name, path in PLACES.items():
             if (folder / path).exists():
                 print(f"{name:<8} {folder / path}")

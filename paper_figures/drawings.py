@@ -12,6 +12,7 @@ import pandas as pd
 from claims.discovery import paper_modules
 from claims.markdown import markdown_table
 from mechanisms.query.csv_cells import marked
+from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
 from runs.results import Results, read_results
 from runs.sources import source_files
@@ -114,17 +115,15 @@ def drawing(
 def all_drawings() -> dict[str, Drawing]:
     """Every drawing by name, from the modules of paper_figures/<paper>/.
 
-    Raises:
-        ValueError: Two drawings have one name.
+    A module that gives a drawing a name that is taken is left out.
     """
     found: dict[str, Drawing] = {}
     for module in paper_modules():
-        for declared in drawings_in(module):
-            if declared.name in found:
-                raise ValueError(
-                    f"two drawings are called {declared.name}; rename the one in {module.__name__}"
-                )
-            found[declared.name] = declared
+        own = {declared.name: declared for declared in drawings_in(module)}
+        if taken := found.keys() & own.keys():
+            leave_out(module.__name__, f"another drawing is called {min(taken)}; rename this one")
+        else:
+            found |= own
     return dict(sorted(found.items()))
 
 

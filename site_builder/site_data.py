@@ -1,6 +1,7 @@
 """What several pages share: the run, what can be said of it, and where things are."""
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,6 @@ import pandas as pd
 
 from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
-from mechanisms.query.yaml_file import ConfigError
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
@@ -71,13 +71,13 @@ class PaperFacts:
 
     @property
     def title(self) -> str:
-        """Of the publication, or the name where there are two."""
+        """Of the publication, or the name where there are two or none."""
         return self.references[0].title if len(self.references) == 1 else self.name
 
     @property
     def year(self) -> int:
-        """Of the latest publication."""
-        return max(reference.year for reference in self.references)
+        """Of the latest publication, or at the end of the key where none is cited."""
+        return max((reference.year for reference in self.references), default=int(self.key[-4:]))
 
 
 # The papers with a short name, oldest first: those whose studies the suite has, then those whose
@@ -130,12 +130,16 @@ class SiteData:
 
     @cached_property
     def papers(self) -> dict[str, PaperFacts]:
-        """The papers that are reproduced, then the newer ones."""
+        """The papers that are reproduced, then the newer ones.
+
+        One that CITATION.cff does not cite is named on stderr and shown without a reference.
+        """
         cited, named = references(), REPRODUCED | NEWER
-        if missing := [key for key in named if key not in cited]:
-            raise ConfigError(f"CITATION.cff has no reference with the abbreviation {missing[0]!r}")
+        for key in named:
+            if key not in cited:
+                print(f"warning: add {key} to the references of CITATION.cff", file=sys.stderr)
         return {
-            key: PaperFacts(key, name, cited[key], self._proposed_in(key))
+            key: PaperFacts(key, name, cited.get(key, ()), self._proposed_in(key))
             for key, name in named.items()
         }
 

@@ -26,7 +26,7 @@ def add_new_command(commands) -> None:
     parser = commands.add_parser(
         "new", help="a file from a template, ready to edit",
         description="Copies a template of extend/ to where the suite finds it, under a new name. "
-        "Of a claim it prints the entry to paste.",
+        "Of a claim it prints the entry to paste; of a paper's first one it writes the files.",
     )  # fmt: skip
     parser.add_argument("kind", choices=(*KINDS, "claim"), help="what it is")
     parser.add_argument(
@@ -71,9 +71,35 @@ def _new(options: argparse.Namespace) -> str:
 
 
 def _entry(paper: str) -> str:
-    """A claim of a paper, valid as it stands; its verdict is "not run"."""
-    papers = sorted(path.parent.name for path in ROOT.glob("paper_figures/*/claims.yaml"))
-    if paper not in papers:
-        raise ValueError(f"no paper {paper!r} has claims; choose one of {', '.join(papers)}")
+    """A claim of a paper, valid as it stands; its verdict is "not run".
+
+    A new paper gets its home, with the entry in its claims.yaml.
+    """
     text = (TEMPLATES / "claim_without_judge.yaml").read_text(encoding="utf-8").rstrip()
-    return text.replace("<paper>", paper).replace("my-claim", f"{paper}-claim")
+    text = text.replace("<paper>", paper).replace("my-claim", f"{paper}-claim")
+    home = ROOT / "paper_figures" / paper
+    if (home / "claims.yaml").exists():
+        return text
+    if not re.search(r"[a-z](19|20)\d\d$", paper):
+        papers = sorted(path.parent.name for path in ROOT.glob("paper_figures/*/claims.yaml"))
+        raise ValueError(
+            f"no paper {paper!r} has claims; choose one of {', '.join(papers)}, or end the name of "
+            "a new paper with its year, such as mypaper2026"
+        )
+    home.mkdir(exist_ok=True)
+    (home / "claims.yaml").write_text(f"{text}\n", encoding="utf-8")
+    if not (home / "__init__.py").exists():
+        (home / "__init__.py").write_text(_HOME.format(paper=paper), encoding="utf-8")
+    return "\n".join(
+        (
+            f"paper_figures/{paper}/claims.yaml, with a first claim: edit it",
+            f"paper_figures/{paper}/__init__.py: give it the paper's short name",
+            f"CITATION.cff: add the paper to its references, with the abbreviation {paper}",
+        )
+    )
+
+
+_HOME = '''"""{paper}: say in a sentence what the paper proposes."""
+
+NAME = "{paper}"
+'''

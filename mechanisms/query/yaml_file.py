@@ -109,14 +109,8 @@ def read_yaml(path: Path | str) -> Any:
     try:
         return yaml.load(text, _StrictLoader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{path}, line {mark.line + 1}" if mark else str(path)
-        if isinstance(error, ConstructorError):
-            raise ConfigError(f"{where}: {error.problem}") from None
-        raise ConfigError(
-            f"{where}: not valid YAML: {_problem(error)}; indent with spaces, close brackets and "
-            "quotes, write `key: value` with a space"
-        ) from None
+        line, problem = told(error)
+        raise ConfigError(f"{path}, line {line}: {problem}") from None
     except RecursionError:
         raise ConfigError(f"{path}: brackets are nested too deeply; close them") from None
     except ReaderError as error:
@@ -146,12 +140,18 @@ def _text(path: Path | str) -> str:
     return text
 
 
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    """What the parser says, with the line where it began what it could not finish."""
+def told(error: yaml.MarkedYAMLError) -> tuple[int, str]:
+    """The line of an error and what is wrong there, with where the parser began that part."""
+    mark = error.problem_mark or error.context_mark
     problem, context = error.problem or error.context, error.context_mark
-    if context is None or error.problem_mark is None or context.line == error.problem_mark.line:
-        return problem
-    return f"{problem} ({error.context} that begins in line {context.line + 1})"
+    if not isinstance(error, ConstructorError):
+        if context and error.problem_mark and context.line != error.problem_mark.line:
+            problem = f"{problem} ({error.context} that begins in line {context.line + 1})"
+        problem = (
+            f"not valid YAML: {problem}; indent with spaces, close brackets and quotes, write "
+            "`key: value` with a space"
+        )
+    return mark.line + 1, problem
 
 
 def located(error: ConfigError, path: Path | str) -> ConfigError:

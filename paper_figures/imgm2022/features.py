@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from claims.intervals import Mean, paired
+from claims.intervals import Mean, paired, words
 from claims.judged_rows import calibrated, listed, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
@@ -96,19 +96,17 @@ def imgm_and_analytic(
 
 def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
     """Differences of accuracies between two names of one noise: chance."""
-    words = []
+    found = []
     for dataset in datasets:
         try:
             own = pick(official_accuracies(rows, STUDY), dataset=dataset)
             difference = _gain(own, "imgm", "gaussian-analytic")
         except CannotJudge:
             continue
-        low, high = difference.interval(0.95)
-        words.append(
-            f"{difference.value:+.4f} [{low:.4f}, {high:.4f}] on {dataset_title(dataset)} "
-            f"over {difference.trials} trials"
+        found.append(
+            f"{words(difference)} on {dataset_title(dataset)} over {difference.trials} trials"
         )
-    return f"By chance our accuracies differ by {listed(words)}." if words else ""
+    return f"By chance our accuracies differ by {listed(found)}." if found else ""
 
 
 @judge(studies=(STUDY,))
@@ -160,7 +158,7 @@ def features_order(
         parts=tuple(parts),
         because=tally(parts, sizes.trials),
         detail=(
-            "Differences of accuracies averaged over the epsilons of the run, with 95% intervals "
+            "Differences of accuracies averaged over the epsilons of the run, with intervals "
             "over trials, all mechanisms at (epsilon / q, delta / q). Every record is released, so "
             "that sampling amplifies nothing. With the noise rescaled until the release's true "
             f"delta is the claimed one, IMGM and MVG reach {listed(exact)}.{absent}"

@@ -70,10 +70,11 @@ def gradients_beside_features(
                 features, gradients = (
                     mean_over_epsilons(frame, mechanism, calibration, [epsilon]) for frame in own
                 )
-                name = f"{dataset_title(dataset)}, epsilon {epsilon:g}"
+                where = f"{dataset_title(dataset)}, epsilon {epsilon:g}"
+                name = f"{where}, gradients above features"
                 difference = paired(gradients, features)
                 if calibration == "exact":
-                    exact.append(f"{name} {words(difference)}")
+                    exact.append(f"{where} {words(difference)}")
                     continue
                 effects[name] = difference
                 signals[name] = Signal(

@@ -77,7 +77,7 @@ def federated_order(
             outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
     sentences = [
-        "Paired differences of final test accuracies with 95% intervals, means over those "
+        "Paired differences of final test accuracies with intervals, means over those "
         f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
         "and above the majority class.",
         *(size_sentence(rows, study, dataset) for dataset in present),

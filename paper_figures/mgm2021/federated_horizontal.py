@@ -83,7 +83,7 @@ def horizontal_trend(
         because=tally(parts, shared_trials(finals)),
         detail=" ".join(
             [
-                "Gains of the final test accuracy with 95% intervals.",
+                "Gains of the final test accuracy with intervals.",
                 *(size_sentence(results.rows, STUDY, dataset) for dataset in present),
                 missing_sentence(datasets, present),
             ]
@@ -157,7 +157,7 @@ def matrix_mechanism_on_adult(
         [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()],
         choice=choice,
         detail=(
-            "Paired differences of final test accuracies with 95% intervals, means over those "
+            "Paired differences of final test accuracies with intervals, means over those "
             f"budgets at which one of the two is more than {margin:g} above the majority "
             f"class. {size_sentence(results.rows, STUDY, dataset)}"
         ),

@@ -34,7 +34,7 @@ def all_experiments(results: Results, *, others: list[str], margin: float) -> Fi
     right = judged_treatment(scores, FIRST_COMPONENT)
     ours = at_best_share(select(published, mechanism=MVG, treatment=right))
     frames = {
-        f"II: {mechanism_title(key)} above": select(published, mechanism=key) for key in others
+        f"II: {mechanism_title(key)} above MVG": select(published, mechanism=key) for key in others
     }
     parts = order(
         {name: difference(frame, ours) for name, frame in frames.items()},

@@ -21,8 +21,8 @@ from paper_figures.mvg2018.compared_study import (
 from runs.results import Results
 
 SETTING = (
-    "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, so it is the "
-    "largest on [-1, 1]"
+    "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, the largest "
+    "Frobenius norm of the answer: it is that of data in [-1, 1]"
 )
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
 # The parts of a claim, and a sentence with the means.

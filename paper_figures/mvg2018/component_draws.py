@@ -70,7 +70,8 @@ def drawn_directions(*, others: list[str], margin: float, draws: Count) -> Findi
     right = over_shares(RIGHT, draws)
     found = {name: over_shares(name, draws) for name in others}
     effects = {
-        f"{treatment_title(name)} above": Mean(values - right) for name, values in found.items()
+        f"{treatment_title(name)} above {treatment_title(RIGHT)}": Mean(values - right)
+        for name, values in found.items()
     }
     listed = [f"{treatment_title(name)} {values.mean():.4f}" for name, values in found.items()]
     equal_precision = over_shares(IID, draws).mean()
@@ -94,8 +95,9 @@ def drawn_error(*, margin: float, draws: Count) -> Finding:
     """
     share = min(SHARES, key=lambda tau: errors(RIGHT, tau, draws).mean())
     best = errors(RIGHT, share, draws)
+    lead = Mean(RANDOM_COMPONENT - best)
     return Finding(
-        parts=[beyond("a random component above", Mean(RANDOM_COMPONENT - best), margin=margin)],
+        parts=[beyond("a random component above MVG", lead, margin=margin)],
         detail=(
             f"{DRAWN.format(draws=draws)}. Mean errors: MVG at its best share, {share:g}, "
             f"{best.mean():.4f}; a random component {RANDOM_COMPONENT:.4f}."

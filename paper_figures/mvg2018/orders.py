@@ -63,6 +63,7 @@ def error_above(
     features alone.
     """
     compared, least = STUDIES[study], factor * (1 - tolerance)
+    above = "above MVG" if least == 1 else f"above {least:.3g} times MVG"
     is_noise = study in PROVEN
     of_others = SUBSPACE if subspace else WHOLE_QUERY
 
@@ -78,7 +79,7 @@ def error_above(
             for key in others
         }
         scaled = ours.assign(value=least * ours["value"])
-        present = {f"{title} above": frame for title, frame in frames.items() if len(frame)}
+        present = {f"{title} {above}": frame for title, frame in frames.items() if len(frame)}
         signals = {
             name: signal_of(compared, results.rows, ours, frame) for name, frame in present.items()
         }
@@ -89,14 +90,13 @@ def error_above(
         )
         if directions == PCA:
             parts = [_learnt_useful(compared, results.rows, ours, margin), *parts]
-        parts += _not_run(f"{title} above" for title, frame in frames.items() if frame.empty)
+        parts += _not_run(f"{title} {above}" for title, frame in frames.items() if frame.empty)
         words = _means({"MVG": ours} | frames)
         return parts, words + _other_calibrations(scores, treatment, others, of_others)
 
-    times = "" if least == 1 else f" times {least:.3g}"
     detail = (
-        f"{SETTING}. MVG has its best share tau. Parts are the others' errors minus MVG's{times}, "
-        "with 95% intervals over shared trials."
+        f"{SETTING}. MVG has its best share tau. Parts are differences of errors, with intervals "
+        "over shared trials."
     )
     # Directions that were learnt from the data are information that the proof does not cover.
     first = [useful(compared.setting)] if is_noise and directions != PCA else []
@@ -108,7 +108,7 @@ def _learnt_useful(
 ) -> Part:
     """Whether MVG with learnt directions does better than the answer without data."""
     floor = study.blind_error(rows)
-    effect = {f"{study.floor_words} above": difference(floor, ours)}
+    effect = {f"{study.floor_words} above MVG": difference(floor, ours)}
     return order(effects=effect, margin=margin)[0]
 
 
@@ -134,7 +134,8 @@ def directions_above(
             }
             for calibration in ("published", "exact")
         )
-        titles = {name: f"{treatment_title(name)} above" for name in others}
+        ours = f"above {treatment_title(right)}"
+        titles = {name: f"{treatment_title(name)} {ours}" for name in others}
         present = [name for name in others if len(means[name])]
         effects = {titles[name]: difference(means[name], means[right]) for name in present}
         # With the signal that the study has; where it is proven to have none, as it is.
@@ -147,8 +148,8 @@ def directions_above(
         return parts, words
 
     detail = (
-        f"{SETTING}. The error is the mean over all shares tau. Parts are the errors minus that "
-        "with the right features, with 95% intervals over shared trials."
+        f"{SETTING}. The error is the mean over all shares tau. Parts are differences of errors, "
+        "with intervals over shared trials."
     )
     first = [useful(compared.setting)] if study in PROVEN else []
     return finding_per_kernel(results, compared, judged, detail, first)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from claims.intervals import SHOWN, Mean, bootstrapped
+from claims.intervals import SHOWN, Mean, bootstrapped, ratio_words
 from claims.judged_rows import required, tally
 from claims.judges import CannotJudge, Count, judge
 from claims.rules import equal, order
@@ -273,7 +273,7 @@ def study_times(
             f"MVG in I, II and III takes {medians} ms along given directions, and {with_svd} ms "
             f"for an SVD of both covariances. Without the SVDs: {given} "
             "Median milliseconds of a release on one core of this machine. Parts are ratios of "
-            "medians, as logarithms, with bootstrapped 95% intervals; medians within a factor of "
+            "medians with bootstrapped intervals; medians within a factor of "
             f"{1 + tolerance:g} contradict nothing. Our JL applies its random matrix by a "
             "singular value decomposition of the records. Our exponential mechanism draws directly "
             "and PPCA from a short Markov chain, where the paper samples with emcee."
@@ -315,13 +315,13 @@ def _cost_parts(
         for kind, by_study in others.items():
             for key in by_study[study.name]:
                 other = _of_one_treatment(seconds, key, WHOLE_QUERY)
-                name = f"{study.numeral}: {mechanism_title(key)} {kind}"
+                name = f"{study.numeral}: {mechanism_title(key)} {kind} than MVG"
                 if not len(other):
                     absent.append(Part(name, NOT_RUN))
                     continue
                 pair = (mvg, other) if kind == "faster" else (other, mvg)
                 effects[name] = bootstrapped(*map(np.log, pair), np.median)
-    return (*order(effects, margin=math.log1p(tolerance)), *absent)
+    return (*order(effects, margin=math.log1p(tolerance), shown=ratio_words), *absent)
 
 
 @judge(studies=("regression",))
@@ -343,7 +343,7 @@ def comparable_directions(
             CannotJudge("The results of the regression have no other set of features"),
         )
         words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
-        return _nearest(REGRESSION, apart, margins), words
+        return _nearest(REGRESSION, apart, right, margins), words
 
     right = over_shares(RIGHT, draws)
     drawn = {name: Mean(over_shares(name, draws) - right) for name in others[FIRST_COMPONENT.name]}
@@ -351,7 +351,7 @@ def comparable_directions(
         f"{SETTING}. The error is the mean over all shares tau. II is judged by "
         f"{draws:,} draws of the noise: {treatment_title(RIGHT)} {right.mean():.4f}."
     )
-    middle = _nearest(FIRST_COMPONENT, drawn, margins)
+    middle = _nearest(FIRST_COMPONENT, drawn, RIGHT, margins)
     finding = finding_per_kernel(results, REGRESSION, judged, detail, middle)
     return replace(
         finding,
@@ -361,12 +361,12 @@ def comparable_directions(
 
 
 def _nearest(
-    study: ComparedStudy, apart: Mapping[str, Mean], margins: Mapping[str, float]
+    study: ComparedStudy, apart: Mapping[str, Mean], right: str, margins: Mapping[str, float]
 ) -> list[Part]:
     """Whether the nearest of several sets of features is within the margin of the right one."""
     name = min(apart, key=lambda each: abs(apart[each].value))
-    effect = {f"{study.numeral}: {treatment_title(name)} above": apart[name]}
-    return equal(effect, margin=margins[study.name])
+    words = f"{study.numeral}: {treatment_title(name)} above {treatment_title(right)}"
+    return equal({words: apart[name]}, margin=margins[study.name])
 
 
 def _of_one_treatment(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:

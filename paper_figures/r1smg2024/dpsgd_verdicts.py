@@ -5,6 +5,7 @@ figures are in dpsgd.py, the rows of both in dpsgd_runs.py, the claims about bud
 study, in dpsgd_budgets.py.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
@@ -91,8 +92,8 @@ def epochs_until(
         choice=CHOICE,
         outcomes=outcomes,
         detail=(
-            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run, "
-            f"with the 95% interval. {setting_words(rows, dataset)}"
+            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run. "
+            f"{setting_words(rows, dataset)}"
         ),
         calibration="published",
         sizes=sizes_of_runs(rows, epsilons),
@@ -124,10 +125,10 @@ def _earlier(
         for key in COMPARED
     )
     bound = " at least" if DPSGD in never else " at most" if never else ""
-    (part,) = order({f"{name}, epochs {means}, by{bound}": effect}, margin=margin)
+    (part,) = order({name: effect}, margin=margin)
     # One that is earlier stays so where the other one would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
-        return [part]
+        return [replace(part, found=f"epochs {means}, by{bound} {part.found}")]
     return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")]
 
 
@@ -157,7 +158,7 @@ def learning_order(
         outcomes=outcomes,
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            f"with 95% intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
+            f"with intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
             "both rescaled until the run's true delta is the claimed one, "

@@ -251,7 +251,7 @@ def component_order(
         detail=(
             f"Official data, epsilon {PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g} (R1SMG's "
             f"{PCA_RATIO:g} times smaller), delta {PCA_DELTA:g}; deviations as a share of the "
-            "variance. R1SMG's lead over every other mechanism, over trials, with 95% intervals."
+            "variance. R1SMG's lead over every other mechanism, over trials."
         ),
         calibration="published",
         sizes=Sizes(

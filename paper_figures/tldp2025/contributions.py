@@ -15,7 +15,7 @@ from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_up
 from paper_figures.tldp2025.numbers import PIXELS, gaussian_variance
-from paper_figures.tldp2025.theorems import ENTRIES, KINDS, OPTIONS, tensor_mechanism
+from paper_figures.tldp2025.theorems import ENTRIES, KINDS, OPTIONS, components, tensor_mechanism
 
 
 @judge
@@ -156,7 +156,9 @@ def weighted_noise(
             / tensor_mechanism(key, epsilon, width, count).expected_loss()
             for count in counts
         }
-        found = listed(f"{ratio:.4g} times at I = {count}" for count, ratio in ratios.items())
+        found = listed(
+            f"{ratio:.4g} times with {components(count)}" for count, ratio in ratios.items()
+        )
         parts.append(universal(f"less noise in {name}-w:", [r < 1 for r in ratios.values()], found))
     return Finding(
         parts=parts,

@@ -303,8 +303,8 @@ def variant_order(
     return Finding(
         parts=parts,
         detail=(
-            f"{_conditions(results.rows, scores, 'mnist')}; mean differences over the trials and "
-            f"their 95% intervals at epsilon {listed(f'{e:g}' for e in epsilons)}. Weights "
+            f"{_conditions(results.rows, scores, 'mnist')}; mean differences over the trials "
+            f"at epsilon {listed(f'{e:g}' for e in epsilons)}. Weights "
             "change only how often a value is kept."
         ),
         calibration="published",

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.intervals import Mean
-from claims.intervals import words as interval_words
 from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
 from claims.rules import every, levels, most, order
@@ -232,7 +231,10 @@ def features_ahead(
                 for epsilon in scores.epsilons
             }
             name = f"{title}, {mechanism_title(own)} above all at every epsilon"
-            parts.append(replace(every(name, order(gaps, margin=margin)), found=_least(gaps)))
+            leads = order(gaps, margin=margin)
+            least = min(leads, key=lambda lead: gaps[lead.name].value)
+            shown = f"least lead, over {least.name}, {least.found}"
+            parts.append(replace(every(name, leads), found=shown))
         parts += [scores.low(key, low) for key in others]
         found.append(_sizes(rows, [dataset], scores))
         words.append(f"{title}: {theorem_2_words(scores)}")
@@ -250,12 +252,6 @@ def features_ahead(
         sizes=found[0],
         other_sizes=found[1:],
     )
-
-
-def _least(gaps: dict[str, Mean]) -> str:
-    """The smallest of several leads."""
-    name = min(gaps, key=lambda each: gaps[each].value)
-    return f"least lead, over {name}, {interval_words(gaps[name])}"
 
 
 @judge(studies=(STUDY,))
@@ -303,6 +299,7 @@ def _most_of(gaps: dict[tuple[str, float], Mean], margin: float) -> tuple[Part, 
     named = {
         f"{dataset_title(dataset)} at {epsilon:g}": gap for (dataset, epsilon), gap in gaps.items()
     }
-    part = most("TLDP-G above TLDP-L at most of them:", order(named, margin=margin))
-    leads = listed(f"{name} {interval_words(gap)}" for name, gap in named.items())
-    return (replace(part, found=f"{part.found}: {leads}"),)
+    leads = order(named, margin=margin)
+    part = most("TLDP-G above TLDP-L at most of them:", leads)
+    shown = listed(f"{lead.name}: {lead.found}" for lead in leads)
+    return (replace(part, found=f"{part.found}: {shown}"),)

@@ -309,7 +309,7 @@ def implied_words(published: OfficialScores, exact: OfficialScores, stated: floa
         f"{exact.implied(key, stated)})"
         for key in TLDP
     )
-    return f"Epsilon at which F1 is {stated:g}: {found}."
+    return f"Epsilon at which F1 is {stated:g}, with 95% intervals: {found}."
 
 
 def label_of(mechanism: str, epsilon: float) -> str:

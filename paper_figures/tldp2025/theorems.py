@@ -24,6 +24,11 @@ OPTIONS = {"mvg": {"zeta": "sqrt"}}
 ENTRIES = {"laplace": "Laplace", "gaussian": "Gaussian", "mvg": "MVG", "idn": "IDN"} | KINDS
 
 
+def components(count: int) -> str:
+    """A number of components in words."""
+    return f"{count:,} component{'s' * (count != 1)}"
+
+
 def tensor_mechanism(
     key: str, epsilon: float, width: float, count: int, weight: float = 0.0
 ) -> AdditiveMechanism:
@@ -83,7 +88,7 @@ def tensor_guarantee(
         for key, name in KINDS.items()
     }
     others = "; ".join(
-        f"I = {count}: {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
+        f"With {components(count)}, {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
         for i, count in enumerate(counts[1:], 1)
     )
     single = [tensor_mechanism(key, epsilon, width, 1, weight) for key in KINDS]
@@ -99,7 +104,7 @@ def tensor_guarantee(
         statement(
             f"{name}, claimed {epsilon:g}-LDP:",
             max(values) <= 0,
-            f"true delta({epsilon:g}) at least {at_least(values[0])} with I = {counts[0]}",
+            f"true delta({epsilon:g}) at least {at_least(values[0])} with {components(counts[0])}",
         )
         for name, values in deltas.items()
     ]
@@ -112,10 +117,10 @@ def tensor_guarantee(
         parts=parts,
         detail=(
             f"Exact profile at epsilon {epsilon:g}, Delta = {width:g}; a pure claim has delta 0. "
-            f"{others}. The noise alone gives I epsilon for TLDP-L and no pure guarantee for "
-            "TLDP-G. A kept value is possible under one tensor only: with I = 1 a value is kept "
-            f"with probability {listed(f'{p:.3g}' for p in kept)}, and delta is at least that at "
-            f"every epsilon.{weighted}"
+            f"{others}. The noise alone gives epsilon times the number of components for TLDP-L, "
+            "and no pure guarantee for TLDP-G. A kept value is possible under one tensor only: a "
+            f"tensor of one is kept with probability {listed(f'{p:.3g}' for p in kept)}, and delta "
+            f"is at least that at every epsilon.{weighted}"
         ),
         calibration="published",
     )
@@ -128,7 +133,7 @@ def _less_with_weights(key: str, epsilon: float, width: float, weight: float, co
         for share in (0.0, weight)
     )
     return statement(
-        f"{KINDS[key]}-w has a smaller true delta than {KINDS[key]}, I = {count}:",
+        f"{KINDS[key]}-w has a smaller true delta than {KINDS[key]}, with {components(count)}:",
         weighted.upper < plain.lower,
         f"{weighted.upper:.3g} in place of {plain.lower:.3g}",
     )

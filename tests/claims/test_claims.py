@@ -8,7 +8,7 @@ import pytest
 
 from claims import claim as reading
 from claims import judges as judging
-from claims.claim import ClaimError, all_claims
+from claims.claim import ClaimError, all_claims, claims_in
 from claims.judges import Delta, Shape, all_judges, judge, rule_modules
 from claims.verdicts import Finding
 from paper_figures.mvg2018 import numbers as mvg2018
@@ -49,13 +49,12 @@ def same_noise(*, metric: str, shape: Shape, delta: Delta = 0.0, tolerance: floa
 def read(tmp_path, monkeypatch):
     """The claims of one file, which has these lines."""
 
-    def claims(text, paper="r1smg2024"):
+    def claims(text, paper="r1smg2024", taken=()):
         (tmp_path / "paper_figures" / paper).mkdir(parents=True, exist_ok=True)
         (tmp_path / "paper_figures" / paper / "claims.yaml").write_text(text)
         monkeypatch.setattr(reading, "HOMES", tmp_path / "paper_figures")
-        declared = {"same_noise": same_noise.judge}
-        monkeypatch.setattr(reading, "all_judges", lambda: declared)
-        return all_claims()
+        path = tmp_path / "paper_figures" / paper / "claims.yaml"
+        return list(claims_in(path, {"same_noise": same_noise.judge}, taken).values())
 
     return claims
 
@@ -122,6 +121,25 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     assert "!paper" in new or "claim a-b: " in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ("expected: e", "kind: order", 6, "the field 'kind' appears twice; remove one"),
+        ("[2, 3]", "[2, 3", 11, "not valid YAML: .* that begins in line 10.; indent with spaces"),
+        ("where: w", "where: 2020-99-99", 2, "YAML cannot read a value .*; put a text in quotes"),
+        ("[2, 3]", "!number A", 10, "could not determine a constructor for the tag '!number'"),
+        ("# Claims of a paper.", "claims:", 1, "this is no entry of a list; begin with - id:"),
+        ("- id: a-b", "- a-b\n- id: a-b", 2, "this is no entry of a list; begin with - id:"),
+        ("# Claims of a paper.", "# Claims \x02 of a paper.", 1, "control characters are not all"),
+    ],
+)
+def test_a_file_that_is_no_list_of_claims_is_named_with_its_line(read, old, new, line, problem):
+    assert old in ENTRY
+    place = re.escape(f"paper_figures/r1smg2024/claims.yaml:{line}: ")
+    with pytest.raises(ClaimError, match=f"^{place}.*{problem}"):
+        read(ENTRY.replace(old, new))
+
+
 def test_a_number_of_the_paper_stands_by_its_name(read):
     (claim,) = read(ENTRY.replace("[2, 3]", "[!paper PICKUPS, 1]"))
     assert claim.arguments["shape"] == (r1smg2024.PICKUPS, 1)
@@ -130,6 +148,8 @@ def test_a_number_of_the_paper_stands_by_its_name(read):
 def test_an_id_may_be_used_once_only(read):
     with pytest.raises(ClaimError, match=r"claims.yaml:13: claim a-b: another claim has this id"):
         read(ENTRY + ENTRY.split("\n", 1)[1])
+    with pytest.raises(ClaimError, match=r"claims.yaml:2: claim a-b: another claim has this id"):
+        read(ENTRY, taken={"a-b"})
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

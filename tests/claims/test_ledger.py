@@ -181,9 +181,9 @@ def test_verdicts_follow_from_parts_and_outcomes(folder):
         "yes": "confirmed", "no": "contradicted", "half": "partly", "open": "inconclusive",
         "choice": "depends", "absent": "not run",
     }  # fmt: skip
-    assert found.loc["half", "parts"] == "part 0 2: confirmed\npart 1 2: not found"
+    assert found.loc["half", "parts"] == "part 0: 2: confirmed\npart 1: 2: not found"
     assert found.loc["choice", "parts"].splitlines() == [
-        "linear: confirmed (error 0.1: confirmed)", "RBF: not found (error 0.1: not found)",
+        "linear: confirmed (error: 0.1: confirmed)", "RBF: not found (error: 0.1: not found)",
     ]  # fmt: skip
     assert found.loc["no", "sentence"] == "It is two."
 
@@ -261,7 +261,7 @@ def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
 
 
 def test_numbers_that_the_parts_say_are_not_said_twice(folder):
-    assert computed_page(evaluate(folder)).count("part 0 2") == 4
+    assert computed_page(evaluate(folder)).count("part 0: 2") == 4
 
 
 @judge

@@ -193,7 +193,38 @@ def test_student_interval_of_three_numbers():
     low, high = Mean(np.array([1.0, 2.0, 3.0])).interval(0.95)
     assert high - 2 == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
     assert low == pytest.approx(4 - high)
-    assert words(Mean(np.array([1.0, 2.0, 3.0]))) == "2 [-0.4841, 4.484]"
+    assert words(Mean(np.array([1.0, 2.0, 3.0]))) == "2 [95%: -0.4841, 4.484]"
+
+
+def test_a_part_shows_the_interval_that_decides_it():
+    """95% supports; 99% opposes, corrected for the number of comparisons."""
+    near, far = Mean(np.array([1.0, 2.0, 3.0])), Mean(np.array([-1.0, -1.01, -1.02]))
+    low, high = far.interval(0.99)
+    assert order({"a": far}, margin=0)[0].found == f"-1.01 [99%: {low:.4g}, {high:.4g}]"
+    low, high = far.interval(1 - 0.01 / 3)
+    parts = order({"a": far, "b": near, "c": near}, margin=0)
+    assert [part.found for part in parts] == [
+        f"-1.01 [99.66%: {low:.4g}, {high:.4g}]", *2 * ["2 [95%: -0.4841, 4.484]"]
+    ]  # fmt: skip
+    assert beyond("a", far, margin=0).found.startswith("-1.01 [99%: ")
+    assert at_most("a", far.reversed, margin=0.5).found.startswith("1.01 [99%: ")
+    assert equal({"a": far}, margin=0.1, stated=-1.0)[0].found.startswith("-1.01 [95%: ")
+    assert equal({"a": far}, margin=0.1, stated=2.0)[0].found.startswith("-1.01 [99%: ")
+    assert equal({"a": far}, margin=0.1, stated=2.0)[0].found.endswith("] (stated 2)")
+    (part,) = ratios({"a": Mean(np.log([2.0, 2.01, 2.02]))}, stated={"a": (0.0, 1.0)})
+    assert part.found.startswith("2.01 [99%: 1.9") and part.found.endswith("] times")
+
+
+def test_what_is_outside_at_95_and_not_at_99_is_shown_at_99():
+    effect = Mean(np.arange(3.0))
+    (low, _), (lower, _) = effect.interval(0.95), effect.interval(0.99)
+    between = (low + lower) / 2
+    for part in (
+        at_most("a", effect, margin=between),
+        equal({"a": effect}, margin=1.0, stated=between - 1.0)[0],
+    ):
+        assert part.verdict == INCONCLUSIVE and "the interval crosses the margin" in part.reason
+        assert part.found.startswith("1 [99%: ")
 
 
 @pytest.mark.parametrize("values", [[1.0], []])
@@ -266,8 +297,8 @@ def test_differences_below_the_margin_on_either_side_are_outside_of_it():
 
 def test_four_of_many_parts_are_shown():
     parts = [Part(f"part {i}", CONFIRMED, "1") for i in range(6)]
-    assert every("all", parts[:4]).found.endswith("part 3 1")
-    assert every("all", parts).found.endswith("part 3 1, and 2 more")
+    assert every("all", parts[:4]).found.endswith("part 3: 1")
+    assert every("all", parts).found.endswith("part 3: 1, and 2 more")
 
 
 def test_a_level_out_of_reach_decides_nothing():

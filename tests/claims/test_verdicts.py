@@ -54,8 +54,8 @@ def test_a_claim_depends_only_where_outcomes_differ():
     other = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_FOUND))
     assert (same.verdict, other.verdict) == (CONFIRMED, DEPENDS)
     assert other.listed_parts == [
-        "choice 0: confirmed (p 1: confirmed)",
-        "choice 1: not found (p 1: not found)",
+        "choice 0: confirmed (p: 1: confirmed)",
+        "choice 1: not found (p: 1: not found)",
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_part_has_a_verdict_for_one_part():
 
 def test_text_of_parts():
     assert str(Part("below JL", INCONCLUSIVE, "0.1", "3 trials")) == (
-        "below JL 0.1: inconclusive (3 trials)"
+        "below JL: 0.1: inconclusive (3 trials)"
     )
     assert not_run("no file").verdict == NOT_RUN
 
@@ -131,4 +131,4 @@ def test_a_run_is_named_as_long_as_a_part_is_open(verdict):
 def test_what_nobody_wrote_a_sentence_for_is_listed_by_verdict():
     parts = (Part("below JL", CONFIRMED, "0.01"), Part("", NOT_FOUND), Part("above", CONFIRMED))
     finding = Finding(parts=parts)
-    assert finding.by_verdict == "Confirmed: below JL, 0.01; above. Not found: the claim."
+    assert finding.by_verdict == "Confirmed: below JL: 0.01; above. Not found: the claim."

@@ -49,9 +49,9 @@ def test_an_unknown_command_is_told_in_one_line(capsys):
     ("claim", "number"),
     [
         ("r1-thm5", "true delta 0.2166 at (1e-05, 1e-07), 89x89"),
-        ("tldp-thm1", "TLDP-L, claimed 1-LDP: true delta(1) at least 0.999999 with I = 784"),
+        ("tldp-thm1", "claimed 1-LDP: true delta(1) at least 0.999999 with 784 components"),
         ("mgm-thm2-udn", "with 56.6 to 9.62e+10 times the variance"),
-        ("r1-f4-max", "in every box with SoHo and LaGuardia at least 51 (stated 27): contradicted"),
+        ("r1-f4-max", "in every box with SoHo and LaGuardia: at least 51 (stated 27): contrad"),
     ],
 )
 def test_show_prints_the_numbers_of_a_claim(claim, number, capsys):

@@ -76,3 +76,24 @@ def test_a_new_claim_can_be_pasted_as_it_is_printed(tmp_path, monkeypatch, capsy
     assert all_judges()[claim.rule].decide(None, claim.arguments).verdict == NOT_RUN
     assert mechanisms_main(["new", "claim", "r1smg"]) == 2
     assert "no paper 'r1smg' has claims; choose one of bandmf2023, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("made", [(), ("__init__.py",)])
+def test_the_first_claim_of_a_paper_makes_its_home(made, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(new_command, "ROOT", tmp_path)
+    home = tmp_path / "paper_figures/mypaper2026"
+    home.parent.mkdir()
+    for name in made:
+        home.mkdir()
+        (home / name).write_text("# mine\n")
+    assert mechanisms_main(["new", "claim", "mypaper2026"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].split(",")[0] for line in shown] == [
+        "paper_figures/mypaper2026/claims.yaml",
+        "paper_figures/mypaper2026/__init__.py",
+        "CITATION.cff",
+    ]
+    monkeypatch.setattr("claims.claim.HOMES", tmp_path / "paper_figures")
+    assert [claim.id for claim in all_claims()] == ["mypaper2026-claim"]
+    init = (home / "__init__.py").read_text()
+    assert init == "# mine\n" if made else 'NAME = "mypaper2026"' in init

@@ -175,10 +175,18 @@ def test_every_paper_of_the_ledger_has_a_page_with_its_reference(site):
     assert {f"papers/{key}.html" for key in judged} <= set(paths)
     for key, facts in site.papers.items():
         text = html_of(site, paths[f"papers/{key}.html"])
+        assert facts.references
         for reference in facts.references:
             assert escape(reference.title) in text
             assert escape(reference.authors) in text
             assert escape(reference.venue) in text
+
+
+def test_a_paper_that_nobody_cites_is_shown_by_its_name(monkeypatch, capsys):
+    monkeypatch.setattr(site_data, "references", dict)
+    papers = SiteData(run=None).papers
+    assert (papers["r1smg2024"].title, papers["r1smg2024"].year) == ("R1SMG", 2024)
+    assert "warning: add r1smg2024 to the references of CITATION.cff" in capsys.readouterr().err
 
 
 def test_papers_propose_mechanisms_of_the_registry(site):

@@ -54,7 +54,8 @@ def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_row
     judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
     # Outwards: the factors lie within what is printed.
     assert judged.because == (
-        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs."
+        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at the "
+        "settings of the papers."
     )
     assert "true at all 2 settings; 12.3 times" in judged.numbers
 
