@@ -296,6 +296,19 @@ def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
     assert not any(view.leads(line, 1.0) for line in view.lines)
 
 
+def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
+    study = Ranked()
+    study.name = "regression"
+    noisy = [result_rows("mvg", [5.0, 5.1, 5.2]), result_rows("udn", [9.0, 9.1, 9.2])]
+    random = result_rows("random-answer", [99.0, 100.0, 101.0])
+    for zero, told in ((5.0, False), (8.0, True)):
+        control = result_rows("non-private", [zero, zero + 0.1, zero + 0.2], "rmse_of_zero")
+        (view,) = views_of(study, pd.concat([*noisy, random, control]))
+        assert view.tells_apart(1.0) == told
+        assert [line.mechanism for line in view.lines if view.leads(line, 1.0)] == ["mvg"] * told
+        assert [line.name for line in view.lines if line.is_control][0] == "predicting zero"
+
+
 def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):
     grid = profile_grid(all_mechanisms()["r1smg"])
     cells = {(cell.size, cell.epsilon): cell for row in grid for cell in row}
