@@ -33,10 +33,10 @@ FINE_EPSILONS = tuple(float(f"{each:.6g}") for each in np.geomspace(0.05, 12.8, 
 # For more elements staircase noise has the error of l2, Laplace or K-norm noise.
 STEPPED, FINE_STEPPED = SIZES[:7], (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48, 63, 80)
 # Spherical gamma noise takes a second and is near l2 noise.
-GAMMA_SIZES, GAMMA_EPSILONS, SLOW_DELTAS = (
-    (2, 6, 50, 1_000_000),
-    (0.05, 0.8, 3.2, 12.8),
-    (1e-12, 1e-7, 1e-2),
+GAMMA_SIZES, GAMMA_EPSILONS, GAMMA_DELTAS = (
+    (2, 3, 6, 20, 100, 1_000_000),
+    (0.05, 0.2, 0.8, 1.6, 3.2, 6.4, 12.8),
+    (1e-12, 1e-9, 1e-6, 1e-4, 1e-2),
 )
 # Beyond the core (epsilon, delta) what the tests of the limit for one element lose is not smooth,
 # and beyond the last epsilon it is much.
@@ -163,7 +163,7 @@ TABLES = {
         lambda *point: _error("spherical-gamma", "l2", point) - _error("l2", "l2", point),
         GAMMA_SIZES,
         GAMMA_EPSILONS,
-        SLOW_DELTAS,
+        GAMMA_DELTAS,
     ),
     "pure-l2": Table(_near_closed("staircase", "l2"), FINE_STEPPED[1:], *_FINE_PURE),
     "pure-l1": Table(_near_closed("staircase", "l1"), FINE_STEPPED, *_FINE_PURE),
