@@ -38,6 +38,8 @@ GAMMA_SIZES, GAMMA_EPSILONS, GAMMA_DELTAS = (
     (0.05, 0.2, 0.8, 1.6, 3.2, 6.4, 12.8),
     (1e-12, 1e-9, 1e-6, 1e-4, 1e-2),
 )
+# Up to this (epsilon, delta) little is lost between its nodes.
+GAMMA_CORE = (12.8, 1e-5)
 # Beyond the core (epsilon, delta) what the tests of the limit for one element lose is not smooth,
 # and beyond the last epsilon it is much.
 LIMIT_CORE = (2.0, 1e-3)
@@ -164,6 +166,7 @@ TABLES = {
         GAMMA_SIZES,
         GAMMA_EPSILONS,
         GAMMA_DELTAS,
+        core=GAMMA_CORE,
     ),
     "pure-l2": Table(_near_closed("staircase", "l2"), FINE_STEPPED[1:], *_FINE_PURE),
     "pure-l1": Table(_near_closed("staircase", "l1"), FINE_STEPPED, *_FINE_PURE),

@@ -22,7 +22,7 @@ from studies.regression import Regression
 # Exact values within this of each other are called tied, as the figures draw them once.
 TIE = 0.01
 # What a study measures of an answer without data that is not random, by its name here.
-ZERO = "predicting zero"
+ZERO = "Predicting zero"
 OF_ZERO = {Regression.name: "rmse_of_zero"}
 NO_DATA = ("random-answer", ZERO)
 CONTROLS = (*LEVELS, ZERO)

@@ -72,6 +72,11 @@ const ADVISOR = (() => {
     return Math.exp(sum * ADVISOR_GRID.unit);
   };
   const error = (...names) => names.reduce((sum, name) => sum + ADVISOR_GRID[name].error, 0);
+  // In the core of a table the interpolation is off by less.
+  const errorAt = (name, { epsilon, delta }) => {
+    const { core, core_error: inside } = ADVISOR_GRID[name];
+    return core && epsilon <= core[0] && delta <= core[1] ? inside : error(name);
+  };
 
   // --- The query ---------------------------------------------------------------------------------
   // The norm of the most concentrated change: as many elements as possible move by linf.
@@ -237,7 +242,7 @@ const ADVISOR = (() => {
       add(["product-noise"], along, null, error("rank-one"));
       const ball = size > 1 ? ofBall(query) : { rmse: NaN };
       const gamma = l2 * ball.rmse * between("spherical-gamma", query);
-      const off = ball.off + error("spherical-gamma");
+      const off = ball.off + errorAt("spherical-gamma", query);
       add(["spherical-gamma"], gamma, { rmse: gamma, off, epsilon, delta, verdict: "holds" }, off);
     }
     if (size > 1) {
@@ -285,9 +290,7 @@ const ADVISOR = (() => {
     if (query.delta === 0) return pure;
     const table = query.size === 1 ? "limit-of-one" : "limit";
     const near = pure.rmse / nearBall({ ...query, delta: 0 }) * nearBall(query);
-    const { core, core_error: inside } = ADVISOR_GRID[table];
-    const within = core && query.epsilon <= core[0] && query.delta <= core[1];
-    return { rmse: near * between(table, query), off: pure.off + (within ? inside : error(table)) };
+    return { rmse: near * between(table, query), off: pure.off + errorAt(table, query) };
   };
   // Less than a lower bound of the root mean square error of every mechanism by up to twice what the
   // interpolation may be off; NaN beyond the budgets of its table.
