@@ -279,12 +279,8 @@ const ADVISOR = (() => {
     const counts = [1, size, ...crossings.flatMap((c) => [Math.floor(c), Math.ceil(c)])];
     return Math.max(...counts.map((j) => size * j * Math.min(linf, l2 / Math.sqrt(j), l1 / j) ** 2));
   };
-  // The limit for a ball of l2 at delta 0: the error of staircase noise, and for many elements of l2 noise.
-  const pureLimit = (query) => {
-    const norm = query.size === 1 ? "l1" : "l2";
-    const stepped = query.size <= ADVISOR_GRID[`pure-${norm}`].sizes.at(-1);
-    return stepped ? ofSteps(norm, { ...query, delta: 0 }) : ofBall({ ...query, delta: 0 });
-  };
+  // The limit for a ball of l2 at delta 0: the error of staircase noise.
+  const pureLimit = (query) => ofSteps(query.size === 1 ? "l1" : "l2", { ...query, delta: 0 });
   const ballLimit = (query) => {
     const pure = pureLimit(query);
     if (query.delta === 0) return pure;

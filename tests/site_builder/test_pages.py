@@ -310,7 +310,7 @@ def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
         (view,) = views_of(study, pd.concat([*noisy, random, control]))
         assert view.tells_apart(1.0) == told
         assert [line.mechanism for line in view.lines if view.leads(line, 1.0)] == ["mvg"] * told
-        assert [line.name for line in view.lines if line.is_control][0] == "Predicting zero"
+        assert next(line.name for line in view.lines if line.is_control) == "Predicting zero"
 
 
 def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):
