@@ -101,4 +101,4 @@ def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
         f"{check(found['outside']).sum()} of {check(own['outside']).sum()}"
         for check in (lambda why: why.eq(""), lambda why: why.ne(""))
     )
-    return f"at {inside} in the range of its theorem, {outside} outside it"
+    return f"at {inside} inside the range of its theorem, {outside} outside"

@@ -127,6 +127,7 @@ def answered_queries(site: SiteData) -> list[dict]:
                 "title": QUERIES[name].title,
                 "best": list(best["mechanism"]),
                 "rmse": best["rmse"].min(),
+                "budget": QUERIES[name].budget,
                 "gaussian": gaussian["times_best"].min(),
             }
         )

@@ -224,9 +224,9 @@
     const rows = [
       row("Claims", (each) => each.guarantee),
       row("Source", (each) => (each.paper ? make("a", { href: `papers/${each.paper}.html` }, each.source) : each.source)),
-      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.at}; settings of the papers`] : "—")),
+      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.at} (settings of the papers)`] : "—")),
       row("True delta where the claim is false, the largest in the range of its theorem or, if none is, outside it", (each) => (each.delta ? [number(each.delta, 3), " for a claimed ", number(each.claimed, 3)] : "—")),
-      row("Variance over need", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
+      row("Variance over need, at the settings of all the papers", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
       row("Seconds of one draw of 48,000 elements", (each) => number(each.seconds ?? NaN, 2)),
       paired("This query: RMSE at equal true privacy", (each) => about(each.exact, each.off)),
       paired("This query: over the limit", (each) => about(each.exact / limit.rmse, limit.off + each.off, 4)),

@@ -1,6 +1,6 @@
 "use strict";
 // Entries that have any of the words: those first that have more of them, and rarer ones; a word
-// counts twice in a title, and four times if it is the title. Words of two letters count if all are.
+// counts twice in a title, and eight times if it is the title. Words of two letters count if all are.
 (() => {
   const MOST = 60;
   const input = document.querySelector("[data-find] input");
@@ -38,7 +38,7 @@
       for (const entry of having) {
         const score = scores.get(entry);
         score.every += 1;
-        const place = plain(entry.title) === word ? 4 : begins.test(entry.title_) ? 2 : 1;
+        const place = plain(entry.title) === word ? 8 : begins.test(entry.title_) ? 2 : 1;
         score.sum += place * Math.log(1 + entries.length / having.length);
       }
     }

@@ -127,7 +127,7 @@ def test_the_advisor_shows_what_the_comparison_says(site):
 def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
     lines = site.matrix.lines
     assert set(lines) == set(site.mechanisms)
-    where = "at 4 of 4 in the range of its theorem, 12 of 12 outside it"
+    where = "at 4 of 4 inside the range of its theorem, 12 of 12 outside"
     assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", where)
     worst = max(row["true_delta"] for row in site.settings_of("r1smg") if not row["outside"])
     assert lines["r1smg"].true_delta == worst
