@@ -73,9 +73,9 @@ const ADVISOR = (() => {
   };
   const error = (...names) => names.reduce((sum, name) => sum + ADVISOR_GRID[name].error, 0);
   // In the core of a table the interpolation is off by less.
-  const errorAt = (name, { epsilon, delta }) => {
-    const { core, core_error: inside } = ADVISOR_GRID[name];
-    return core && epsilon <= core[0] && delta <= core[1] ? inside : error(name);
+  const errorAt = (name, { size, epsilon, delta }) => {
+    const { core, core_size: least, core_error: inside } = ADVISOR_GRID[name];
+    return core && size >= least && epsilon <= core[0] && delta <= core[1] ? inside : error(name);
   };
 
   // --- The query ---------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ const ADVISOR = (() => {
     1 / Math.sqrt(epsilon ** 2 / (size + 1) + (delta === 0 ? 0 : sigma(epsilon, delta) ** -2));
   const ofBall = (query) => {
     const near = nearBall(query);
-    return query.delta === 0 ? { rmse: near, off: 0 } : { rmse: near * between("l2", query), off: error("l2") };
+    return query.delta === 0 ? { rmse: near, off: 0 } : { rmse: near * between("l2", query), off: errorAt("l2", query) };
   };
   const ofLaplace = ({ epsilon, delta }) => ({ rmse: Math.SQRT2 / (epsilon - 2 * Math.log1p(-delta)), off: 0 });
   const ofCube = ({ size, epsilon }) => ({ rmse: Math.sqrt((size + 1) * (size + 2) / 3) / epsilon, off: 0 });
