@@ -82,7 +82,7 @@ class Table:
     near: float = 30.0
     core: tuple[float, float] | None = None
     core_size: int = 1
-    tried: int = 24
+    tried: int = 200
 
 
 @functools.cache
@@ -164,7 +164,7 @@ def _true_delta(*point) -> float:
 
 _FINE_PURE = (FINE_EPSILONS, (0.0,))
 TABLES = {
-    "l2": Table(_near_closed("l2", "l2"), SIZES[1:], core=L2_CORE, core_size=20, tried=200),
+    "l2": Table(_near_closed("l2", "l2"), SIZES[1:], core=L2_CORE, core_size=20),
     "spherical-gamma": Table(
         lambda *point: _error("spherical-gamma", "l2", point) - _error("l2", "l2", point),
         GAMMA_SIZES,
@@ -179,8 +179,8 @@ TABLES = {
     "pure-linf": Table(_near_closed("staircase", "linf"), FINE_STEPPED[1:], *_FINE_PURE),
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
-    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
-    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS),
+    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE, tried=24),
+    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, tried=24),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
