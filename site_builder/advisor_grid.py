@@ -33,11 +33,13 @@ FINE_EPSILONS = tuple(float(f"{each:.6g}") for each in np.geomspace(0.05, 12.8, 
 # For more elements staircase noise has the error of l2, Laplace or K-norm noise.
 STEPPED, FINE_STEPPED = SIZES[:7], (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48, 63, 80)
 # Spherical gamma noise takes a second and is near l2 noise.
-GAMMA_SIZES, GAMMA_EPSILONS, SLOW_DELTAS = (
-    (2, 6, 50, 1_000_000),
-    (0.05, 0.8, 3.2, 12.8),
-    (1e-12, 1e-7, 1e-2),
+GAMMA_SIZES, GAMMA_EPSILONS, GAMMA_DELTAS = (
+    (2, 3, 6, 20, 100, 1_000_000),
+    (0.05, 0.2, 0.8, 1.6, 3.2, 6.4, 12.8),
+    (1e-12, 1e-9, 1e-6, 1e-4, 1e-2),
 )
+# Up to these (epsilon, delta) and from 20 elements on little is lost between the nodes.
+L2_CORE, GAMMA_CORE = (12.8, 1e-2), (12.8, 1e-5)
 # Beyond the core (epsilon, delta) what the tests of the limit for one element lose is not smooth,
 # and beyond the last epsilon it is much.
 LIMIT_CORE = (2.0, 1e-3)
@@ -55,9 +57,9 @@ LIMIT_OF_ONE = (
 # Logarithms are stored as whole numbers of this.
 UNIT = 1e-6
 CLAIM_SIZES = (4, 5, 6, 7, 9, 12, 16, 24, 40, 80, 200, 1000, 1_000_000)
-# Random points at which the interpolation is compared, their largest size, and how far a stated
+# The largest size of the random points at which the interpolation is compared, and how far a stated
 # error is above what is found.
-TRIED, LARGEST, MARGIN = 24, 2000, 1.5
+LARGEST, MARGIN = 2000, 1.5
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ class Table:
         value: Of (M, epsilon, delta); None where there is none.
         sizes, epsilons, deltas: The nodes.
         near: The coordinate of a size is log(1 + near / M): errors approach a limit like 1 / M.
-        core: Up to this epsilon and delta the table states an error of its own, `core_error`.
+        core: Up to this epsilon and delta, from `core_size` elements on, the table states an error
+            of its own, `core_error`.
+        tried: Random points at which the interpolation is compared; few where they take long.
     """
 
     value: Callable[[int, float, float], float | None]
@@ -77,6 +81,8 @@ class Table:
     deltas: Sequence[float] = DELTAS
     near: float = 30.0
     core: tuple[float, float] | None = None
+    core_size: int = 1
+    tried: int = 200
 
 
 @functools.cache
@@ -158,20 +164,23 @@ def _true_delta(*point) -> float:
 
 _FINE_PURE = (FINE_EPSILONS, (0.0,))
 TABLES = {
-    "l2": Table(_near_closed("l2", "l2"), SIZES[1:]),
+    "l2": Table(_near_closed("l2", "l2"), SIZES[1:], core=L2_CORE, core_size=20),
     "spherical-gamma": Table(
         lambda *point: _error("spherical-gamma", "l2", point) - _error("l2", "l2", point),
         GAMMA_SIZES,
         GAMMA_EPSILONS,
-        SLOW_DELTAS,
+        GAMMA_DELTAS,
+        core=GAMMA_CORE,
+        core_size=20,
+        tried=120,
     ),
     "pure-l2": Table(_near_closed("staircase", "l2"), FINE_STEPPED[1:], *_FINE_PURE),
     "pure-l1": Table(_near_closed("staircase", "l1"), FINE_STEPPED, *_FINE_PURE),
     "pure-linf": Table(_near_closed("staircase", "linf"), FINE_STEPPED[1:], *_FINE_PURE),
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
-    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
-    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS),
+    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE, tried=24),
+    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, tried=24),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
@@ -225,15 +234,16 @@ def computed(table: Table) -> dict:
 def points(name: str, core: tuple[float, float] | None = None) -> list[tuple[int, float, float]]:
     """Random sizes, epsilons and deltas within the nodes of a table, log-uniform.
 
-    core: The largest epsilon and delta, if not those of the nodes.
+    core: The largest epsilon and delta, if not those of the nodes; then from `core_size` on.
     """
     rng = np.random.default_rng(list(name.encode()))
     table = TABLES[name]
-    sizes = (table.sizes[0], min(table.sizes[-1], LARGEST))
+    least = max(table.core_size, table.sizes[0]) if core else table.sizes[0]
+    sizes = (least, min(table.sizes[-1], LARGEST))
     epsilon, delta = core or (table.epsilons[-1], table.deltas[-1])
     ends = (sizes, (table.epsilons[0], epsilon), (table.deltas[0], delta))
     found = []
-    for _ in range(TRIED):
+    for _ in range(table.tried):
         size, *budget = (low * (high / low) ** rng.random() if low else 0.0 for low, high in ends)
         found.append((round(size), *budget))
     return found
@@ -256,7 +266,9 @@ def main(names: Sequence[str]) -> None:
         grid = computed(TABLES[name])
         grid["error"] = largest_error(name, grid)
         if core := TABLES[name].core:
-            grid |= {"core": core, "core_error": largest_error(name, grid, core)}
+            size = TABLES[name].core_size
+            grid |= {"core": core, "core_size": size}
+            grid |= {"core_error": largest_error(name, grid, core)}
         grids = read() | {name: grid}
         ordered = {"unit": UNIT} | {each: grids[each] for each in TABLES if each in grids}
         text = json.dumps(ordered, separators=(",", ":"))

@@ -20,6 +20,7 @@ from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import dataset_pages
 from site_builder.leaderboard_pages import leaderboard_pages
+from site_builder.leaderboards import CONTROLS
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import css_name, stylesheet
 from site_builder.paper_pages import paper_pages
@@ -28,7 +29,7 @@ from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.search_page import search_page, search_script
 from site_builder.site_data import Page, SiteData
 from site_builder.start_page import all_charts, start_page
-from site_builder.words import first_sentence, number, prose
+from site_builder.words import first_sentence, number, prose, sentences
 
 HERE = Path(__file__).parent
 # The name of the suite, and of the mark that a folder was written by it.
@@ -109,6 +110,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,
+        "sentences": sentences,
         "calibration": CALIBRATION_TITLES.__getitem__,
     }
     environment.globals |= {
@@ -157,7 +159,7 @@ def _write_assets(site: SiteData, charted: set[str], out: Path) -> None:
         shutil.copyfile(path, out / "assets" / path.name)
     _write(out / "assets" / "vega.js", script_bundle())
     _write(out / "assets" / "search-index.js", search_script(site))
-    mechanisms = charted | set(site.mechanisms)
+    mechanisms = charted | {*site.mechanisms, *CONTROLS}
     for rows in site.run.rows.values():
         mechanisms |= set(rows["mechanism"].unique())
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))

@@ -33,6 +33,7 @@ class ExampleCall:
         calibration: "published", or "exact" where there is no other.
         can_verify: Whether `verify` can compare the claim with an exact profile.
         mechanism: What the call makes; None where that takes too long.
+        outside: Why it lies outside the range of the mechanism's theorem; "" where it does not.
     """
 
     query: str
@@ -40,6 +41,18 @@ class ExampleCall:
     calibration: str
     can_verify: bool
     mechanism: Mechanism | None
+    outside: str = ""
+
+    @property
+    def has_exact(self) -> bool:
+        """Whether the mechanism can be rescaled until it has the privacy of the budget."""
+        if self.mechanism is None:
+            return False
+        try:
+            self.mechanism.calibrate(self.mechanism.query, BUDGET, "exact")
+        except Unsupported:
+            return False
+        return True
 
 
 def example_call(cls: type[Mechanism]) -> ExampleCall | None:
@@ -60,7 +73,8 @@ def example_call(cls: type[Mechanism]) -> ExampleCall | None:
         command = _command(stated)
         if calibration != PUBLISHED:
             command += f" --calibration {calibration}"
-        return ExampleCall(_python(stated), command, calibration, known, mechanism)
+        outside = cls.limit(mechanism.query, BUDGET) or ""
+        return ExampleCall(_python(stated), command, calibration, known, mechanism, outside)
     return None
 
 

@@ -1,6 +1,6 @@
 """The leaderboard: an overview, and a page per family of queries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import pandas as pd
 
@@ -36,7 +36,7 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
         about="Which mechanism has the smallest error at equal true privacy, by kind of query.",
         content={
             "families": [
-                {"family": family, "tables": len(views), "best": _overview(views)}
+                {"family": family, "tables": len(views), "best": _overview(views, site.refuted)}
                 for family, views in site.families.values()
             ]
         },
@@ -84,7 +84,8 @@ def _family_page(family: Family, views: list[View]) -> Page:
 
 def view_title(view: View) -> str:
     """What a table is of, in a few words."""
-    chosen = [f"{title.lower()} {value}" for title, value in view.choice]
+    titles = [title.lower() for title, _ in view.choice]
+    chosen = map(" ".join, zip(titles, view.choice_words, strict=True))
     data = ", ".join([dataset_title(view.dataset), *chosen])
     return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
@@ -179,20 +180,24 @@ def _ends(score: Score) -> dict[str, float]:
     return {"value": score.value, "low": score.low, "high": score.high}
 
 
-def _overview(views: list[View]) -> list[dict]:
-    """The best at equal true privacy on every data set, by the main measure."""
+def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:
+    """The best at equal true privacy on every data set, by the main measure.
+
+    Of ties, noise whose published claim is refuted comes last.
+    """
     seen, rows = set(), []
     for view in views:
         table = view.study.name, view.dataset, view.choice
         if view.calibration != "exact" or view.measure is not view.study.ranked[0] or table in seen:
             continue
         seen.add(table)
+        best = [line for line in view.lines if view.is_best(line, view.main)]
         rows.append(
             {
                 "view": view,
                 "data": dataset_title(view.dataset),
-                "choice": ", ".join(value for _, value in view.choice),
-                "best": [line for line in view.lines if view.is_best(line, view.main)],
+                "choice": ", ".join(view.choice_words),
+                "best": sorted(best, key=lambda line: line.mechanism in refuted),
                 "tells": view.tells_apart(view.main),
             }
         )

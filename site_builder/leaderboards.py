@@ -17,9 +17,17 @@ from paper_figures.style import title_in
 from runs.result_table import OK
 from studies.base.metrics import Metric
 from studies.base.study import Study
+from studies.regression import Regression
 
 # Exact values within this of each other are called tied, as the figures draw them once.
 TIE = 0.01
+# What a study measures of an answer without data that is not random, by its name here.
+ZERO = "Predicting zero"
+OF_ZERO = {Regression.name: "rmse_of_zero"}
+NO_DATA = ("random-answer", ZERO)
+CONTROLS = (*LEVELS, ZERO)
+# Values of choices in the words of the claims.
+WORDS = {"polynomial": "cubic", "rbf": "Gaussian"}
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,8 @@ class Line:
 
     @property
     def is_control(self) -> bool:
-        """Without noise, or a random answer."""
-        return self.mechanism in LEVELS
+        """Without noise, or an answer without data."""
+        return self.mechanism in CONTROLS
 
     @property
     def competes(self) -> bool:
@@ -112,6 +120,11 @@ class View:
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
 
+    @property
+    def choice_words(self) -> list[str]:
+        """The values of the choices, for readers."""
+        return [WORDS.get(value, value) for _, value in self.choice]
+
     @cached_property
     def best(self) -> dict[float, set[tuple[str, str]]]:
         """By epsilon, the lines that are best or tied with the best, of those that compete."""
@@ -143,13 +156,13 @@ class View:
     def tells_apart(self, epsilon: float) -> bool:
         """Whether the best is better than an answer without data: else nothing can be ranked.
 
-        Such an answer is random or, where accuracies are ranked, the commonest class. True where
-        neither is known.
+        Such an answer is random, a prediction of zero or, where accuracies are ranked, the
+        commonest class. True where none is known.
         """
         floor = [
             line.scores[epsilon]
             for line in self.lines
-            if line.mechanism == "random-answer" and epsilon in line.scores
+            if line.mechanism in NO_DATA and epsilon in line.scores
         ]
         best = [x.scores[epsilon] for x in self.lines if self.is_best(x, epsilon)]
         if not best:
@@ -217,7 +230,8 @@ def views_of(
         refuted: The mechanisms whose published claim is false.
     """
     metrics = {column for measure in study.ranked for column in measure.columns}
-    scores = _scores(study, rows[(rows["status"] == OK) & rows["metric"].isin(metrics)])
+    rows = _with_zero(study, rows[rows["status"] == OK])
+    scores = _scores(study, rows[rows["metric"].isin(metrics)])
     for dataset in dict.fromkeys(scores["dataset"]):
         on_data = scores[scores["dataset"] == dataset]
         for measure in study.ranked:
@@ -228,6 +242,15 @@ def views_of(
                     view = _view(study, dataset, measure, choice, calibration, chosen, false)
                     if view is not None:
                         yield view
+
+
+def _with_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, the errors of predicting zero as those of a control."""
+    if study.name not in OF_ZERO:
+        return rows
+    zero = rows["metric"] == OF_ZERO[study.name]
+    named = {"mechanism": ZERO, "metric": study.ranked[0].name}
+    return pd.concat([rows[~zero], rows[zero].assign(**named)])
 
 
 def _choices(study: Study) -> dict[str, str]:
@@ -296,7 +319,7 @@ def _chosen(
 
 
 def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View | None:
-    control = scores["mechanism"].isin(LEVELS)
+    control = scores["mechanism"].isin(CONTROLS)
     scores = scores[control | (scores["calibration"] == calibration)]
     lines = [
         replace(line, refuted=line.mechanism in refuted)
@@ -309,7 +332,7 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
     epsilons = tuple(sorted(epsilon for epsilon, names in counts.items() if len(names) > 1))
     if not epsilons:
         return None
-    deltas = scores.loc[~scores["mechanism"].isin(LEVELS), "delta"].unique()
+    deltas = scores.loc[~scores["mechanism"].isin(CONTROLS), "delta"].unique()
     view = View(
         study=study,
         dataset=dataset,
@@ -354,7 +377,7 @@ def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line
     uses = _uses(study)
     for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
         mechanism, *details = values
-        if mechanism in LEVELS and own["calibration"].nunique() > 1:
+        if mechanism in CONTROLS and own["calibration"].nunique() > 1:
             own = own[own["calibration"] == calibration]
         named = zip(uses, details, strict=True)
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))

@@ -24,15 +24,17 @@ class Line:
         key: Of the mechanism.
         private: Whether its published claim is true at the settings of the papers: "no" where it
             is false at one, "unknown" where one is undecided, else "yes"; "" without any.
-        at: At how many settings that was found, of how many.
-        true_delta, claimed: Where it is false and the true delta is largest; NaN elsewhere.
+        at: At how many settings that was found, of how many; in words, inside and outside the range
+            of its theorem.
+        true_delta, claimed: Where it is false and the true delta is largest, of the settings in the
+            range of its theorem if it is false at one of them; NaN where it is true.
         waste: The least and the largest variance over need; NaN where not known.
         over_limit: Root mean square noise over the limit, by calibration, see `over_limit`.
     """
 
     key: str
     private: str
-    at: tuple[int, int]
+    at: str
     true_delta: float
     claimed: float
     waste: tuple[float, float]
@@ -69,22 +71,34 @@ def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) ->
 def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Line:
     own = settings[settings["mechanism"] == key]
     false, unknown = (own[own["verdict"] == verdict] for verdict in (REFUTED, UNDECIDED))
+    covered = false[false["outside"] == ""]
     # Where only bounds are known, the lower one refutes.
-    deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
+    deltas = (false if covered.empty else covered)[["true_delta", "true_delta_lower"]].max(axis=1)
     deltas = deltas[deltas > 0]
     worst = deltas.idxmax() if len(deltas) else None
     if len(false):
-        private, count = "no", len(false)
+        private, found = "no", false
     elif len(unknown):
-        private, count = "unknown", len(unknown)
+        private, found = "unknown", unknown
     else:
-        private, count = "yes" if len(own) else "", len(own)
+        private, found = "yes" if len(own) else "", own
     return Line(
         key=key,
         private=private,
-        at=(count, len(own)),
+        at=_at(found, own),
         true_delta=math.nan if worst is None else deltas[worst],
         claimed=math.nan if worst is None else own.loc[worst, "claimed"],
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
         over_limit=over_limit,
     )
+
+
+def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
+    """At how many of a mechanism's settings something was found."""
+    if own["outside"].eq("").all():
+        return f"at {len(found)} of {len(own)}"
+    inside, outside = (
+        f"{check(found['outside']).sum()} of {check(own['outside']).sum()}"
+        for check in (lambda why: why.eq(""), lambda why: why.ne(""))
+    )
+    return f"at {inside} inside the range of its theorem, {outside} outside"

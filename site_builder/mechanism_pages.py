@@ -65,6 +65,8 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "cost_rows": _cost_rows(key, losses),
                 "wins": _wins(site, key),
                 "claims": claims_on(site, key),
+                "rescaled": call is not None and key in site.refuted and call.has_exact,
+                "line": site.matrix.lines[key],
                 "errors": errors,
                 "false_positive_rate": FALSE_POSITIVE_RATE,
                 "call": call,

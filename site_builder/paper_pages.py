@@ -1,4 +1,4 @@
-"""A page per paper: its claims, its figures and tables, ours beside its numbers."""
+"""A page per paper: its claims, its figures and tables, ours beside its numbers; their notes."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from claims.verdicts import count_of
 from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
+from site_builder.words import sentences
 
 # A table with more rows is shown cut; its CSV has all.
 LONGEST_TABLE = 40
@@ -32,6 +33,7 @@ def paper_pages(site: SiteData) -> Iterator[Page]:
             }
         )
         yield _paper_page(site, key, own, claims)
+    yield from (_notes_page(site, each) for each in drawings if each.note)
     yield Page(
         path="papers/index.html",
         template="papers.html",
@@ -59,6 +61,24 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
             "claims": shown_claims(claims),
             "figures": [_drawn(each) for each in drawings if each.is_figure],
             "tables": [_drawn(each) for each in drawings if not each.is_figure],
+        },
+    )
+
+
+def _notes_page(site: SiteData, drawing: DrawnFile) -> Page:
+    """What a reader of a figure or table may want to know, too long to stand below it."""
+    paper = site.papers.get(drawing.drawing.paper)
+    return Page(
+        path=f"papers/notes/{drawing.name}.html",
+        template="notes.html",
+        title=drawing.title,
+        section="papers/index.html",
+        about=f"Notes on {drawing.name}.",
+        content={
+            "drawing": drawing,
+            "studies": list(drawing.drawing.studies),
+            "paper_name": paper.name if paper else "Across the papers",
+            "notes": sentences(drawing.note),
         },
     )
 

@@ -35,6 +35,9 @@ def _entries(site: SiteData) -> Iterator[dict[str, str]]:
     for key, cls in site.mechanisms.items():
         about = first_sentence(paragraphs(cls.__doc__ or cls.title)[0])
         source = site.source_of(cls.paper)
+        line = site.matrix.lines[key]
+        if line.private:
+            about += f" Private as published? {line.private.capitalize()}, {line.at}."
         yield _entry("Mechanism", cls.title, about, f"mechanisms/{key}.html", key, source)
     for _, claim in site.run.claims.iterrows():
         paper = site.papers.get(claim["paper"])

@@ -127,6 +127,7 @@ def answered_queries(site: SiteData) -> list[dict]:
                 "title": QUERIES[name].title,
                 "best": list(best["mechanism"]),
                 "rmse": best["rmse"].min(),
+                "budget": QUERIES[name].budget,
                 "gaussian": gaussian["times_best"].min(),
             }
         )
@@ -169,8 +170,8 @@ def _waste(run: RunFolder) -> Found | None:
     drawn = "suite_summary" in run.drawings
     return Found(
         f"{names} are private and wasteful.",
-        f"At the settings of the papers they add {rounded_down(low)} to {rounded_up(high)} times "
-        "the variance that their guarantees need.",
+        "At the settings of all the papers, not only their own, they add "
+        f"{rounded_down(low)} to {rounded_up(high)} times the variance that their guarantees need.",
         "papers/suite.html#suite_summary" if drawn else "mechanisms/index.html",
         "summary of all guarantees",
     )

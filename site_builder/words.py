@@ -36,7 +36,8 @@ def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
         if zeros:
             return Markup(text.replace("-", MINUS))
         return Markup((text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS))
-    return powers(escape(f"{value:.{digits - 1}g}"))
+    size = powers(escape(f"{abs(value):.{digits - 1}g}"))
+    return Markup(MINUS) + size if value < 0 else size
 
 
 def powers(text: Markup) -> Markup:
@@ -65,9 +66,14 @@ def _any_of(claims: tuple[str, ...]) -> re.Pattern:
     return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
 
 
+def sentences(text: str) -> list[str]:
+    """The parts of a text between full stops that end a sentence."""
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip())
+
+
 def first_sentence(text: str) -> str:
     """The text up to its first full stop that ends a sentence."""
-    return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+    return sentences(text)[0]
 
 
 def paragraphs(text: str) -> list[str]:

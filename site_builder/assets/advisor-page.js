@@ -59,6 +59,7 @@
     if (!/^\d+(\s*[x×,]\s*\d+)*$/.test(text("shape"))) throw new Wrong("The shape is a number of elements, such as 1000, or axes, such as 120x400.");
     const axes = text("shape").split(/[x×,]/).map(Number);
     const asked = { size: axes.reduce((product, n) => product * n, 1), axes, matrix: axes.length === 2 };
+    if (axes.includes(0)) throw new Wrong("An axis has 1 element or more. A comma parts axes: write 1000, not 1,000.");
     if (!(asked.size >= 1 && asked.size <= 1e6)) throw new Wrong("The page answers for 1 to 1,000,000 elements.");
     for (const norm of ["l2", "l1", "linf"]) {
       if (!text(norm)) continue;
@@ -90,21 +91,34 @@
     text.split(/(--[\w-]+)/).map((part) => (part.startsWith("--") ? make("span", { class: "option" }, part) : part));
 
   // --- The answer --------------------------------------------------------------------------------
-  // Errors within 0.1%, or closer than the interpolation can tell, share a rank.
+  // As the command ranks: errors within 0.1% of the first of them share a rank, or those that are
+  // closer than the interpolation can tell. A line of several mechanisms takes as many places.
+  const TIE = 0.001;
+  const refuted = (each) => each.published?.verdict === "refuted";
   const ranked = (found) => {
-    let first = null;
-    found.forEach((each, place) => {
-      if (!first || each.exact > first.exact * (1.001 + first.off + each.off)) {
+    let first = null, place = 1;
+    for (const each of found) {
+      if (!first || each.exact - first.exact > first.exact * Math.max(TIE, first.off + each.off)) {
         first = each;
-        each.rank = place + 1;
+        each.rank = place;
       } else each.rank = first.rank;
-    });
+      place += each.keys.length;
+    }
     // Of ties, noise with a false claim comes last.
-    const refuted = (each) => each.published?.verdict === "refuted";
     return found.sort((one, other) => one.rank - other.rank || refuted(one) - refuted(other));
   };
   const twins = (keys) =>
     keys.length > 1 ? [make("span", { class: "soft small" }, " the same noise: ", ...keys.slice(1).flatMap((key, i) => [i ? ", " : "", name(key)]))] : [];
+  const NAMED = 4;
+  // The best, or all that tie with it, to be followed by the error.
+  const leaders = (found) => {
+    const tied = found.filter((each) => each.rank === 1);
+    const rescaled = tied.every((each) => each.rescaled && !(each.published?.rmse <= each.exact * (1 + TIE)));
+    const named = tied.flatMap((each) => each.keys.map((key) => [name(key), refuted(each) ? " (refuted as published)" : ""]));
+    const words = named.slice(0, NAMED).flatMap((words, i) => [i ? ", " : "", ...words]);
+    const more = named.length > NAMED ? ` and ${named.length - NAMED} more` : "";
+    return [...words, more, named.length > 1 ? " tie for the least error" : " has the least error", rescaled ? ", rescaled: " : ": "];
+  };
   const LABELS = ["Rank", "Mechanism", "RMSE", "Of best", "Of the limit", "As published", "True ε", "True δ", "Claim"];
   const answer = (asked) => {
     const found = ranked(ADVISOR.noises(asked));
@@ -132,7 +146,7 @@
     );
     find("[data-best]").replaceChildren(
       ...(least
-        ? [name(least.keys[0]), " has the least error", least.rescaled && least.published?.rmse !== least.exact ? ", rescaled: " : ": ", about(least.exact, least.off), " an element."]
+        ? [...leaders(found), about(least.exact, least.off), " an element."]
         : ["No mechanism of this page serves the query."])
     );
     const bound = make("code", {}, ...inPieces(command(asked).replace("compare", "limit")));
@@ -141,7 +155,11 @@
         ? ["No mechanism has less than ", atLeast(limit.rmse), limit.off > 0 ? "; interpolated, with a margin: " : "; ", bound, " computes the limit."]
         : ["At this budget the limit takes a search: ", bound, "."])
     );
+    const served = new Set(found.flatMap((each) => each.keys));
+    const others = Object.keys(facts.titles).filter((key) => !served.has(key));
+    find("[data-others]").replaceChildren(...others.flatMap((key, i) => [i ? ", " : "", name(key)]), ".");
     find("[data-command]").replaceChildren(...inPieces(command(asked)));
+    find("[data-code]").replaceChildren(...inPieces(`${command(asked)} --best`));
   };
 
   // --- Two mechanisms ----------------------------------------------------------------------------
@@ -206,9 +224,9 @@
     const rows = [
       row("Claims", (each) => each.guarantee),
       row("Source", (each) => (each.paper ? make("a", { href: `papers/${each.paper}.html` }, each.source) : each.source)),
-      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` at ${each.at[0]} of ${each.at[1]} settings of the papers`] : "—")),
-      row("True delta, largest where the claim is false", (each) => (each.delta ? [number(each.delta, 3), " for a claimed ", number(each.claimed, 3)] : "—")),
-      row("Variance over need", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
+      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.at} (settings of the papers)`] : "—")),
+      row("True delta where the claim is false, the largest in the range of its theorem or, if none is, outside it", (each) => (each.delta ? [number(each.delta, 3), " for a claimed ", number(each.claimed, 3)] : "—")),
+      row("Variance over need, at the settings of all the papers", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
       row("Seconds of one draw of 48,000 elements", (each) => number(each.seconds ?? NaN, 2)),
       paired("This query: RMSE at equal true privacy", (each) => about(each.exact, each.off)),
       paired("This query: over the limit", (each) => about(each.exact / limit.rmse, limit.off + each.off, 4)),

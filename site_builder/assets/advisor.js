@@ -72,6 +72,11 @@ const ADVISOR = (() => {
     return Math.exp(sum * ADVISOR_GRID.unit);
   };
   const error = (...names) => names.reduce((sum, name) => sum + ADVISOR_GRID[name].error, 0);
+  // In the core of a table the interpolation is off by less.
+  const errorAt = (name, { size, epsilon, delta }) => {
+    const { core, core_size: least, core_error: inside } = ADVISOR_GRID[name];
+    return core && size >= least && epsilon <= core[0] && delta <= core[1] ? inside : error(name);
+  };
 
   // --- The query ---------------------------------------------------------------------------------
   // The norm of the most concentrated change: as many elements as possible move by linf.
@@ -122,17 +127,20 @@ const ADVISOR = (() => {
     1 / Math.sqrt(epsilon ** 2 / (size + 1) + (delta === 0 ? 0 : sigma(epsilon, delta) ** -2));
   const ofBall = (query) => {
     const near = nearBall(query);
-    return query.delta === 0 ? { rmse: near, off: 0 } : { rmse: near * between("l2", query), off: error("l2") };
+    return query.delta === 0 ? { rmse: near, off: 0 } : { rmse: near * between("l2", query), off: errorAt("l2", query) };
   };
   const ofLaplace = ({ epsilon, delta }) => ({ rmse: Math.SQRT2 / (epsilon - 2 * Math.log1p(-delta)), off: 0 });
   const ofCube = ({ size, epsilon }) => ({ rmse: Math.sqrt((size + 1) * (size + 2) / 3) / epsilon, off: 0 });
   // and of the staircase mechanism, which is made for one of three norms.
   const NEAR = { l2: ofBall, l1: ofLaplace, linf: ofCube };
+  // For more elements than its tables have, its error is less by so much at most.
+  const FEWER = 1.3e-4;
   const ofSteps = (norm, query) => {
     if (query.size === 1 && query.delta > 0) return ofCut(query);
     const near = NEAR[norm](query);
-    // K-norm noise, which cannot be rescaled, stands for it at delta > 0.
+    // What it gains at delta > 0 on K-norm noise, which cannot be rescaled, is not computed here.
     if (norm === "linf" && query.delta > 0) return { rmse: NaN, off: 0 };
+    if (query.size > ADVISOR_GRID[`pure-${norm}`].sizes.at(-1)) return { ...near, off: near.off + FEWER };
     const ratio = between(`pure-${norm}`, { ...query, delta: 0 });
     if (query.delta === 0) return { rmse: near.rmse * ratio, off: error(`pure-${norm}`) };
     const off = near.off + error(`pure-${norm}`, `staircase-${norm}`);
@@ -169,8 +177,16 @@ const ADVISOR = (() => {
     }
     return { rmse: Math.sqrt(square((left + right) / 2)), off: 1e-6 };
   };
+  // More steps than this it does not take: those at which x^M e^(-epsilon x) is not e^-110 of its most.
+  const MOST_STEPS = 1 << 14;
+  const stepsOf = ({ size, epsilon }) => {
+    const above = (u) => Math.log(u) - u + 1 + 110 / size;
+    const [low, high] = [root((log) => -above(Math.exp(log)), -120, 0), root((log) => above(Math.exp(log)), 0, 7)];
+    return (Math.exp(high) - Math.exp(low)) * size / epsilon;
+  };
   // The calibration of its paper decides the norm.
   const staircase = (query) => {
+    if (stepsOf(query) >= MOST_STEPS) return null;
     const norms = query.size === 1 ? ["l1"] : Object.keys(NEAR).filter((norm) => query[norm]);
     const found = norms.map((norm) => {
       const [exact, published] = [query, { ...query, delta: 0 }].map((each) => ofSteps(norm, each));
@@ -187,6 +203,19 @@ const ADVISOR = (() => {
       return left > 0 ? order / (2 * left) : Infinity;
     });
     return Math.sqrt(Math.min(...squares));
+  };
+
+  // Whether the tree of H_b has one level, which is Laplace noise: mechanisms/catalogue/workloads/hb.py.
+  const isFlat = ({ size, axes = [size] }) => {
+    const cells = Math.max(...axes);
+    const square = axes.filter((n) => n > 1).length > 1;
+    const cost = (h) => {
+      let b = Math.max(2, Math.round(cells ** (1 / h)) - 1);
+      while (b ** h < cells) b++;
+      return square ? b * h ** 2 : 3 * (b - 1) * h ** 3 - 2 * (b + 1) * h ** 2;
+    };
+    const deeper = [...Array(20).keys()].map((i) => i + 2).filter((h) => 2 ** (h - 1) < cells);
+    return axes.length < 3 && deeper.every((h) => cost(1) < cost(h));
   };
 
   // Every noise that the query allows: keys, error at equal true privacy, how far the interpolation
@@ -213,7 +242,7 @@ const ADVISOR = (() => {
       add(["product-noise"], along, null, error("rank-one"));
       const ball = size > 1 ? ofBall(query) : { rmse: NaN };
       const gamma = l2 * ball.rmse * between("spherical-gamma", query);
-      const off = ball.off + error("spherical-gamma");
+      const off = ball.off + errorAt("spherical-gamma", query);
       add(["spherical-gamma"], gamma, { rmse: gamma, off, epsilon, delta, verdict: "holds" }, off);
     }
     if (size > 1) {
@@ -223,7 +252,7 @@ const ADVISOR = (() => {
     const steps = staircase(query);
     if (steps) add(["staircase"], steps.exact, steps.published, steps.off);
     if (l1) {
-      const keys = ["laplace", "hb", "matrix-mechanism-l1"];
+      const keys = ["laplace", ...(isFlat(query) ? ["hb"] : []), "matrix-mechanism-l1"];
       add(keys, l1 * ofLaplace(query).rmse, pure(Math.SQRT2 * l1 / epsilon));
     }
     if (linf) {
@@ -250,20 +279,14 @@ const ADVISOR = (() => {
     const counts = [1, size, ...crossings.flatMap((c) => [Math.floor(c), Math.ceil(c)])];
     return Math.max(...counts.map((j) => size * j * Math.min(linf, l2 / Math.sqrt(j), l1 / j) ** 2));
   };
-  // The limit for a ball of l2 at delta 0: the error of staircase noise, and for many elements of l2 noise.
-  const pureLimit = (query) => {
-    const norm = query.size === 1 ? "l1" : "l2";
-    const stepped = query.size <= ADVISOR_GRID[`pure-${norm}`].sizes.at(-1);
-    return stepped ? ofSteps(norm, { ...query, delta: 0 }) : ofBall({ ...query, delta: 0 });
-  };
+  // The limit for a ball of l2 at delta 0: the error of staircase noise.
+  const pureLimit = (query) => ofSteps(query.size === 1 ? "l1" : "l2", { ...query, delta: 0 });
   const ballLimit = (query) => {
     const pure = pureLimit(query);
     if (query.delta === 0) return pure;
     const table = query.size === 1 ? "limit-of-one" : "limit";
     const near = pure.rmse / nearBall({ ...query, delta: 0 }) * nearBall(query);
-    const { core, core_error: inside } = ADVISOR_GRID[table];
-    const within = core && query.epsilon <= core[0] && query.delta <= core[1];
-    return { rmse: near * between(table, query), off: pure.off + (within ? inside : error(table)) };
+    return { rmse: near * between(table, query), off: pure.off + errorAt(table, query) };
   };
   // Less than a lower bound of the root mean square error of every mechanism by up to twice what the
   // interpolation may be off; NaN beyond the budgets of its table.

@@ -55,6 +55,14 @@
     showTheme();
   });
 
+  // --- The navigation, which a phone shows on demand ---------------------------------------------
+  const menu = document.querySelector("[data-menu]");
+  menu.addEventListener("click", () => {
+    const open = menu.getAttribute("aria-expanded") !== "true";
+    menu.setAttribute("aria-expanded", String(open));
+    document.querySelector(".top nav").classList.toggle("open", open);
+  });
+
   // --- Search, on a page of its own --------------------------------------------------------------
   const searchForm = document.querySelector("form[data-search]");
   searchForm.addEventListener("submit", (event) => {

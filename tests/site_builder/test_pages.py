@@ -131,8 +131,12 @@ def test_the_advisor_shows_what_the_comparison_says(site):
 def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
     lines = site.matrix.lines
     assert set(lines) == set(site.mechanisms)
-    assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", (16, 16))
-    assert lines["r1smg"].true_delta > 0.99 and lines["r1smg"].claimed < 1e-4
+    where = "at 4 of 4 inside the range of its theorem, 12 of 12 outside"
+    assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", where)
+    worst = max(row["true_delta"] for row in site.settings_of("r1smg") if not row["outside"])
+    assert lines["r1smg"].true_delta == worst
+    assert (lines["mvg"].private, lines["mvg"].at) == ("yes", "at 12 of 12")
+    assert lines["r1smg"].true_delta > 0.4 and lines["r1smg"].claimed == 1e-7
     assert (lines["udn"].private, round(lines["udn"].waste[0], 1)) == ("yes", 56.6)
     # sigma of the analytic Gaussian at (1, 1e-5); the limit is at most that.
     gaussian = lines["gaussian-analytic"].over_limit
@@ -306,6 +310,19 @@ def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
     (view,) = views_of(Ranked(), rows)
     assert not view.tells_apart(1.0)
     assert not any(view.leads(line, 1.0) for line in view.lines)
+
+
+def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
+    study = Ranked()
+    study.name = "regression"
+    noisy = [result_rows("mvg", [5.0, 5.1, 5.2]), result_rows("udn", [9.0, 9.1, 9.2])]
+    random = result_rows("random-answer", [99.0, 100.0, 101.0])
+    for zero, told in ((5.0, False), (8.0, True)):
+        control = result_rows("non-private", [zero, zero + 0.1, zero + 0.2], "rmse_of_zero")
+        (view,) = views_of(study, pd.concat([*noisy, random, control]))
+        assert view.tells_apart(1.0) == told
+        assert [line.mechanism for line in view.lines if view.leads(line, 1.0)] == ["mvg"] * told
+        assert next(line.name for line in view.lines if line.is_control) == "Predicting zero"
 
 
 def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):

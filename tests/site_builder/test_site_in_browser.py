@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms import Budget, Query, Unsupported, compare, get_mechanism
 from mechanisms.limit.limit import limit
 from mechanisms.verification.verification import verify
 
@@ -226,8 +226,28 @@ def test_the_search_finds_papers_claims_mechanisms_and_data(visit):
         assert query(page) == {"q": words}
     page.click("[data-results] a >> nth=0")
     assert "search" not in page.url
-    visit.open("search.html?q=no+such+thing")
+    visit.open("search.html?q=nonesuch")
     assert page.locator("[data-found]").inner_text() == "0 found"
+    # Any word is enough; a claim shows its id.
+    visit.open("search.html?q=is+MVG+nonesuch%3F")
+    assert page.locator("[data-results] li a").first.inner_text() == "MVG"
+    assert ", 0 of them with every word" in page.locator("[data-found]").inner_text()
+    assert "mvg-thm3" in page.locator("[data-results] code").all_inner_texts()
+
+
+def test_a_phone_shows_the_navigation_on_demand(browser, built):
+    context = browser.new_context(viewport={"width": 360, "height": 740})
+    page = Visit(context, built).open("index.html")
+    assert page.locator(".top").bounding_box()["height"] < 60
+    claims = page.locator("nav >> text=Claims")
+    assert not claims.is_visible()
+    page.click("[data-menu]")
+    assert claims.is_visible() and page.locator("[data-search] input").is_visible()
+    boxes = page.locator(".tiles .row a, .top button, nav a").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect()).map(b => [b.width, b.height])"
+    )
+    assert len(boxes) > 100 and min(min(box) for box in boxes) >= 24
+    context.close()
 
 
 def test_without_script_the_tables_and_charts_are_there(browser, built):
@@ -396,6 +416,8 @@ def test_downloads_hold_what_is_shown(visit):
         (12, {"linf": 50.0}, 1.3, 4e-4),
         (1, {"l2": 1.0}, 1.7, 1e-8),
         (3000, {"l2": 1.0}, 0.07, 0.007),
+        (1000, {"l1": 1.0, "l2": 1.0}, 1.0, 1e-6),
+        (214, {"l1": 2.0}, 12.0, 0.0),
     ],
 )
 def test_the_advisor_agrees_with_python(visit, size, stated, epsilon, delta):
@@ -443,6 +465,28 @@ def _agrees(cls, query, budget, noise):
     assert claim["delta"] == pytest.approx(truth.true_delta.value, **near), cls.key
     if cls.key != "r1smg":
         assert claim["epsilon"] == pytest.approx(truth.true_epsilon.value, **near), cls.key
+
+
+def test_the_advisor_ranks_as_the_command(visit):
+    page = visit.open("advisor.html?shape=1000&l2=1&l1=1&linf=&epsilon=1&delta=1e-6")
+    ranks = {
+        row.get_attribute("data-key"): int(row.locator("td").first.inner_text())
+        for row in page.locator("[data-ranking] tbody tr").all()
+    }
+    keys = [
+        link.split("/")[-1].removesuffix(".html")
+        for link in page.locator("[data-ranking] tbody .mech").evaluate_all(
+            "links => links.map(link => link.href)"
+        )
+    ]
+    query = Query(shape=(1000,), l1_sensitivity=1.0, l2_sensitivity=1.0)
+    frame = compare(query, Budget(epsilon=1.0, delta=1e-6), mechanisms=keys)
+    frame = frame[frame["rank"].notna()].set_index("mechanism")
+    assert ranks["staircase"] == ranks["laplace"] == 1 < ranks["spherical-gamma"]
+    assert ranks == {key: frame.loc[key, "rank"] for key in ranks}
+    assert not page.locator("[data-others] a", has_text="Staircase").count()
+    assert page.locator("[data-others] a", has_text="H_b").count() == 1
+    assert page.locator("[data-code]").inner_text().endswith(" --best")
 
 
 @pytest.mark.parametrize("seed", range(6))
