@@ -1,7 +1,7 @@
 """A mechanism's error beside that of all others at equal true privacy, and the limit."""
 
 from mechanisms.base.registry import all_mechanisms, get_mechanism
-from mechanisms.comparison.advisor import compare, conclusion
+from mechanisms.comparison.advisor import compare, conclusion, refuted
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Unsupported
@@ -17,7 +17,8 @@ def beside_others(subject: Subject, question: dict) -> dict:
 
     Returns:
         rows: The best and the subject's own: rank, title, own, calibration, rmse, times_best,
-        of_limit. conclusion: In words. Or `fault` where there is none.
+        of_limit, verdict, refuted (the noise as published). conclusion: In words. Or `fault` where
+        there is none.
     """
     query, budget = query_of(question), Budget(epsilon=question["epsilon"], delta=question["delta"])
     if question["kind"] != MECHANISM:
@@ -30,6 +31,7 @@ def beside_others(subject: Subject, question: dict) -> dict:
         return {"fault": f"needs {error.name}: pip install 'matrix-noise-bench[compare]'"}
     served = frame[frame["rmse"].notna()]
     own = served["mechanism"].eq(key)
+    false = set(frame["mechanism"][refuted(frame)])
     ranked = served[served["rank"].notna()].drop_duplicates("mechanism")
     shown = served[served.index.isin(ranked.index[:SHOWN]) | own]
     rows = [
@@ -42,6 +44,7 @@ def beside_others(subject: Subject, question: dict) -> dict:
             "times_best": row.times_best,
             "of_limit": row.of_limit,
             "verdict": row.verdict if isinstance(row.verdict, str) else "",
+            "refuted": row.mechanism in false,
         }
         for row in shown.astype(object).where(shown.notna(), None).itertuples()
     ]

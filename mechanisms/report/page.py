@@ -153,7 +153,8 @@ def _ranked_row(row: dict) -> str:
         for name in ("rmse", "times_best", "of_limit")
     )
     rank = "-" if row["rank"] is None else row["rank"]
-    noise = "rescaled" if row["calibration"] == "exact" else f"as published, {row['verdict']}"
+    rescaled = "rescaled, refuted as published" if row["refuted"] else "rescaled"
+    noise = rescaled if row["calibration"] == "exact" else f"as published, {row['verdict']}"
     css = ' class="own"' if row["own"] else ""
     return (
         f"<tr{css}><td>{rank}</td><td>{_text(row['title'])}</td><td>{_text(noise)}</td>"

@@ -196,7 +196,7 @@ def _of_a_mechanism(questions, stated, epsilon, delta, sizes, epsilons, others) 
         for name, each in list(asked.items())[:COMPARISONS]:
             tell_what = given | each | middle
             (answer,) = questions.ask("beside_others", [tell_what], COMPARISON, COMPARISON)
-            compared[name] = answer
+            compared[name if stated is not None else f"{name}, M = {COMPARED}"] = answer
     return {
         "query": words,
         "epsilons": epsilons,

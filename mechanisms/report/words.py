@@ -64,7 +64,9 @@ def _own(found: dict) -> str:
     if ranked:
         (row,) = ranked
         how = "rescaled to equal true privacy" if row["calibration"] == "exact" else "as published"
-        return f"This one, {how}, has {row['times_best']:.4g} times the least error."
+        times = f"{row['times_best']:.4g}"
+        error = "the least error too" if times == "1" else f"{times} times the least error"
+        return f"This one, {how}, has {error}."
     return (
         "This one is not ranked: it "
         + (JOINT.join(found["notes"]) or "has a claim that is not proved")

@@ -11,7 +11,7 @@ from hostile_files import MISBEHAVING, REFUSED
 from report_trials import hostile_cell, of_foreign_noise, written
 
 from mechanisms.__main__ import main
-from mechanisms.report.page import page
+from mechanisms.report.page import _ranked_row, page
 from mechanisms.report.report import NoReport, report_on
 from mechanisms.report.subject import program, subject_of
 from mechanisms.report.words import cell_words, summary
@@ -44,6 +44,14 @@ def test_the_delta_of_the_claim_is_told_from_that_of_the_budget(key, words):
     stated = {"shape": (4,), "l1_sensitivity": 1.0, "l2_sensitivity": 1.0}
     report = report_on(subject_of(key, {}), stated=stated, epsilon=1.0, others=False)
     assert words in summary(report) and words in page(report, "a command")
+
+
+def test_a_ranked_row_tells_that_the_published_noise_is_refuted():
+    row = {"rank": 1, "title": "TLDP-L", "own": False, "calibration": "exact", "rmse": 1.4142}
+    row |= {"times_best": 1.0, "of_limit": None, "verdict": ""}
+    told = {refuted: _ranked_row(row | {"refuted": refuted}) for refuted in (False, True)}
+    assert "<td>rescaled</td>" in told[False]
+    assert "<td>rescaled, refuted as published</td>" in told[True]
 
 
 def test_the_page_needs_no_other_file():
