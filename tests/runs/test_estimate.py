@@ -114,8 +114,8 @@ def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
     assert sum(each.cells for each in found.values()) == len(cells_of(reference))
     assert all(each.matched == each.cells for each in found.values())
     assert not any(each.differing or each.unmatched for each in found.values())
-    # By hand: 53507 s, the sum of cpu_seconds of the cells in dpsgd.timings.parquet where every trial
-    # has them, and of epoch_seconds of the others.
+    # By hand: 53507 s, the sum of cpu_seconds of the cells of dpsgd.timings.parquet where every
+    # trial has them, and of epoch_seconds of the others.
     assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(14.863, rel=2e-3)
     assert found["guarantee"].seconds is None
 
