@@ -10,9 +10,9 @@ from markupsafe import Markup
 _TABLE = re.compile(r"<table(?![^>]*data-rows)([^>]*)>(.*?)</table>", re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<(td|th)\b")
-_CODE = re.compile(r"<code\b.*?</code>", re.DOTALL)
-# In the text of an element, not in a tag; a browser breaks lines after each hyphen.
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*(?![^<>]*>)")
+# In the text of an element, not in a tag; a browser breaks lines after each hyphen. Scripts and
+# styles have hyphens of their own.
+_OPTION = re.compile(r"<(script|style)\b.*?</\1>|(?<![\w-])--[a-z][\w-]*(?![^<>]*>)", re.DOTALL)
 
 
 def with_labels(page: str) -> str:
@@ -21,8 +21,10 @@ def with_labels(page: str) -> str:
 
 
 def with_whole_options(page: str) -> str:
-    """A page as HTML, with the options of its commands as elements that are not broken."""
-    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="option">\g<0></span>', code[0]), page)
+    """A page as HTML, with options of commands as elements that are not broken."""
+    return _OPTION.sub(
+        lambda found: found[0] if found[1] else f'<span class="option">{found[0]}</span>', page
+    )
 
 
 def _labelled(found: re.Match) -> str:

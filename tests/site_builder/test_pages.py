@@ -16,7 +16,6 @@ from markupsafe import escape
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
-from mechanisms.query.yaml_file import ConfigError
 from mechanisms.verification.self_check import QUICK
 from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
@@ -474,7 +473,10 @@ def test_settings_outside_the_range_of_a_theorem_are_told_from_those_in_it(site)
     assert site.refuted["tldp-l"] == "11 of 11 settings of the papers"
 
 
-def test_a_paper_without_a_reference_is_named(site, monkeypatch):
+def test_a_paper_without_a_reference_is_named_and_shown(site, monkeypatch, capsys):
     monkeypatch.setattr(site_data, "NEWER", site_data.NEWER | {"my_paper2026": "Mine"})
-    with pytest.raises(ConfigError, match="no reference with the abbreviation 'my_paper2026'"):
-        _ = SiteData(site.run).papers
+    paper = SiteData(site.run).papers["my_paper2026"]
+    assert capsys.readouterr().err == (
+        "warning: add my_paper2026 to the references of CITATION.cff\n"
+    )
+    assert (paper.name, paper.references) == ("Mine", ())
