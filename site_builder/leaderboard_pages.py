@@ -46,8 +46,9 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
 
 
 def _family_page(family: Family, views: list[View]) -> Page:
-    # Both charts show one table: the first that has a curve.
+    # Both charts show one table, which stands below them: the first that has a curve.
     first = next((view for view in views if len(view.epsilons) > 2), views[0])
+    views = [first, *(view for view in views if view is not first)]
     frame = frame_at(first, first.main)
     chart = dots(
         "ranking",

@@ -255,6 +255,11 @@ def test_without_script_the_tables_and_charts_are_there(browser, built):
     page = Visit(context, built).open("leaderboard/ranges.html", script=False)
     assert page.locator("section.view").count() == page.locator("section.view:visible").count() > 20
     assert page.locator("[data-chart=ranking] svg").is_visible()
+    # The charts are of the table below them.
+    page = Visit(context, built).open("leaderboard/gradients.html", script=False)
+    title, end = page.locator("[data-curves-title]").inner_text(), ", over epsilon"
+    assert title.endswith(end)
+    assert page.locator("section.view h2").first.inner_text().startswith(title.removesuffix(end))
     context.close()
 
 
