@@ -178,24 +178,24 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
             r1smg, dpsgd = (
                 _along_epochs(rows, key, epsilon, metric, "published") for key in COMPARED
             )
-            name = f"{metric.split('_')[0]} accuracy, epsilon {epsilon:g}"
+            name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
             lead = paired(r1smg, dpsgd, resolution=RESOLUTION)
             means += [frame["value"].mean() for frame in (r1smg, dpsgd)]
             ceiling = public["value"].mean()
             if ceiling <= 2 * RANDOM:
                 # Training without privacy, which does not clip, fails at this learning rate (below
                 # twice the accuracy of guessing): there is nothing to be close to.
-                effects[f"higher {name}"] = lead
+                effects[f"lead in {name}"] = lead
                 continue
             ceilings.append(ceiling)
             gaps = [_gap(dpsgd, public), _gap(r1smg, public)]
             if all((gap["value"] >= 0).all() for gap in gaps):
                 # Below non-private training the lead is what its distance shrinks by: one effect.
-                effects[f"higher, and as much closer to non-private, {name}"] = lead
+                effects[f"lead in {name}, and as much closer to non-private"] = lead
             else:
                 distances = (gap.assign(value=gap["value"].abs()) for gap in gaps)
-                effects[f"higher {name}"] = lead
-                effects[f"closer to non-private {name}"] = paired(*distances, resolution=RESOLUTION)
+                effects[f"lead in {name}"] = lead
+                effects[f"closer to non-private in {name}"] = paired(*distances, resolution=RESOLUTION)
     ceiling = min(ceilings, default=None)
     signal = Signal(means=tuple(means), floor=RANDOM, ceiling=ceiling, margin=margin)
     return order(effects, margin=margin, signal=signal)
