@@ -263,3 +263,21 @@ def test_bad_ratio(key, ratio):
 def test_there_is_no_exact_calibration(key):
     with pytest.raises(Unsupported, match="no exact calibration"):
         get_mechanism(key).calibrate(histogram(4), Budget(epsilon=1), "exact")
+
+
+class Recorded:
+    """A generator without noise, which keeps the scales that it is asked for."""
+
+    def __init__(self):
+        self.scales = set()
+
+    def laplace(self, scale, size):
+        self.scales.add(scale)
+        return np.zeros(size)
+
+
+def test_the_noise_on_costs_counts_the_longest_interval_of_every_length():
+    """Of five cells the longest intervals have 1, 2, 4 and 5: 2 (0 + 1/2 + 3/4 + 4/5) = 4.1."""
+    rng = Recorded()
+    dyadic_partition(np.arange(5.0), 3.0, 2.0, charge=1.0, rng=rng, trials=1)
+    assert [*rng.scales] == pytest.approx([4.1 * 3.0 / 2.0])
