@@ -2,7 +2,9 @@
 
 import importlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -94,30 +96,42 @@ class Claim(BaseModel):
 def all_claims() -> list[Claim]:
     """Every claim, paper by paper in the order of their years.
 
-    The claims of a paper whose file is broken are left out, with a warning; so are those whose
-    judge is in a file that was left out.
+    The claims of a paper whose file is broken are left out, with a warning; so are those of papers
+    with one id for two claims, and those whose judge is in a file that was left out.
     """
-    judges = all_judges()
-    claims: dict[str, Claim] = {}
+    judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=_by_year):
         if left_out(f"paper_figures.{path.parent.name}.numbers"):
             continue
         try:
-            claims |= claims_in(path, judges, claims)
+            found[path] = claims_in(path, judges)
         except ClaimError as error:
             leave_out(error.file, f"line {error.line}: {error.problem}")
-    return list(claims.values())
+    return _without_shared_ids(found)
 
 
-def claims_in(
-    path: Path, judges: Mapping[str, Judge], taken: Collection[str] = ()
-) -> dict[str, Claim]:
+def _without_shared_ids(found: Mapping[Path, Mapping[str, Claim]]) -> list[Claim]:
+    """The claims of those papers whose ids are all their own: nobody knows whose one that is not.
+
+    Args:
+        found: Of every claims.yaml its claims by their ids.
+    """
+    uses = Counter(chain.from_iterable(found.values()))
+    kept = []
+    for path, claims in found.items():
+        if twice := next((each for each in claims if uses[each] > 1), None):
+            leave_out(_shown(path), f"another paper has the claim {twice} too; rename one of them")
+        else:
+            kept += claims.values()
+    return kept
+
+
+def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
     """The claims of one file by their ids, without those whose judge was left out.
 
     Args:
         path: A claims.yaml in the home of its paper.
         judges: Every rule and judge by name.
-        taken: Ids of the claims of other papers.
 
     Raises:
         ClaimError: The file is no list of claims; a field that the claim or its judge does not
@@ -130,7 +144,7 @@ def claims_in(
         if broken and entry.fields.get("judge", "") not in ("", *judges):
             continue
         claim = entry.claim(judges)
-        if claim.id in claims or claim.id in taken:
+        if claim.id in claims:
             raise entry.error(("id",), "another claim has this id; rename one of them")
         claims[claim.id] = claim
     return claims

@@ -48,8 +48,8 @@ def beside_others(subject: Subject, question: dict) -> dict:
         }
         for row in shown.astype(object).where(shown.notna(), None).itertuples()
     ]
-    notes = frame.loc[frame["mechanism"].eq(key) & frame["note"].notna(), "note"]
-    return {"rows": rows, "conclusion": conclusion(frame)[0], "notes": sorted(set(notes))}
+    notes = set(frame.loc[frame["mechanism"].eq(key), "note"].dropna()) - {""}
+    return {"rows": rows, "conclusion": conclusion(frame)[0], "notes": sorted(notes)}
 
 
 def _of_the_claim(query, budget: Budget) -> dict:

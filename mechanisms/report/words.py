@@ -184,6 +184,8 @@ def cell_words(cell: dict) -> str:
     if f"{low:.3g}" == f"{high:.3g}":
         if cell["verdict"] == REFUTED:
             return f"true epsilon {low:.3g}, delta at least {rounded_down(delta[0], 2)}"
+        if cell["verdict"] == HOLDS:
+            return f"true epsilon {low:.3g} at the claimed delta"
         return f"true epsilon {low:.3g}, delta at most {rounded_up(delta[1], 2)}"
     if cell["verdict"] == REFUTED:
         return f"true epsilon at least {rounded_down(low, 3)}"

@@ -194,8 +194,8 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
                 effects[f"lead in {name}, and as much closer to non-private"] = lead
             else:
                 distances = (gap.assign(value=gap["value"].abs()) for gap in gaps)
-                effects[f"lead in {name}"] = lead
-                effects[f"closer to non-private in {name}"] = paired(*distances, resolution=RESOLUTION)
+                closer = paired(*distances, resolution=RESOLUTION)
+                effects |= {f"lead in {name}": lead, f"closer to non-private in {name}": closer}
     ceiling = min(ceilings, default=None)
     signal = Signal(means=tuple(means), floor=RANDOM, ceiling=ceiling, margin=margin)
     return order(effects, margin=margin, signal=signal)

@@ -49,12 +49,12 @@ def same_noise(*, metric: str, shape: Shape, delta: Delta = 0.0, tolerance: floa
 def read(tmp_path, monkeypatch):
     """The claims of one file, which has these lines."""
 
-    def claims(text, paper="r1smg2024", taken=()):
+    def claims(text, paper="r1smg2024"):
         (tmp_path / "paper_figures" / paper).mkdir(parents=True, exist_ok=True)
         (tmp_path / "paper_figures" / paper / "claims.yaml").write_text(text)
         monkeypatch.setattr(reading, "HOMES", tmp_path / "paper_figures")
         path = tmp_path / "paper_figures" / paper / "claims.yaml"
-        return list(claims_in(path, {"same_noise": same_noise.judge}, taken).values())
+        return list(claims_in(path, {"same_noise": same_noise.judge}).values())
 
     return claims
 
@@ -148,8 +148,18 @@ def test_a_number_of_the_paper_stands_by_its_name(read):
 def test_an_id_may_be_used_once_only(read):
     with pytest.raises(ClaimError, match=r"claims.yaml:13: claim a-b: another claim has this id"):
         read(ENTRY + ENTRY.split("\n", 1)[1])
-    with pytest.raises(ClaimError, match=r"claims.yaml:2: claim a-b: another claim has this id"):
-        read(ENTRY, taken={"a-b"})
+
+
+def test_papers_with_one_id_for_two_claims_are_both_left_out(monkeypatch):
+    told = {}
+    monkeypatch.setattr(reading, "leave_out", told.__setitem__)
+    papers = {"bsr2024": {"a": 1}, "mgm2021": {"b": 2}, "r1smg2024": {"c": 3, "a": 4}}
+    found = {reading.HOMES / paper / "claims.yaml": own for paper, own in papers.items()}
+    assert reading._without_shared_ids(found) == [2]
+    words = "another paper has the claim a too; rename one of them"
+    assert told == {
+        f"paper_figures/{paper}/claims.yaml": words for paper in ("bsr2024", "r1smg2024")
+    }
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)

@@ -15,7 +15,7 @@ from mechanisms.report.page import _ranked_row, page
 from mechanisms.report.report import NoReport, report_on
 from mechanisms.report.subject import program, subject_of
 from mechanisms.report.words import cell_words, summary
-from mechanisms.verification.verification import LOOSE, REFUTED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 
 
 def test_a_false_claim_is_refuted_by_its_profile():
@@ -30,6 +30,7 @@ def test_a_delta_is_rounded_towards_what_the_verdict_needs():
     cell = {"true_epsilon": (1.2, 1.2), "true_delta": (1.45e-5, 1.45e-5)}
     assert cell_words(cell | {"verdict": REFUTED}).endswith("delta at least 1.4e-05")
     assert cell_words(cell | {"verdict": LOOSE}).endswith("delta at most 1.5e-05")
+    assert cell_words(cell | {"verdict": HOLDS}) == "true epsilon 1.2 at the claimed delta"
 
 
 @pytest.mark.parametrize(
