@@ -21,8 +21,7 @@ directions), x of norm B, and y of norm B orthogonal to x. In one dimension ther
 or nu is 1, and a replacement is no worse than an addition.
 
 In the words of Lu et al. (arXiv:2309.01243) these are normal distributions indistinguishability
-spectra (NDIS), of covariances that differ in rank one and two. The tests compare them with that of
-any two normal distributions.
+spectra (NDIS), of covariances that differ in rank one and two.
 """
 
 from abc import abstractmethod

@@ -5,7 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import linalg, special, stats
 
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -191,6 +191,51 @@ def test_orthogonal_records_of_full_norm_are_the_worst_replacement(angle, shrink
         assert abs(gain.mean() - worst) < 4 * error
     else:
         assert gain.mean() + 4 * error < worst
+
+
+def delta_of_draws(first, second, rows, epsilon):
+    """That of `rows` draws of N(0, first) against N(0, second), which differ by rank one each way.
+
+    In the axes of both the loss is that of one wider and one narrower normal. Given the latter the
+    former's mean is elementary, as in `swapped_reference`.
+    """
+    narrow, *_, wide = linalg.eigh(first, second, eigvals_only=True)
+    law = stats.chi2(rows)
+    nodes, weights = special.roots_legendre(400)
+    low, high = law.ppf(1e-16), law.isf(1e-16)
+    small = low + (high - low) * (nodes + 1) / 2
+    rest = epsilon + (1 - narrow) / 2 * small + rows / 2 * math.log(narrow * wide)
+    start = 2 * rest / (wide - 1)
+    gain = law.sf(start) - np.exp(rest) * wide ** (-rows / 2) * law.sf(wide * start)
+    return (law.pdf(small) * gain) @ weights * (high - low) / 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_other_records_make_a_sketch_less_private(family):
+    """X^T X + w^2 I with a record of norm 1 and without it, or with another one in its place."""
+    size, rows, ratio, epsilon = 3, 20, 0.3, 0.5
+    rng = np.random.default_rng(0)
+    replaced = family is SwappedVariancesProfile
+
+    def delta(others, record, other):
+        common = others.T @ others + np.eye(size)
+        pair = [common + np.outer(each, each) for each in (record, other)]
+        # Of an added record one direction is the worse one, whatever the others are.
+        directions = (pair, pair[::-1]) if replaced else (pair,)
+        return max(delta_of_draws(*each, rows, epsilon) for each in directions)
+
+    def record():
+        drawn = rng.standard_normal(size)
+        return ratio * drawn / np.linalg.norm(drawn) * rng.uniform(0.5, 1.0)
+
+    axes, none = ratio * np.eye(size), np.zeros(size)
+    worst = family(rows=rows, ratio=ratio).delta(epsilon).value
+    second = axes[1] if replaced else none
+    assert delta(np.zeros((1, size)), axes[0], second) == pytest.approx(worst, rel=1e-9)
+    for count in range(40):
+        others = np.array([record() / ratio for _ in range(count % 4 + 1)])
+        other = record() if replaced else none
+        assert delta(others, record(), other) <= worst * (1 + 1e-9)
 
 
 def test_many_rows_with_little_signal_are_gaussian():
