@@ -31,16 +31,6 @@ class Point:
         """(epsilon, delta)."""
         return Budget(epsilon=self.epsilon, delta=self.delta)
 
-    def to_list(self) -> list:
-        """As JSON data: [shape, epsilon, delta]."""
-        return [list(self.shape), self.epsilon, self.delta]
-
-    @classmethod
-    def from_list(cls, data: list) -> Point:
-        """The point that `to_list` wrote."""
-        shape, epsilon, delta = data
-        return cls(shape=tuple(shape), epsilon=epsilon, delta=delta)
-
     @property
     def shape_name(self) -> str:
         """The shape as tables write it, "89x89"."""

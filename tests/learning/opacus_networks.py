@@ -83,11 +83,6 @@ def imdb_lstm() -> nn.Module:
     return _Lstm(WORDS["imdb"] + 2, 128, 128)
 
 
-def small_lstm() -> nn.Module:
-    """REVIEWS_LSTM."""
-    return _Lstm(WORDS["reviews"] + 2, 8, 8)
-
-
 class _Block(nn.Module):
     """Two convolutions of a ResNet and their shortcut."""
 

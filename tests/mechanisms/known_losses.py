@@ -39,7 +39,7 @@ def laplace_losses(epsilon):
     return draw
 
 
-def spherical_losses(dimension, variance, shift, full=False):
+def spherical_losses(dimension, variance, shift):
     """R1SMG noise v sqrt(variance) z against itself moved by `shift`.
 
     Density ~ r^(1-M) exp(-r^2 / (2 variance)); the radius and the cosine to the shift suffice.
@@ -50,16 +50,9 @@ def spherical_losses(dimension, variance, shift, full=False):
 
     def draw(rng, n, reverse):
         radius = np.sqrt(variance) * np.abs(rng.standard_normal(n))
-        if full:
-            directions = rng.standard_normal((n, dimension))
-            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-            noise = directions * radius[:, None]
-            moved = noise - shift * np.eye(1, dimension)
-            square, moved_square = (noise**2).sum(axis=1), (moved**2).sum(axis=1)
-        else:
-            cosine = rng.choice((-1, 1), n) * np.sqrt(rng.beta(0.5, (dimension - 1) / 2, n))
-            square = radius**2
-            moved_square = square + shift**2 - 2 * radius * shift * cosine
+        cosine = rng.choice((-1, 1), n) * np.sqrt(rng.beta(0.5, (dimension - 1) / 2, n))
+        square = radius**2
+        moved_square = square + shift**2 - 2 * radius * shift * cosine
         losses = log_density(square) - log_density(moved_square)
         return -losses if reverse else losses
 

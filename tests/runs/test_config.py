@@ -1,7 +1,6 @@
 """The check of a config: defaults, sets of mechanisms, and what the environment changes."""
 
 import copy
-from pathlib import Path
 
 import pytest
 import yaml
@@ -12,8 +11,6 @@ from paper_figures.paper_settings import PAPER_SETTINGS
 from runs.config import check_config
 from studies import guarantee
 from studies.base.settings import ConfigError
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_numbers_that_yaml_reads_as_text_are_numbers(config):

@@ -1,7 +1,5 @@
 """Every wrong key or value of a config is told by its path, in one sentence."""
 
-from pathlib import Path
-
 import pytest
 from changed_config import changed
 
@@ -9,7 +7,6 @@ from runs.config import check_config
 from studies.base.settings import ConfigError
 from studies.count_query import NEW_YORK
 
-ROOT = Path(__file__).resolve().parents[2]
 BOX = NEW_YORK.model_dump()
 
 

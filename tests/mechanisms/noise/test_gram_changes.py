@@ -32,9 +32,6 @@ def rotation(seed):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
 
 
-TURNED = {"row_directions": rotation(1), "column_directions": rotation(1)}
-
-
 def worst_of_pairs(noise, adjacency):
     """The largest ||U1^-1 (x x^T - y y^T) U2^-T||_F over the ball, from many starts.
 

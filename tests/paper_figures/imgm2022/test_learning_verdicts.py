@@ -1,4 +1,4 @@
-"""Verdicts on imgm2022's learning studies, on made-up accuracies whose verdict is known."""
+"""The networks of imgm2022's learning studies."""
 
 from pathlib import Path
 
@@ -7,12 +7,6 @@ import yaml
 from learning.networks.cut_network import CUTS
 from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
 from studies.base.study import study_named
-
-ALL = ("mnist", "cifar10", "svhn", "imdb")
-AS_CLAIMED = {"imgm": 0.8, "gaussian-analytic": 0.8, "mvg": 0.12}
-CONTROLS = {"random-answer": 0.1, "non-private": 0.95}
-FEATURES = {"mnist": 400, "cifar10": 512, "svhn": 1024, "imdb": 150}
-METRICS = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
 
 
 def test_every_network_for_official_data_has_a_title():

@@ -14,38 +14,27 @@ COMPONENT = replace(FIRST_COMPONENT, exact_floor=None)
 STUDIES = {study.name: study for study in (REGRESSION, COMPONENT, COVARIANCE)}
 
 
-def rows_of(
-    study,
-    means,
-    *,
-    metric=None,
-    source="official",
-    calibration="published",
-    spread=0.01,
-    scaling=None,
-    kernel=None,
-):
+def rows_of(study, means, *, metric=None, kernel=None):
     """Rows around the mean of each "mechanism", "mechanism treatment" or "... share"."""
     rng = np.random.default_rng(1)
     setting = STUDIES[study].setting
     rows = []
     for name, mean in means.items():
         mechanism, treatment, share = (*name.split(), None, None)[:3]
-        values = mean * (1 + spread * rng.standard_normal(TRIALS))
+        values = mean * (1 + 0.01 * rng.standard_normal(TRIALS))
         rows += [
             {
                 "paper": "mvg2018",
                 "study": study,
                 "dataset": "made-up",
-                "data_source": source,
+                "data_source": "official",
                 "mechanism": mechanism,
-                "calibration": calibration,
+                "calibration": "published",
                 "shape": "x".join(map(str, setting.query.shape)),
                 "epsilon": 1.0,
                 "delta": setting.budget.delta,
                 "treatment": treatment,
                 "share": float(share) if share else np.nan,
-                "scaling": scaling,
                 "kernel": kernel,
                 "metric": metric or STUDIES[study].score,
                 "trial": trial,
@@ -54,9 +43,3 @@ def rows_of(
             for trial, value in enumerate(values)
         ]
     return rows
-
-
-def blind_rows(study, error):
-    """Rows of the error without any information in a study; their mean is close to `error`."""
-    metric, mechanism = STUDIES[study].floor
-    return rows_of(study, {mechanism: error}, metric=metric, spread=1e-4)

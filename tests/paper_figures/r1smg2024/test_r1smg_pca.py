@@ -1,4 +1,4 @@
-"""The claims about Swarm Behaviour, on made-up results whose verdict is known."""
+"""Figure 6, on Swarm Behaviour, of made-up results."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -10,18 +10,6 @@ from paper_figures.r1smg2024.pca import (
 )
 from paper_figures.style import mechanism_title
 from runs.results import Results
-
-TRIALS = 12
-# Accuracy, and share of the leading variance that is lost, by the mechanisms of the claim.
-NEAR, FAR = (0.95, 0.02), (0.6, 0.9)
-STORY = {
-    "non-private": (0.96, 0.0),
-    "r1smg": NEAR,
-    "ppca": NEAR,
-    "wishart": (0.94, 0.05),
-    "gaussian": FAR,
-    "mvg": FAR,
-}
 
 
 def test_r1smg_is_drawn_at_the_others_epsilon_as_published_and_at_its_own_when_exact(make_rows):

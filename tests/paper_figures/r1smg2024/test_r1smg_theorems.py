@@ -15,11 +15,6 @@ from paper_figures.r1smg2024.one_direction import (
     noise_along_one_direction,
 )
 
-RATE = 256 / 60_000
-FIGURE_9 = "r1smg2024-figure9-100"
-# Total epsilon, noise multiplier, epsilon_0.
-BUDGETS = [[1.795, 1.1, 0.71], [16.983, 0.5, 5.42]]
-
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-5, 1e-7), (0.1, 1e-6), (1.0, 1e-5), (3.0, 0.1)])
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace"])

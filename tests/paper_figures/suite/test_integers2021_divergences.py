@@ -5,13 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from claims.claim import all_claims
 from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon
 from paper_figures.integers2021.divergences import (
     skellam,
 )
-
-CLAIMS = {claim.id: claim for claim in all_claims()}
 
 
 def test_the_bound_of_skellam_noise_is_the_one_that_the_mechanism_uses():

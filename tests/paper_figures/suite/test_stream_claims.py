@@ -1,4 +1,4 @@
-"""Judges of the claims on matrix factorisations, on rows and formulas that are right or wrong."""
+"""The oracles that judge claims on matrix factorisations, by hand."""
 
 import math
 
@@ -9,13 +9,6 @@ from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stream_workload import StreamWorkload
 from paper_figures.bifr2026.theorems import least_error_of_two_bands
 from paper_figures.suite.stream_sensitivity import enumerated, step_sets
-
-CELL = {
-    "study": "continual_release",
-    "dataset": "prefix-sums",
-    "epsilon": 1.0,
-    "delta": 1e-6,
-}
 
 
 def test_the_sets_of_steps_of_one_person():

@@ -6,10 +6,7 @@ import pytest
 
 @pytest.fixture
 def study_rows():
-    """Rows of a study: four trials of every F1 with a little spread; exact ones are 0.3.
-
-    A score may be a number or one for each epsilon.
-    """
+    """Rows of a study: four trials of every F1 with a little spread; exact ones are 0.3."""
 
     def make(study, dataset, scores, epsilons=(10.0, 500.0), **more):
         rng = np.random.default_rng(1)
@@ -27,10 +24,9 @@ def study_rows():
                 } | more
                 for fact in ("records", "public_records", "rounds"):
                     found.append(cell | {"metric": fact, "value": 3000.0})
-                own = score[epsilon] if isinstance(score, dict) else score
                 for trial in range(4):
                     value = {"metric": "f1", "trial": trial}
-                    found.append(cell | value | {"value": own + rng.normal(0, 0.002)})
+                    found.append(cell | value | {"value": score + rng.normal(0, 0.002)})
                     found.append(cell | value | {"value": 0.3, "calibration": "exact"})
         return found
 

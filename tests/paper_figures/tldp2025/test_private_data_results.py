@@ -1,64 +1,23 @@
-"""tldp2025's type I: Figure 1, Table 5 and verdicts, on made-up rows whose answer is known."""
+"""Figure 1 and Table 5 of tldp2025, on made-up rows whose answer is known."""
 
-import numpy as np
 import pytest
 
 from paper_figures.drawings import DrawingError
 from paper_figures.tldp2025.private_data import figure_1, table_5
 
-SCORES = {
-    "non-private": 0.95,
-    "random-answer": 0.06,
-    "laplace": 0.05,
-    "gaussian": 0.08,
-    "tldp-l": 0.85,
-    "tldp-g": 0.89,
-    "tldp-l-w": 0.85,
-    "tldp-g-w": 0.89,
-}
 
-
-def rows(scores=SCORES, source="official", epsilons=(0.5, 0.9, 2.0), trials=4):
-    """Scores with a little spread; beyond epsilon 1 those of TLDP are 0.94, exact ones 0.02."""
-    rng = np.random.default_rng(1)
-    found = []
-    for mechanism, score in scores.items():
-        for epsilon in epsilons:
-            cell = {
-                "paper": "tldp2025",
-                "study": "private_data",
-                "dataset": "mnist",
-                "data_source": source,
-                "shape": "28x28",
-                "mechanism": mechanism,
-                "epsilon": epsilon,
-                "delta": 1e-5,
-            }
-            found.append(cell | {"metric": "records", "value": 10_000.0})
-            level = 0.94 if epsilon > 1 and "tldp" in mechanism else score
-            for trial in range(trials):
-                value = {"metric": "f1", "classifier": "logistic", "trial": trial}
-                noise = rng.normal(0, 0.002)
-                found.append(cell | value | {"value": level + noise})
-                found.append(cell | value | {"value": 0.02, "calibration": "exact"})
-    return found
-
-
-ARGUMENTS = {"dataset": "mnist", "below": 1.0, "stated": 0.9, "others": ["laplace", "gaussian"]}
-
-
-def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results):
-    scores = {"tldp-g": 0.9, "random-answer": 0.1}
+def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results, study_rows):
+    kind = {"epsilons": (0.5,), "classifier": "logistic", "shape": "28x28"}
     three = [
-        row | {"dataset": name}
+        row
         for name in ("mnist", "cifar10", "svhn")
-        for row in rows(scores, epsilons=(0.5,))
+        for row in study_rows("private_data", name, {"tldp-g": 0.9, "random-answer": 0.1}, **kind)
     ]
     drawn = figure_1(make_results(three))
     assert len(drawn.caption.split()) <= 70
     assert "Data: CIFAR-10, MNIST and SVHN (official data)" in drawn.caption
     assert "4 trials" in drawn.caption
-    assert "CIFAR-10: 10,000 training images, logistic regression" in drawn.note
+    assert "CIFAR-10: 3,000 training images, logistic regression" in drawn.note
 
 
 def test_table_5_has_the_stated_error_over_the_measured_one(make_results):

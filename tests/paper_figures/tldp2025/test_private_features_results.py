@@ -1,4 +1,4 @@
-"""Verdicts on tldp2025's type II, on made-up scores whose verdict is known."""
+"""Figure 2 of tldp2025 on made-up scores, and the noise at the Delta that it states."""
 
 import pytest
 
@@ -8,21 +8,6 @@ from paper_figures.tldp2025.private_features import (
 from paper_figures.tldp2025.theorems import tensor_mechanism
 
 
-@pytest.fixture
-def features(study_rows):
-    """Scores on features and, of TLDP, on images."""
-
-    def make(changes=None, images=0.95, **more):
-        scores = {"non-private": 0.9, "tldp-l": 0.78, "tldp-g": 0.8} | (changes or {})
-        pictures = {"tldp-l": images, "tldp-g": images}
-        return [
-            *study_rows("private_features", "mnist", scores, **more),
-            *study_rows("private_data", "mnist", pictures, classifier="logistic", **more),
-        ]
-
-    return make
-
-
 def test_the_noise_at_the_stated_delta_is_that_of_a_smaller_epsilon():
     for epsilon in (0.5, 50.0):
         here = tensor_mechanism("tldp-l", epsilon, 2.0, 400).parameters()
@@ -30,9 +15,6 @@ def test_the_noise_at_the_stated_delta_is_that_of_a_smaller_epsilon():
         assert there["b"] == pytest.approx(here["b"])
         # No value is kept either way.
         assert max(here["log_p"], there["log_p"]) < -100
-
-
-LOW, HIGH = (0.5, 2.0), (10.0, 50.0)
 
 
 def test_figure_2_says_what_computes_the_features(make_results, study_rows):

@@ -1,24 +1,9 @@
-"""Verdicts on tldp2025's type III, on made-up scores whose verdict is known."""
+"""Figure 3 of tldp2025 on made-up scores, and the uploads that are noise alone."""
 
 import pandas as pd
-import pytest
 
 from paper_figures.tldp2025.private_parameters import figure_3
 from paper_figures.tldp2025.private_parameters_verdicts import _noise_alone
-
-OTHERS = ["laplace", "gaussian", "mvg-sqrt", "idn"]
-LOW = dict.fromkeys((*OTHERS, "dphsgd", "random-answer"), 0.35)
-HIGH = {"non-private": 0.85, "tldp-l": 0.8, "tldp-g": 0.82, "llagp": 0.76}
-
-
-@pytest.fixture
-def parameters(study_rows):
-    """Scores of averaged models."""
-
-    def make(dataset="imdb", changes=None, **more):
-        return study_rows("private_parameters", dataset, LOW | HIGH | (changes or {}), **more)
-
-    return make
 
 
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):

@@ -10,7 +10,7 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 from studies.base import Variant, case
 
 ROOT = Path(__file__).resolve().parents[3]
-QUERY, BUDGET = Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
+QUERY = Query(shape=(4, 4), l2_sensitivity=1.0)
 
 
 class Wrong(IndependentGaussian):

@@ -25,9 +25,6 @@ from mechanisms.strategies.partition import (
 )
 from mechanisms.verification.verification import HOLDS, REFUTED
 
-VARIANTS = ("dawa", "dawa-published")
-
-
 PARTITIONS = (dyadic_partition, published_partition)
 
 
