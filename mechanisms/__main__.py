@@ -36,7 +36,7 @@ from mechanisms.cli.query_arguments import (
 from mechanisms.cli.report_command import add_report_command
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
-from mechanisms.query.words import in_one_line
+from mechanisms.query.words import aligned, in_one_line
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
@@ -144,14 +144,7 @@ def _metadata(cls) -> dict:
 def _show_list(rows: list[dict]) -> str:
     # Within 80 columns; `describe` has the theorem.
     names = ("key", "title", "guarantee")
-    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in names}
-    lines = [names, *([row[name] for name in names] for row in rows)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths.values(), strict=True)
-        ).rstrip()
-        for line in lines
-    )
+    return aligned([names, *([row[name] for name in names] for row in rows)])
 
 
 def _show(answer: dict, indent: str = "") -> str:

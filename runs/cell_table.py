@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from mechanisms.query.words import aligned
 from runs.result_table import OK
 from studies.base.study import Study
 
@@ -28,16 +29,13 @@ def cell_table(rows: pd.DataFrame, study: Study) -> str:
         unit = study.metric(metric).unit or "-"
         lines.append((shape, f"{epsilon:g}", metric, mean, unit, str(trials or "-"), where or "-"))
     # A column that no number needs.
-    kept = [
-        column for column in zip(*lines, strict=True) if len(lines) == 1 or set(column[1:]) != {"-"}
-    ]
-    table = ["  ".join(cells).rstrip() for cells in zip(*map(_padded, kept), strict=True)]
+    kept = [column for column in zip(*lines, strict=True) if set(column[1:]) != {"-"}]
+    table = aligned(zip(*kept, strict=True)) if len(lines) > 1 else "no numbers:"
     points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])
-    table = table if len(lines) > 1 else ["no numbers:"]
     meanings = [f"{name}: {study.metric(name).meaning}" for name in measured["metric"].unique()]
     return "\n".join(
         [
-            *table,
+            table,
             *meanings,
             *(
                 f"{row.status}: {row.shape}, epsilon {row.epsilon:g}: {row.message}"
@@ -45,8 +43,3 @@ def cell_table(rows: pd.DataFrame, study: Study) -> str:
             ),
         ]
     )
-
-
-def _padded(column: tuple[str, ...]) -> list[str]:
-    width = max(map(len, column))
-    return [cell.ljust(width) for cell in column]

@@ -18,7 +18,7 @@ def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
     """Write the rows of one grid point atomically."""
     rows = json.dumps(values)
     path = part_path(folder, index)
-    _write(path, f"{_hash(path, rows)}\n{rows}")
+    write_at_once(path, f"{_hash(path, rows)}\n{rows}")
 
 
 def read_part(folder: str | Path, index: int) -> list[dict] | None:
@@ -33,7 +33,7 @@ def read_part(folder: str | Path, index: int) -> list[dict] | None:
 
 def begin(folder: str | Path, index: int) -> None:
     """Note that grid point `index` is being measured, so that a crash is blamed on it."""
-    _write(Path(folder, "current"), str(index))
+    write_at_once(Path(folder, "current"), str(index))
 
 
 def begun(folder: str | Path) -> int | None:
@@ -54,7 +54,8 @@ def failure(status: str, message: str) -> list[dict]:
     return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
 
 
-def _write(path: Path, text: str) -> None:
+def write_at_once(path: Path, text: str) -> None:
+    """Write a file that is whole or not there."""
     temporary = path.with_suffix(".tmp")
     temporary.write_text(text)
     temporary.replace(path)

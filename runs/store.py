@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
+from runs.parts import write_at_once
 from runs.result_table import (
     DamagedTable,
     TableError,
@@ -54,9 +55,7 @@ def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
 def write_stamp(path: Path, cells: Iterable[CellSpec]) -> None:
     """Say that a batch is done: write its cells with their digests."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps({cell.stem: cell.digest for cell in cells}, indent=1))
-    temporary.replace(path)
+    write_at_once(path, json.dumps({cell.stem: cell.digest for cell in cells}, indent=1))
 
 
 def read_stamp(path: Path) -> dict[str, str]:

@@ -69,7 +69,6 @@ class Chart:
         svg: The picture of it.
         description: What it shows, for readers who do not see it.
         legend: (label, mechanism) in the order of the legend.
-        table: Anchor of the table with the same numbers, and of the download.
     """
 
     name: str
@@ -96,12 +95,13 @@ class Chart:
         return resolved(self.svg, [mechanism for _, mechanism in self.legend])
 
 
-def styled(frame: pd.DataFrame, mechanism: str = "mechanism") -> pd.DataFrame:
+def styled(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the colour and the shape of their mechanism."""
-    looks = {name: look(name) for name in frame[mechanism].unique()}
+    symbols = {
+        name: SHAPES.get(look(name).marker, "circle") for name in frame["mechanism"].unique()
+    }
     return frame.assign(
-        colour=frame[mechanism].map(colour_variable),
-        symbol=frame[mechanism].map(lambda name: SHAPES.get(looks[name].marker, "circle")),
+        colour=frame["mechanism"].map(colour_variable), symbol=frame["mechanism"].map(symbols)
     )
 
 

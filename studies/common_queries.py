@@ -197,10 +197,6 @@ QUANTILE_FROM = Coordinate(
 COMPUTED = Tolerance(relative=0.001, absolute=1e-14)
 
 
-class Settings(StudySettings):
-    """Settings of this study: those of every study."""
-
-
 class CommonQueries(Study):
     """Which mechanism for a common query? The error and the true privacy of every mechanism."""
 
@@ -208,7 +204,7 @@ class CommonQueries(Study):
     paper = "suite"
     datasets = dict.fromkeys(QUERIES, "none")
     coordinates = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
-    Settings = Settings
+    Settings = StudySettings
     metrics = (
         Metric(
             "rmse",
@@ -243,7 +239,7 @@ class CommonQueries(Study):
         Metric("seconds_per_draw", "wall-clock seconds of one draw of the noise"),
     )
 
-    def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
+    def points(self, settings: StudySettings, variant: str, dataset: str) -> list[Point]:
         """The one point of a query."""
         asked = QUERIES[dataset]
         return [Point.at(asked.query.shape, asked.budget)]

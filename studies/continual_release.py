@@ -16,7 +16,6 @@ momentum
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from pydantic import Field
@@ -40,7 +39,6 @@ from studies.base import (
     Metric,
     Point,
     ReleaseSettings,
-    Setup,
     Study,
     Tolerance,
     Trials,
@@ -117,9 +115,6 @@ class ContinualRelease(Study):
         """The grid over n."""
         steps = settings.steps if dataset == "prefix-sums" else settings.momentum_steps
         return settings.points_over([(1, count) for count in steps], variant)
-
-    def load(self, setup: Setup, folder: Path) -> None:
-        """There are no data."""
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Errors in closed form and on draws, for every participation.

@@ -10,7 +10,6 @@ grid
 
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from pydantic import Field
@@ -36,7 +35,6 @@ from studies.base import (
     EpsilonGrid,
     Metric,
     Point,
-    Setup,
     Shape,
     Study,
     Value,
@@ -102,9 +100,6 @@ class Guarantee(Study):
         if dataset == "grid":
             return settings.points_over(settings.sizes, variant)
         return [_point(setting) for setting in PAPER_SETTINGS]
-
-    def load(self, setup: Setup, folder: Path) -> None:
-        """There are no data."""
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.

@@ -20,7 +20,6 @@ Adjacency: local (any answer in the range may become any other).
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from pydantic import Field
@@ -42,7 +41,6 @@ from studies.base import (
     Metric,
     Point,
     ReleaseSettings,
-    Setup,
     Shape,
     Study,
     Value,
@@ -120,9 +118,6 @@ class NoiseOnly(Study):
             )
             for shape in shapes
         ]
-
-    def load(self, setup: Setup, folder: Path) -> None:
-        """There are no data."""
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds."""

@@ -33,6 +33,7 @@ from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.csv_cells import marked
 from mechanisms.query.query import Budget, Query
+from mechanisms.query.words import aligned
 from mechanisms.strategies.workload import NAMED
 
 if TYPE_CHECKING:
@@ -330,7 +331,7 @@ def _headed(columns: list[tuple[str, ...]]) -> str:
     """The table, with a line above its names that says which noise the last columns are about."""
     first = next(name for name, *_ in columns if name in _PUBLISHED)
     above = ["as published:" if name == first else "" for name, *_ in columns]
-    return _aligned([tuple(above), *zip(*columns, strict=True)])
+    return aligned([tuple(above), *zip(*columns, strict=True)])
 
 
 def _claim(row) -> tuple[str, str, str, str]:
@@ -351,7 +352,7 @@ def _grids(frame: pd.DataFrame) -> list[str]:
     room = _width() - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))
     return [
-        _aligned(list(zip(names, *columns[start : start + at_once], strict=True)))
+        aligned(list(zip(names, *columns[start : start + at_once], strict=True)))
         for start in range(0, len(columns), at_once)
     ]
 
@@ -376,11 +377,3 @@ def _quantile(row) -> str:
 def _number(value, digits: int = 5) -> str:
     # Missing values are NaN, or pandas.NA, which is not a number.
     return f"{value:.{digits}g}" if isinstance(value, numbers.Real) and value == value else "-"
-
-
-def _aligned(lines: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )

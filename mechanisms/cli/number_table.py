@@ -8,7 +8,7 @@ from typing import TextIO
 import numpy as np
 
 from mechanisms.base.guard import check_whole_numbers
-from mechanisms.query.written_numbers import is_number, number_in
+from mechanisms.query.written_numbers import is_number, number_in, reads_as_float
 
 # Characters of a line: a device may have no end.
 _LONGEST = 1 << 27
@@ -40,7 +40,8 @@ def read_numbers(path: Path | str) -> np.ndarray:
             for cells in lines:
                 if "".join(cells).strip():
                     place = f"line {lines.line_num}"
-                    if lines.line_num > 1 or any(map(_is_read, cells)):
+                    # A line with a float, nan included, is no line of names.
+                    if lines.line_num > 1 or any(map(reads_as_float, cells)):
                         rows.append([_read(cell, place) for cell in cells])
                     elif len(cells) > 1:
                         raise ValueError(
@@ -64,15 +65,6 @@ def _lines(file: TextIO) -> Iterator[str]:
         if len(line) > _LONGEST:
             raise ValueError(f"it has a line of more than {_LONGEST:,} characters")
         yield line
-
-
-def _is_read(cell: str) -> bool:
-    """Whether float64 has a value for it, nan included: a line with one is no line of names."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _read(cell: str, place: str) -> float:

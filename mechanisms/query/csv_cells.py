@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mechanisms.query.written_numbers import reads_as_float
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -41,7 +43,7 @@ def _with_texts(frame: pd.DataFrame, change) -> pd.DataFrame:
 
 
 def _mark(cell: object) -> object:
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell):
+    if isinstance(cell, str) and _FORMULA.match(cell) and not reads_as_float(cell):
         return f"'{cell}"
     return cell
 
@@ -50,11 +52,3 @@ def _unmark(cell: object) -> object:
     if isinstance(cell, str) and cell.startswith("'") and _FORMULA.match(cell):
         return cell[1:]
     return cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -1,7 +1,7 @@
-"""Words of messages: the name that was meant, and bounds rounded in their own direction."""
+"""Words of messages: the name that was meant, tables, and bounds rounded in their direction."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -18,6 +18,15 @@ def in_one_line(error: object) -> str:
     """An error in one line: what cannot be printed, such as a line break in a path, is escaped."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
     return f"error: {text}"
+
+
+def aligned(lines: Iterable[Sequence[str]]) -> str:
+    """Lines of as many cells each, as a table whose columns have one width."""
+    columns = [
+        [cell.ljust(max(map(len, column))) for cell in column]
+        for column in zip(*lines, strict=True)
+    ]
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
 
 
 def rounded_down(value: float, digits: int = 3) -> str:

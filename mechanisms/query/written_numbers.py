@@ -18,6 +18,15 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+def reads_as_float(text: str) -> bool:
+    """Whether Python reads a text as a float, nan and inf included."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def number_in(text: str) -> float:
     """The float64 nearest to the number that a text spells.
 

@@ -64,13 +64,13 @@ class Study(ABC):
     def points(self, settings: Any, variant: str, dataset: str) -> list[Point]:
         """The grid of one cell, in order; `settings` is an instance of `Settings`."""
 
-    @abstractmethod
     def load(self, setup: Setup, folder: Path) -> Any:
-        """The problem: data and everything else that all mechanisms share.
+        """The problem: data and everything else that all mechanisms share; None without any.
 
         Args:
             folder: Where downloaded data are.
         """
+        return None
 
     @abstractmethod
     def measure(self, problem: Any, case: Case, point: Point) -> Iterator[Value]:
