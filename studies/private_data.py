@@ -21,9 +21,8 @@ are downloaded. Logistic regression and a small CNN, trained from scratch, suit 
 The column `classifier` says which one was trained.
 """
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -33,8 +32,7 @@ from pydantic import Field
 import datasets
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
-from learning.releases.protected_records import protected, squared_error
-from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
+from learning.training.classifiers import Training, logistic, network
 from learning.training.finetuned import fine_tuned
 from learning.training.pretrained import PRETRAINED
 from mechanisms import AdditiveMechanism
@@ -56,6 +54,7 @@ from studies.base import (
 )
 from studies.base.families import IMAGES
 from studies.base.training import TrainingSettings, load_records, scores_on
+from studies.protected_records import scored_releases
 
 CLASSIFIER = Coordinate("classifier", str, "the classifier trained on the released images")
 SHAPES = {"digits": (8, 8), "mnist": (28, 28), "cifar10": (96, 32), "svhn": (96, 32)}
@@ -143,32 +142,16 @@ class PrivateData(Study):
         yield Value("records", float(len(problem.split.train_labels)))
         if used:
             yield Value("public_records", float(len(problem.split.test_labels)))
-        at = {"classifier": case.settings.classifiers[case.dataset]}
-        for trial in case.trials:
-            seed = case.seed(point, trial)
-            clock = time.perf_counter()
-            released = protected(mechanism, problem.split.train_inputs, np.random.default_rng(seed))
-            yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
-            error = squared_error(released, problem.split.train_inputs)
-            yield Value("squared_error", error, trial, seed=seed)
-            clock = time.perf_counter()
-            predicted = _predicted(problem, released, case, case.shared_seed("training", trial))
-            yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
-            labels = problem.split.test_labels
-            f1, accuracy = weighted_f1(labels, predicted), float(np.mean(predicted == labels))
-            yield Value("f1", f1, trial, at, seed)
-            yield Value("accuracy", accuracy, trial, at, seed)
+        settings, dataset = case.settings, case.dataset
+        classifier = settings.classifiers[dataset]
+        training = Training(epochs=settings.training_epochs, device=settings.device)
 
+        def predicted(seen: labelled.Split, seed: int) -> np.ndarray:
+            if classifier == "logistic":
+                return logistic(seen)
+            if problem.network is None:
+                return network(seen, NETWORKS[dataset], training, seed)
+            return fine_tuned(problem.network, seen, CLASSES, training, seed)
 
-def _predicted(
-    problem: ClassificationOfImages, released: np.ndarray, case: Case, seed: int
-) -> np.ndarray:
-    """Labels of the clean test images by the classifier of the config."""
-    seen = in_units(replace(problem.split, train_inputs=released))
-    settings = case.settings
-    if settings.classifiers[case.dataset] == "logistic":
-        return logistic(seen)
-    training = Training(epochs=settings.training_epochs, device=settings.device)
-    if problem.network is None:
-        return network(seen, NETWORKS[case.dataset], training, seed)
-    return fine_tuned(problem.network, seen, CLASSES, training, seed)
+        at = {"classifier": classifier}
+        yield from scored_releases(mechanism, problem.split, predicted, case, point, at)

@@ -19,9 +19,7 @@ of these public records, 0 for MobileNetV2, and the test accuracy of the extract
 layer.
 """
 
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,9 +30,8 @@ import datasets
 from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS, tanh_perceptron
 from learning.records import labelled
-from learning.releases.protected_records import protected, squared_error
 from learning.training import pretrained
-from learning.training.classifiers import Training, in_units, network, weighted_f1
+from learning.training.classifiers import Training, network
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism
 from mechanisms.query.box_query import box_query
@@ -57,6 +54,7 @@ from studies.base import (
 )
 from studies.base.families import LOCAL
 from studies.base.training import TrainingSettings, load_records, scores_on
+from studies.protected_records import scored_releases
 
 OWN = {"digits": "perceptron", "mnist": "lenet", "cifar10": "cnn", "svhn": "cnn"}
 CLASSES = 10
@@ -173,17 +171,8 @@ class PrivateFeatures(Study):
             yield Value("extractor_accuracy", problem.test_accuracy)
         last_layer = tanh_perceptron(query.size, CLASSES)
         training = Training(epochs=case.settings.training_epochs)
-        for trial in case.trials:
-            seed = case.seed(point, trial)
-            clock = time.perf_counter()
-            released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
-            yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
-            error = squared_error(released, split.train_inputs)
-            yield Value("squared_error", error, trial, seed=seed)
-            clock = time.perf_counter()
-            seen = in_units(replace(split, train_inputs=released))
-            predicted = network(seen, last_layer, training, case.shared_seed("training", trial))
-            yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
-            labels = split.test_labels
-            yield Value("f1", weighted_f1(labels, predicted), trial, seed=seed)
-            yield Value("accuracy", float(np.mean(predicted == labels)), trial, seed=seed)
+
+        def predicted(seen: labelled.Split, seed: int) -> np.ndarray:
+            return network(seen, last_layer, training, seed)
+
+        yield from scored_releases(mechanism, split, predicted, case, point)

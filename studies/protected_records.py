@@ -1,0 +1,45 @@
+"""What the studies of records that every user protects alone share: releases, and their scores."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from learning.records.labelled import Split
+from learning.releases.protected_records import protected, squared_error
+from learning.training.classifiers import in_units, weighted_f1
+from mechanisms import Mechanism
+from studies.base import Case, Point, Value
+
+
+def scored_releases(
+    mechanism: Mechanism,
+    split: Split,
+    predicted: Callable[[Split, int], np.ndarray],
+    case: Case,
+    point: Point,
+    at: Mapping[str, object] | None = None,
+) -> Iterator[Value]:
+    """Seconds, error and scores of every trial, which releases all training records.
+
+    Args:
+        split: The clean records.
+        predicted: From the released records, in units of their size, and a seed to labels of the
+            clean test records.
+        at: Coordinates of the scores.
+    """
+    for trial in case.trials:
+        seed = case.seed(point, trial)
+        clock = time.perf_counter()
+        released = protected(mechanism, split.train_inputs, np.random.default_rng(seed))
+        yield Value("release_seconds", time.perf_counter() - clock, trial, timing=True)
+        error = squared_error(released, split.train_inputs)
+        yield Value("squared_error", error, trial, seed=seed)
+        clock = time.perf_counter()
+        seen = in_units(replace(split, train_inputs=released))
+        found = predicted(seen, case.shared_seed("training", trial))
+        yield Value("training_seconds", time.perf_counter() - clock, trial, timing=True)
+        right = float(np.mean(found == split.test_labels))
+        yield Value("f1", weighted_f1(split.test_labels, found), trial, at or {}, seed)
+        yield Value("accuracy", right, trial, at or {}, seed)
