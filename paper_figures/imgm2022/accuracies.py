@@ -32,19 +32,6 @@ def official_accuracies(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     return pick(rows, data_source="official", **wanted)
 
 
-def mean_over_epsilons(
-    rows: pd.DataFrame, mechanism: str, calibration: str, epsilons: list[float]
-) -> pd.DataFrame:
-    """One row per trial: a mechanism's mean accuracy over some epsilons."""
-    own = pick(rows, mechanism=mechanism, calibration=calibration)
-    return own[own["epsilon"].isin(epsilons)].groupby("trial")["value"].mean().reset_index()
-
-
-def common_epsilons(*frames: pd.DataFrame) -> list[float]:
-    """Those that every frame has, in order."""
-    return sorted(set.intersection(*(set(frame["epsilon"]) for frame in frames)))
-
-
 def draw_accuracies(
     rows: pd.DataFrame,
     study: str,

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import calibrated, listed, pick, required, tally
+from claims.judged_rows import calibrated, gain, listed, over_budgets, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
@@ -13,9 +13,7 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
-    common_epsilons,
     draw_accuracies,
-    mean_over_epsilons,
     official_accuracies,
     sizes_of,
 )
@@ -99,8 +97,8 @@ def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
     found = []
     for dataset in datasets:
         try:
-            own = pick(official_accuracies(rows, STUDY), dataset=dataset)
-            difference = _gain(own, "imgm", "gaussian-analytic")
+            own = pick(official_accuracies(rows, STUDY), dataset=dataset, calibration="published")
+            difference = gain(own, "imgm", "gaussian-analytic")
         except CannotJudge:
             continue
         found.append(
@@ -124,23 +122,22 @@ def features_order(
     exact = []
     for dataset in present:
         own, title = rows[rows["dataset"] == dataset], dataset_title(dataset)
-        floor, *means = (
-            pick(own, mechanism=key, calibration="published")["value"].mean()
-            for key in ("random-answer", "imgm", "mvg")
+        published = pick(own, calibration="published")
+        ignorant, imgm, mvg = (
+            pick(published, mechanism=key) for key in ("random-answer", "imgm", "mvg")
         )
+        floor = ignorant["value"].mean()
         public = own[own["mechanism"] == "non-private"]["value"]
         signal = Signal(
-            means=tuple(means),
+            means=(imgm["value"].mean(), mvg["value"].mean()),
             floor=floor,
             ceiling=None if public.empty else public.mean(),
             margin=margin,
             better="larger",
         )
-        above = {f"{title}, IMGM above MVG": _gain(own, "imgm", "mvg")}
+        above = {f"{title}, IMGM above MVG": gain(published, "imgm", "mvg")}
         parts += order(above, margin=margin, signal=signal)
-        mvg = pick(own, mechanism="mvg", calibration="published")
-        level = mean_over_epsilons(own, "mvg", "published", sorted(set(mvg["epsilon"])))
-        ignorant = pick(own, mechanism="random-answer", calibration="published")
+        level = over_budgets(mvg, set(mvg["epsilon"]))
         apart = paired(level, ignorant)
         # Two classes: a network that learned from noise may be far below chance.
         if (chance := MAJORITY.get(dataset, 0.0)) > floor:
@@ -167,10 +164,3 @@ def features_order(
         sizes=sizes,
         other_sizes=others,
     )
-
-
-def _gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
-    """Paired difference of accuracies as published, averaged over the epsilons of both."""
-    both = [pick(rows, mechanism=key, calibration="published") for key in (better, worse)]
-    epsilons = common_epsilons(*both)
-    return paired(*(mean_over_epsilons(rows, k, "published", epsilons) for k in (better, worse)))

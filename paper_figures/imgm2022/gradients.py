@@ -5,16 +5,14 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, pick, required, tally
+from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
 from claims.verdicts import INCONCLUSIVE, Finding
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
-    common_epsilons,
     draw_accuracies,
-    mean_over_epsilons,
     official_accuracies,
     sizes_of,
 )
@@ -66,10 +64,8 @@ def gradients_beside_features(
             own = [
                 f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both
             ]
-            for epsilon in common_epsilons(*own):
-                features, gradients = (
-                    mean_over_epsilons(frame, mechanism, calibration, [epsilon]) for frame in own
-                )
+            for epsilon in shared_budgets(*own):
+                features, gradients = (over_budgets(frame, [epsilon]) for frame in own)
                 where = f"{dataset_title(dataset)}, epsilon {epsilon:g}"
                 name = f"{where}, gradients above features"
                 difference = paired(gradients, features)

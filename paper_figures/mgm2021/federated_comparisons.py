@@ -8,8 +8,8 @@ from typing import Literal
 
 import pandas as pd
 
-from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, pick, required, tally
+from claims.intervals import Mean, words
+from claims.judged_rows import gain, listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
@@ -209,25 +209,6 @@ def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: floa
 def _means_by_budget(rows: pd.DataFrame, mechanisms: Iterable[str]) -> pd.Series:
     own = rows[rows["mechanism"].isin(list(mechanisms))]
     return own.groupby(["mechanism", "epsilon"], observed=True)["value"].mean()
-
-
-def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
-    """Paired difference of the mean accuracies over the budgets that both have.
-
-    Raises:
-        CannotJudge: They share no budget.
-    """
-    both = [pick(rows, mechanism=mechanism) for mechanism in (better, worse)]
-    shared = required(
-        set(both[0]["epsilon"]) & set(both[1]["epsilon"]),
-        CannotJudge(f"{better} and {worse} share no budget"),
-    )
-    return paired(
-        *(
-            frame[frame["epsilon"].isin(shared)].groupby("trial")["value"].mean().reset_index()
-            for frame in both
-        )
-    )
 
 
 def rise_of(rows: pd.DataFrame, mechanism: str) -> Mean:

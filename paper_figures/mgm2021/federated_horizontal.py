@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, pick, required, tally
+from claims.judged_rows import calibrated, gain, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import equal, order, statement
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
@@ -22,7 +22,6 @@ from paper_figures.mgm2021.federated_accuracies import (
 from paper_figures.mgm2021.federated_comparisons import (
     finding_of,
     floor_of,
-    gain,
     missing_sentence,
     rise_of,
     shared_trials,
@@ -182,13 +181,12 @@ def harder_tasks_need_more(
     effects = {}
     for one in fast:
         for other in slow:
+            both = (pick(finals[name], mechanism=mechanism) for name in (one, other))
             shared = required(
-                set.intersection(
-                    *(set(pick(finals[n], mechanism=mechanism)["epsilon"]) for n in (one, other))
-                ),
+                shared_budgets(*both),
                 CannotJudge(f"{one} and {other} share no budget of {mechanism}"),
             )
-            shares = (_learned(finals[n], mechanism, shared) for n in (one, other))
+            shares = (_learned(finals[name], mechanism, shared) for name in (one, other))
             effects[f"{dataset_title(one)} learns more than {dataset_title(other)}"] = paired(
                 *shares
             )
@@ -231,9 +229,8 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple
     )
 
 
-def _learned(rows: pd.DataFrame, mechanism: str, epsilons: set[float]) -> pd.DataFrame:
+def _learned(rows: pd.DataFrame, mechanism: str, epsilons: list[float]) -> pd.DataFrame:
     """By trial, how much of the gain without noise a mechanism keeps, averaged over budgets."""
     (floor, _), ceiling = floor_of(rows), pick(rows, mechanism="non-private")["value"].mean()
-    own = pick(rows, mechanism=mechanism)
-    means = own[own["epsilon"].isin(epsilons)].groupby("trial")["value"].mean()
-    return ((means - floor) / (ceiling - floor)).reset_index()
+    means = over_budgets(pick(rows, mechanism=mechanism), epsilons)
+    return means.assign(value=(means["value"] - floor) / (ceiling - floor))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.intervals import Mean
-from claims.judged_rows import pick, required, tally
+from claims.judged_rows import gain, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.rules import every, order
 from claims.verdicts import Finding, Part
@@ -19,7 +19,6 @@ from paper_figures.mgm2021.federated_accuracies import (
 from paper_figures.mgm2021.federated_comparisons import (
     Pair,
     beside_sentence,
-    gain,
     rise_by_trial,
     shared_trials,
     signal_of,
