@@ -26,12 +26,8 @@ from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
-    add_shape_and_sensitivities,
-    audited_mechanism_of,
     in_options,
     mechanism_of,
-    option_value,
-    query_of,
 )
 from mechanisms.cli.report_command import add_report_command
 from mechanisms.query.named_code import error_line, went_through
@@ -246,19 +242,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     verifying.set_defaults(run=_verify, show=lambda result: in_options(explain(result)))
 
-    add_compare_command(commands, common, add_shape_and_sensitivities, query_of)
-    add_limit_command(commands, common, add_shape_and_sensitivities, query_of)
+    add_compare_command(commands, common)
+    add_limit_command(commands, common)
     add_compose_command(commands, common)
     add_guarantees_command(commands, common)
-
-    add_audit_command(
-        commands,
-        common,
-        lambda parser: add_shape_and_sensitivities(parser, required=False),
-        audited_mechanism_of,
-    )
+    add_audit_command(commands, common)
     add_new_command(commands)
-    add_report_command(commands, add_shape_and_sensitivities, query_of, option_value)
+    add_report_command(commands)
     return parser
 
 

@@ -1,9 +1,8 @@
 """One case of a study, as a cell's process makes it."""
 
-import warnings
 from pathlib import Path
 
-from mechanisms import OutOfRangeWarning, get_mechanism
+from mechanisms import get_mechanism
 from runs.config import check_config
 from studies.base import Case, Setup, Variant
 from studies.base.study import study_named
@@ -49,9 +48,7 @@ def measured(case, problem=None, point=None):
         (point,) = points_of(case)
     study = study_named(case.study)
     problem = problem_of(case) if problem is None else problem
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        values = list(study.measure(problem, case, point))
+    values = list(study.measure(problem, case, point))
     for value in values:
         study.check_declared(value)
     return values

@@ -14,6 +14,7 @@ from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.cli.arguments import number, share, whole_number
+from mechanisms.cli.query_arguments import add_shape_and_sensitivities, audited_mechanism_of
 from mechanisms.report.pairs_audit import chosen_pairs
 from mechanisms.verification.audit_statistics import familywise_confidence
 from mechanisms.verification.verification import REFUTED, claimed_delta
@@ -39,13 +40,11 @@ _EPILOG = (
 )
 
 
-def add_audit_command(commands, common: argparse.ArgumentParser, add_query, calibrated) -> None:
+def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
     """Add the command to the subparsers `commands`.
 
     Args:
         common: Parent parser with --json.
-        add_query: Adds the arguments that describe a query, see `query_arguments`.
-        calibrated: The mechanism that these arguments and a key describe.
     """
     parser = commands.add_parser(
         "audit",
@@ -62,7 +61,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser, add_query, cali
         "a numpy.random.Generator; or a mechanism's key, title or module:Class with --shape and "
         "its sensitivities, for which the pairs are chosen",
     )
-    add_query(parser)
+    add_shape_and_sensitivities(parser, required=False)
     parser.add_argument(
         "--batch",
         action="store_true",
@@ -133,16 +132,16 @@ def add_audit_command(commands, common: argparse.ArgumentParser, add_query, cali
         default=0.999,
         help="confidence of the verdict and of every bound (default: 0.999)",
     )
-
-    def run(options: argparse.Namespace) -> dict:
-        if options.key is not None and (":" not in options.key or options.shape is not None):
-            return _of_a_mechanism(options, calibrated)
-        return _audit(options)
-
-    parser.set_defaults(run=run, show=_show)
+    parser.set_defaults(run=_run, show=_show)
 
 
-def _of_a_mechanism(options: argparse.Namespace, calibrated) -> dict:
+def _run(options: argparse.Namespace) -> dict:
+    if options.key is not None and (":" not in options.key or options.shape is not None):
+        return _of_a_mechanism(options)
+    return _audit(options)
+
+
+def _of_a_mechanism(options: argparse.Namespace) -> dict:
     """The audit of a mechanism on the pair, of those that it chooses, that shows most."""
     if options.shape is None:
         raise ValueError(
@@ -152,7 +151,7 @@ def _of_a_mechanism(options: argparse.Namespace, calibrated) -> dict:
     for name in ("program", "outputs", "pair", "processes", "batch", "log_density"):
         if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} is not for a mechanism: leave it out")
-    mechanism = calibrated(options)
+    mechanism = audited_mechanism_of(options)
     delta = claimed_delta(mechanism)
     pairs = chosen_pairs(mechanism.release, mechanism.query)
     if not pairs:
@@ -167,14 +166,11 @@ def _of_a_mechanism(options: argparse.Namespace, calibrated) -> dict:
         for _, pair in pairs
     ]  # fmt: skip
     best = max(
-        range(len(found)), key=lambda place: (_refuted(found[place]), found[place].epsilon_lower)
+        range(len(found)),
+        key=lambda place: (found[place].verdict == REFUTED, found[place].epsilon_lower),
     )
     answer = _answer(found[best], options) | {"confidence": options.confidence}
     return {"release": mechanism.key, "pair": pairs[best][0], **answer}
-
-
-def _refuted(found: SequentialAudit) -> bool:
-    return found.verdict == REFUTED
 
 
 def _audit(options: argparse.Namespace) -> dict:

@@ -8,7 +8,6 @@ import numbers
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,12 @@ from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.cli.number_table import read_numbers
-from mechanisms.cli.query_arguments import in_options, sensitivities_in_words
+from mechanisms.cli.query_arguments import (
+    add_shape_and_sensitivities,
+    in_options,
+    query_of,
+    sensitivities_in_words,
+)
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
@@ -53,17 +57,11 @@ _FIRST_TO_GO = (
 _PUBLISHED = ("published RMSE", "true epsilon", "true delta", "verdict")
 
 
-def add_compare_command(
-    commands,
-    common: argparse.ArgumentParser,
-    add_query: Callable[..., None],
-    query_of: Callable[[argparse.Namespace], Query],
-) -> None:
+def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
     """Add the command to the subparsers `commands`.
 
     Args:
         common: Parent parser with --json.
-        add_query: Adds the arguments that describe a query; `query_of` reads them.
     """
     parser = commands.add_parser(
         "compare",
@@ -71,7 +69,7 @@ def add_compare_command(
         help="rank the mechanisms for a query",
         description=_DESCRIPTION,
     )
-    add_query(parser, required=False)
+    add_shape_and_sensitivities(parser, required=False)
     parser.add_argument(
         "--workload",
         type=read_workload,

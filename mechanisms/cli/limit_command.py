@@ -2,10 +2,13 @@
 
 import argparse
 import json
-from collections.abc import Callable
 
 from mechanisms.cli.arguments import new_file, number
-from mechanisms.cli.query_arguments import sensitivities_in_words
+from mechanisms.cli.query_arguments import (
+    add_shape_and_sensitivities,
+    query_of,
+    sensitivities_in_words,
+)
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
@@ -19,12 +22,7 @@ _DESCRIPTION = (
 )
 
 
-def add_limit_command(
-    commands,
-    common: argparse.ArgumentParser,
-    add_query: Callable[[argparse.ArgumentParser], None],
-    query_of: Callable[[argparse.Namespace], Query],
-) -> None:
+def add_limit_command(commands, common: argparse.ArgumentParser) -> None:
     """Add the command to the subparsers `commands`; the arguments are those of `compare`."""
     parser = commands.add_parser(
         "limit",
@@ -32,7 +30,7 @@ def add_limit_command(
         help="the least error that any mechanism can have",
         description=_DESCRIPTION,
     )
-    add_query(parser)
+    add_shape_and_sensitivities(parser)
     parser.add_argument("--epsilon", type=number, required=True, help="epsilon of the budget")
     parser.add_argument(
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
@@ -46,16 +44,16 @@ def add_limit_command(
         metavar="FILE",
         help="also write the test to FILE, for `python check_limit.py FILE` (docs/certificates.md)",
     )
+    parser.set_defaults(run=_run, show=text)
 
-    def run(options: argparse.Namespace) -> dict:
-        query = query_of(options)
-        budget = Budget(epsilon=options.epsilon, delta=options.delta)
-        if options.certificate:
-            written = json.dumps({"limits": [limit_certificate(query, budget)]})
-            options.certificate.write_text(written, encoding="utf-8")
-        return answer(query, budget, fast=options.fast)
 
-    parser.set_defaults(run=run, show=text)
+def _run(options: argparse.Namespace) -> dict:
+    query = query_of(options)
+    budget = Budget(epsilon=options.epsilon, delta=options.delta)
+    if options.certificate:
+        written = json.dumps({"limits": [limit_certificate(query, budget)]})
+        options.certificate.write_text(written, encoding="utf-8")
+    return answer(query, budget, fast=options.fast)
 
 
 def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:

@@ -3,11 +3,15 @@
 import argparse
 import dataclasses
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 from mechanisms.cli.arguments import new_folder, number
 from mechanisms.cli.compare_command import tell
+from mechanisms.cli.query_arguments import (
+    add_shape_and_sensitivities,
+    option_value,
+    query_of,
+)
 from mechanisms.query.query import Query
 from mechanisms.report.page import page
 from mechanisms.report.report import Report, report_on
@@ -26,12 +30,7 @@ _DESCRIPTION = (
 )
 
 
-def add_report_command(
-    commands,
-    add_query: Callable[..., None],
-    query_of: Callable[[argparse.Namespace], Query],
-    option: Callable[[str], tuple[str, object]],
-) -> None:
+def add_report_command(commands) -> None:
     """Add the command to the subparsers `commands`; its options are those of `verify`."""
     parser = commands.add_parser(
         "report", help="a page on anybody's noise: checks, true privacy, error, rank",
@@ -54,10 +53,10 @@ def add_report_command(
         help="folder of the page (default: report)",
     )
     parser.add_argument(
-        "--option", type=option, action="append", default=[], metavar="NAME=VALUE",
+        "--option", type=option_value, action="append", default=[], metavar="NAME=VALUE",
         help="an option of the mechanism; may be repeated",
     )  # fmt: skip
-    add_query(parser, required=False)
+    add_shape_and_sensitivities(parser, required=False)
     parser.add_argument(
         "--epsilon", type=number, help="the claim of a function or program (default: six values)"
     )

@@ -5,8 +5,6 @@ from collections import Counter
 import pytest
 from extreme_cells import cells, check_cell
 
-pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
-
 # Searches of seconds, which the big run makes.
 SEARCHES = ("spherical-gamma", "skellam", "discrete-gaussian", "product-noise", "l2")
 

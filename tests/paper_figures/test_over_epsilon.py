@@ -1,6 +1,5 @@
 """Accuracy over epsilon: error bars, and what claims are truly worth."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -39,7 +38,6 @@ def test_bars_end_where_accuracy_does():
     spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4}])
     figure = draw_spread(spread, "test accuracy,")
     (bar,) = figure.axes[0].collections
-    plt.close(figure)
     (low, high) = bar.get_segments()[0][:, 1]
     assert (low, high) == pytest.approx((0, 1))
 

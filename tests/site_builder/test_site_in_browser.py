@@ -4,7 +4,6 @@ import csv
 import io
 import math
 import re
-import warnings
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -436,9 +435,7 @@ def test_the_advisor_agrees_with_python(visit, size, stated, epsilon, delta):
     assert len(noises) > 2
     for each in noises:
         for key in each["keys"]:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                _agrees(get_mechanism(key), query, budget, each)
+            _agrees(get_mechanism(key), query, budget, each)
     # For each element, as for one, the page has the limit that is searched for longest.
     if least["rmse"] is None or math.isnan(least["rmse"]):
         assert delta > 1e-3

@@ -1,6 +1,5 @@
 """The two studies of federated learning: points, settings, rows and checkpoints."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from learning.records.labelled import Split
 from learning.training.trial import Seeds
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
 )
 from mechanisms.privacy.sampling import kairouz
 from runs.config import read_config
@@ -43,13 +41,6 @@ OWN = {
 STUDIES = [study_named(name) for name in OWN]
 HORIZONTAL, VERTICAL = STUDIES
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        yield
 
 
 def setup(study, **changed):

@@ -1,7 +1,6 @@
 """Protected parameters: sensitivities, what all rounds spend, both calibrations, rows, options."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from one_case import case_of, checked, measured, points_of, problem_of, setup_of
 from learning.releases.repeated_releases import rescaled_for_all, spent_by_releases
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
     Unsupported,
 )
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
@@ -45,13 +43,11 @@ def measure(key, calibration="published", folder=None, **changed):
 
 
 def calibrate(key, releases, calibration="published", size=50, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        query = box_query((1, size), -1.0, 1.0)
-        mechanism = variant(key).calibrate(query, BUDGET, **options)
-        if calibration == "published":
-            return mechanism
-        return rescaled_for_all(mechanism, BUDGET, releases)
+    query = box_query((1, size), -1.0, 1.0)
+    mechanism = variant(key).calibrate(query, BUDGET, **options)
+    if calibration == "published":
+        return mechanism
+    return rescaled_for_all(mechanism, BUDGET, releases)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
@@ -216,11 +212,9 @@ def test_baselines_get_the_public_information_that_they_declare(key):
     case = case_of(setup(), key)
     problem = problem_of(case)
     (point,) = points_of(case)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        first, second = (
-            private_parameters._mechanism(problem, "clip", case, point, trial) for trial in (0, 1)
-        )
+    first, second = (
+        private_parameters._mechanism(problem, "clip", case, point, trial) for trial in (0, 1)
+    )
     if key == "llagp":
         assert first.settings["layers"] == [64 * 32 + 32, 32 * 10 + 10]
     else:

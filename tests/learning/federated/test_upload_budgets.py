@@ -2,13 +2,12 @@
 
 import functools
 import math
-import warnings
 
 import numpy as np
 import pytest
 
 from learning.federated.upload_budgets import Spent, Uploads, joint_profile
-from mechanisms import Budget, OutOfRangeWarning, Unsupported, get_mechanism
+from mechanisms import Budget, Unsupported, get_mechanism
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
@@ -17,13 +16,6 @@ from mechanisms.query.box_query import box_query
 
 TOTAL = Budget(epsilon=300.0, delta=1e-5)
 QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        yield
 
 
 def test_uses_share_the_total_by_composition_and_sampling():

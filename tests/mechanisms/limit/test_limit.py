@@ -2,7 +2,6 @@
 
 import csv
 import math
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -141,12 +140,10 @@ def error(key: str, query: Query, budget: Budget) -> float | None:
     """The RMSE of a mechanism at the exact calibration, None where it serves nothing."""
     if key not in all_mechanisms():
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            mechanism = get_mechanism(key).calibrate(query, budget, "exact")
-        except Unsupported:
-            return None
+    try:
+        mechanism = get_mechanism(key).calibrate(query, budget, "exact")
+    except Unsupported:
+        return None
     return math.sqrt(mechanism.expected_loss() / query.size)
 
 

@@ -18,8 +18,6 @@ from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 from mechanisms.privacy.trade_off import type_two_error
 from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 
-pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
-
 
 @pytest.mark.parametrize(("mu", "times"), [(1.0, 10), (0.05, 16), (0.1, 1000), (1e-12, 10)])
 def test_compositions_enclose_the_gaussian_closed_form_at_every_delta(mu, times):

@@ -75,7 +75,6 @@ PLAIN = [
 
 
 @pytest.mark.usefixtures("steady_clock")
-@pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
 @pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
 @pytest.mark.parametrize("side", [8, 89])
 def test_less_noise_of_a_norm_that_varies_much_is_caught(side, effort):

@@ -19,10 +19,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
-pytestmark = [
-    pytest.mark.usefixtures("steady_clock"),
-    pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning"),
-]
+pytestmark = pytest.mark.usefixtures("steady_clock")
 SCALAR = Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0)
 AT_ONE, PURE = Budget(epsilon=1.0, delta=1e-5), Budget(epsilon=1.0)
 

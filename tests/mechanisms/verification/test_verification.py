@@ -2,14 +2,12 @@
 
 import dataclasses
 import math
-import warnings
 
 import numpy as np
 import pytest
 
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
     Query,
     Unsupported,
     get_mechanism,
@@ -28,9 +26,7 @@ from tests.mechanisms.matrix_noise import ADDITIVE
 
 
 def calibrated(key, query, budget, calibration="published"):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return get_mechanism(key).calibrate(query, budget, calibration)
+    return get_mechanism(key).calibrate(query, budget, calibration)
 
 
 def unit(size):

@@ -1,6 +1,5 @@
 """Figures 2 and 3 of mgm2021 on made-up accuracies."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -45,7 +44,6 @@ def test_the_figure_names_the_majority_class_and_what_was_not_run(make_results, 
     monkeypatch.setitem(MAJORITY, "adult", 0.764)
     rows = runs({IDN: 0.8, MM: 0.7}) + runs({IDN: 0.8}, dataset="mnist")
     drawn = figure_2(make_results(rows))
-    plt.close(drawn.figure)
     assert "Always predicting the majority class scores 0.76 on Adult." in drawn.note
     assert "Run on Adult only: Matrix mechanism." in drawn.note
 
@@ -56,11 +54,9 @@ def test_a_lone_curve_at_equal_true_privacy_says_whose_it_is(make_results):
     uses = {"study": "federated_vertical", "dataset": "adult", "delta": 1e-5}
     uses |= {"metric": "use_epsilon", "epsilon": 1.0, "value": 1.0}
     drawn = figure_3(make_results([*rows, *alone, uses]))
-    plt.close(drawn.figure)
     words = [[text.get_text() for text in axis.texts] for axis in drawn.figure.axes]
     assert words == [[], ["one curve for all mechanisms:\ntheir noise is the same"]]
     two = [row | {"calibration": "exact"} for row in rows if row.get("mechanism") in (MM, IDN)]
     drawn = figure_3(make_results([*rows, *two, uses]))
-    plt.close(drawn.figure)
     assert not any(axis.texts for axis in drawn.figure.axes)
     assert len(drawn.caption.split()) <= 70

@@ -1,6 +1,5 @@
 """Figure 4 and the verdict on Table 6 of mvg2018 on made-up results."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from paper_figures.mvg2018.three_studies import (
@@ -37,7 +36,6 @@ def test_figure_4_draws_every_treatment_of_mvg(make_results):
     means = {"mvg iid": 3, "mvg right 0.55": 1, "mvg right 0.95": 2, "mvg-sqrt iid": 9, "jl": 9}
     rows = [row for study in STUDIES for row in rows_of(study, means)]
     drawn = figure_4(make_results(rows))
-    plt.close(drawn.figure)
     for study in STUDIES:
         lines = drawn.data[drawn.data["study"] == study]
         assert lines["treatment"].tolist() == ["iid", "right", "right"]

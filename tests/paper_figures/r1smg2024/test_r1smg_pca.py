@@ -1,6 +1,5 @@
 """Figure 6, on Swarm Behaviour, of made-up results."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from paper_figures.r1smg2024.numbers import PCA_RATIO
@@ -53,7 +52,6 @@ def test_figure_6_has_the_controls_in_every_panel_and_few_curves(make_rows):
         for trial in range(2)
     ]
     drawn = figure_6(Results(rows=make_rows(*rows)))
-    plt.close(drawn.figure)
     assert len(drawn.figure.axes) == 12
     shown = set()
     for axis in drawn.figure.axes:

@@ -1,8 +1,6 @@
 """Queries for Gram matrices, and the mechanisms calibrated to them."""
 
-import warnings
-
-from mechanisms import Budget, OutOfRangeWarning, Query, get_mechanism
+from mechanisms import Budget, Query, get_mechanism
 
 BUDGET = Budget(epsilon=0.8, delta=1e-6)
 
@@ -15,6 +13,4 @@ def gram(size, *, bound=1.0, adjacency="replace", **more):
 
 
 def calibrated(key, query, budget=BUDGET, calibration="published", **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutOfRangeWarning)
-        return get_mechanism(key).calibrate(query, budget, calibration, **options)
+    return get_mechanism(key).calibrate(query, budget, calibration, **options)
