@@ -1,34 +1,19 @@
 """The change of an answer that matrix Gaussian noise hides least: the largest Mahalanobis norm."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from mechanisms.privacy.gaussian_profile import worst_case_mu
 from mechanisms.query.query import Query
+from mechanisms.query.supremum import Supremum, best_bounds
 
 # Elements up to which all vertices of the box are tried: 2^15 of them take some milliseconds.
 VERTEX_AXES = 16
 # Cells up to which all pairs of them are tried: half a second.
 LARGEST_MOVES = 8192
-# What is equal but for rounding is equal.
-_ROUNDING = 1e-12
-
-
-class MuBounds(NamedTuple):
-    """Bounds of sup mu over the changes that a query allows; equal where it is known."""
-
-    lower: float
-    upper: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether they are equal but for rounding."""
-        return self.lower >= self.upper * (1 - _ROUNDING)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,7 +107,7 @@ class Mahalanobis:
         )
 
 
-def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
+def largest_mu(noise: Mahalanobis, query: Query) -> Supremum:
     """sup mu over the changes (m, n) with the query's l2, l1 and linf sensitivity.
 
     Exact for noise along the axes (`worst_case_mu`) and for equal noise everywhere. Otherwise the
@@ -133,7 +118,7 @@ def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
     """
     if noise.uniform:
         mu = query.reach / noise.least_std
-        return MuBounds(mu, mu)
+        return Supremum(mu, mu)
     if noise.along_axes:
         mu = worst_case_mu(
             np.outer(noise.row_std, noise.column_std),
@@ -141,7 +126,7 @@ def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
             l1_sensitivity=query.l1_sensitivity,
             linf_sensitivity=query.linf_sensitivity,
         )
-        return MuBounds(mu, mu)
+        return Supremum(mu, mu)
     upper = [query.reach / noise.least_std]
     rows, columns = noise.element_weights
     least_noise = np.outer(*(each[:, 0] for each in noise.least_directions(1)))
@@ -159,7 +144,7 @@ def largest_mu(noise: Mahalanobis, query: Query) -> MuBounds:
     )
 
 
-def largest_move(noise: Mahalanobis, query: Query) -> MuBounds:
+def largest_move(noise: Mahalanobis, query: Query) -> Supremum:
     """sup mu over the changes of a histogram: one cell, or two of them by opposite amounts."""
     if query.adjacency == "add-remove" or noise.uniform or noise.along_axes:
         # One cell is the l1 ball's worst change; without correlations the signs do not matter.
@@ -178,10 +163,10 @@ def largest_move(noise: Mahalanobis, query: Query) -> MuBounds:
         for left, row in zip(own, rows, strict=True)
     )
     mu = query.record_bound * math.sqrt(largest)
-    return MuBounds(mu, mu)
+    return Supremum(mu, mu)
 
 
-def largest_gram_mu(noise: Mahalanobis, query: Query) -> MuBounds:
+def largest_gram_mu(noise: Mahalanobis, query: Query) -> Supremum:
     """sup mu over D = +-x x^T or x x^T - y y^T, records of norm at most B = record_bound.
 
     Upper bounds: the l2 ball, and B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and
@@ -233,9 +218,3 @@ def worst_vertex(seen: np.ndarray) -> np.ndarray:
         raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
     signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
     return signs[np.linalg.norm(signs @ seen, axis=1).argmax()]
-
-
-def best_bounds(lower: Iterable[float], upper: Iterable[float]) -> MuBounds:
-    """The best of several bounds; equal where they are so but for rounding."""
-    low, high = max(lower), min(upper)
-    return MuBounds(high if low >= high * (1 - _ROUNDING) else low, high)

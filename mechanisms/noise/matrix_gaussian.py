@@ -16,7 +16,6 @@ from mechanisms.noise.distribution import (
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.mahalanobis import (
     Mahalanobis,
-    MuBounds,
     largest_gram_mu,
     largest_move,
     largest_mu,
@@ -24,6 +23,7 @@ from mechanisms.noise.mahalanobis import (
 from mechanisms.privacy import fisher
 from mechanisms.privacy.gaussian_profile import gaussian_between
 from mechanisms.query.query import Query
+from mechanisms.query.supremum import Supremum
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +88,7 @@ class MatrixGaussian(Noise):
             )
         return "the query excludes the worst change of the l2 ball, and the noise is not along axes"
 
-    def _largest_mu(self, query: Query) -> MuBounds:
+    def _largest_mu(self, query: Query) -> Supremum:
         noise = self._norm
         if query.structure == "histogram":
             return largest_move(noise, query)
@@ -98,13 +98,13 @@ class MatrixGaussian(Noise):
         whole = query.structure == "counts" and noise.along_axes
         if query.structure in ("counts", "votes") and not (whole or noise.uniform):
             # The largest change of a single element is seen in every change that has it.
-            return MuBounds(0.0, largest_mu(noise, query).upper)
+            return Supremum(0.0, largest_mu(noise, query).upper)
         if not query.one_column:
             return largest_mu(noise, query)
         # D = d e_j^T: the worst column j, times the worst d under the noise of the rows alone.
         weight = float(noise.element_weights[1].max())
         rows = replace(noise, column_std=np.ones(1), column_directions=None)
-        return MuBounds(*(weight * mu for mu in largest_mu(rows, query)))
+        return Supremum(*(weight * mu for mu in largest_mu(rows, query)))
 
     @cached_property
     def _norm(self) -> Mahalanobis:

@@ -8,9 +8,9 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.noise.mahalanobis import MuBounds, best_bounds
 from mechanisms.privacy.gaussian_profile import gaussian_between
 from mechanisms.query.query import Query
+from mechanisms.query.supremum import Supremum, best_bounds
 from mechanisms.strategies.optimal_strategy import Strategy
 
 
@@ -88,7 +88,7 @@ def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> floa
     return sensitivity_bounds(query, strategies).upper
 
 
-def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> MuBounds:
+def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Supremum:
     """Bounds of sup ||A D||_2 for A with unit columns, X = A^T A; equal where it is known.
 
     - A histogram (Query.structure): D = +-B e_i gives B. D = B (e_i - e_j) gives
@@ -101,11 +101,11 @@ def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> MuBoun
     if query.structure == "histogram":
         share = 1.0 if query.adjacency == "add-remove" else 2 - 2 * _least_entry(strategies)
         exact = query.record_bound * math.sqrt(share)
-        return MuBounds(exact, exact)
+        return Supremum(exact, exact)
     limits = [query.l2_sensitivity, query.l1_sensitivity, query.linf_sensitivity]
     one_cell = min(limit for limit in limits if limit is not None)
     if query.l1_sensitivity == one_cell:
-        return MuBounds(one_cell, one_cell)
+        return Supremum(one_cell, one_cell)
     values, vectors = zip(*(strategy.spectrum for strategy in strategies), strict=True)
     largest = math.sqrt(math.prod(float(value[-1]) for value in values))
     upper = [query.reach * largest, query.l1_sensitivity or math.inf]

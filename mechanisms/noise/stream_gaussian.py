@@ -11,8 +11,9 @@ from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import gaussian_between
 from mechanisms.query.query import Unsupported
+from mechanisms.query.supremum import Supremum
 from mechanisms.strategies.streams.factorisation import Factorisation
-from mechanisms.strategies.streams.participation import Participation, Sensitivity
+from mechanisms.strategies.streams.participation import Participation
 
 # Steps up to which the moments of the loss are computed: products of (n, n) arrays.
 LARGEST_MOMENTS = 4096
@@ -35,7 +36,7 @@ class StreamGaussian(Noise):
     participation: Participation
 
     @cached_property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> Supremum:
         """How far one person moves C x, in units of the largest change of a column."""
         return self.factorisation.sensitivity(self.participation)
 

@@ -40,6 +40,7 @@ class GroupProfile(PrivacyProfile):
     size: int
 
     calibrated_curve = "upper"
+    attains_largest_loss = False  # not known
 
     def __post_init__(self) -> None:
         check_count("size", self.size, 2)
@@ -48,16 +49,8 @@ class GroupProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return self.size * self.base.largest_loss
 
-    @property
-    def attains_largest_loss(self) -> bool:
-        """Not known."""
-        return False
-
     def _scaled(self, factor: float) -> GroupProfile:
         return replace(self, base=self.base.scaled(factor))
-
-    def sample_losses(self, rng, n, *, reverse=False):
-        raise NotImplementedError("losses of groups are not drawn")
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         spacing, logs = self._curve

@@ -237,14 +237,15 @@ class PrivacyProfile(ABC):
 
         return loss_distribution(self, pessimistic=pessimistic, interval=interval)
 
-    @abstractmethod
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
         """Draw n privacy losses log p(x)/q(x), x ~ P; with `reverse`, x ~ Q of the same log p/q.
 
-        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x.
+        Returns a float64 array of shape (n,); +-inf where only one of the two can produce x. Raises
+        NotImplementedError where the pair (P, Q) is not known.
         """
+        raise NotImplementedError(f"losses are not drawn for {type(self).__name__}")
 
     @abstractmethod
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:

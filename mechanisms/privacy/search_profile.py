@@ -58,6 +58,7 @@ class SearchProfile(PrivacyProfile):
     eta: float | None = 1.0
 
     calibrated_curve = "upper"
+    attains_largest_loss = False  # not known
 
     def __post_init__(self) -> None:
         check_runs(self.runs, self.eta)
@@ -69,16 +70,8 @@ class SearchProfile(PrivacyProfile):
             return self.base.largest_loss + self._cost
         return (self.eta + 2) * self.base.largest_loss
 
-    @property
-    def attains_largest_loss(self) -> bool:
-        """Not known."""
-        return False
-
     def _scaled(self, factor: float) -> SearchProfile:
         return replace(self, base=self.base.scaled(factor))
-
-    def sample_losses(self, rng, n, *, reverse=False):
-        raise NotImplementedError("losses of a search are not drawn")
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         upper = self._bound(epsilon)

@@ -16,15 +16,11 @@ class WorstProfile(PrivacyProfile):
     profiles: tuple[PrivacyProfile, ...]
 
     calibrated_curve = "upper"
+    attains_largest_loss = False  # not known
 
     @property
     def largest_loss(self) -> float:
         return max(each.largest_loss for each in self.profiles)
-
-    @property
-    def attains_largest_loss(self) -> bool:
-        """Not known."""
-        return False
 
     def compose(self, times: int) -> WorstProfile:
         """The same place in every release."""
@@ -32,9 +28,6 @@ class WorstProfile(PrivacyProfile):
 
     def _scaled(self, factor: float) -> WorstProfile:
         return replace(self, profiles=tuple(each.scaled(factor) for each in self.profiles))
-
-    def sample_losses(self, rng, n, *, reverse=False):
-        raise NotImplementedError("losses of the worst of several profiles are not drawn")
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         return Bounds(*np.max([each.log_delta(epsilon) for each in self.profiles], axis=0))

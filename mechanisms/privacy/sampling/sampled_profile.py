@@ -23,9 +23,6 @@ class SampledGaussianProfile(GaussianSamples):
         """That of `SampledRun`: within 1e-3, on the private side."""
         return self._run.scale_factor(epsilon, delta)
 
-    def sample_losses(self, rng, n, *, reverse=False):
-        raise NotImplementedError("losses of sampled releases are not drawn")
-
     @cached_property
     def _run(self) -> SampledRun:
         return SampledRun(step=GaussianProfile(mu=self.mu), rate=self.rate, steps=self.steps)

@@ -92,9 +92,6 @@ class TotalProfile(SummedProfile):
         scaled = (replace(run, step=run.step.scaled(factor)) for run in self.parts)
         return TotalProfile(parts=tuple(scaled))
 
-    def sample_losses(self, rng, n, *, reverse=False):
-        raise NotImplementedError("losses of different releases are not drawn")
-
     def _epsilon(self, delta):
         # The bounds may be far apart.
         flat = delta.ravel()

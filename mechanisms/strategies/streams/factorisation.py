@@ -16,10 +16,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy
 
+from mechanisms.query.supremum import Supremum
 from mechanisms.strategies.streams import stepwise
 from mechanisms.strategies.streams.participation import (
     Participation,
-    Sensitivity,
     gram_sensitivity,
     toeplitz_sensitivity,
 )
@@ -42,7 +42,7 @@ class Factorisation(ABC):
         """n."""
 
     @abstractmethod
-    def sensitivity(self, participation: Participation) -> Sensitivity:
+    def sensitivity(self, participation: Participation) -> Supremum:
         """Bounds of how far one person moves C x."""
 
     @abstractmethod

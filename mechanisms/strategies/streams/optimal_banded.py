@@ -29,9 +29,10 @@ import numpy as np
 import scipy
 
 from mechanisms.query.query import Unsupported
+from mechanisms.query.supremum import Supremum
 from mechanisms.strategies.streams.chains import Chains, SignedChains
 from mechanisms.strategies.streams.optimal_stream import OptimalFactorisation
-from mechanisms.strategies.streams.participation import Participation, Sensitivity
+from mechanisms.strategies.streams.participation import Participation
 from mechanisms.strategies.streams.stepwise import forward_substitution
 from mechanisms.strategies.streams.stream_workload import StreamWorkload
 
@@ -69,7 +70,7 @@ class BandedFactorisation(OptimalFactorisation):
         if chained and self.bands <= 2 * participation.separation:
             chains = Chains(steps=self.steps, separation=participation.separation)
             root = float(np.sqrt(chains.largest(self.gram)))
-            return Sensitivity(root, root)
+            return Supremum(root, root)
         return super().sensitivity(participation)
 
     def stepwise(self, draws):

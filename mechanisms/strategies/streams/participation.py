@@ -5,11 +5,10 @@ moves each by a vector of norm at most 1. The sensitivity is the largest ||C D||
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-_ROUNDING = 1e-12
+from mechanisms.query.supremum import Supremum, best_bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,19 +36,7 @@ class Participation:
         return self.separation * np.arange(self.most(steps))
 
 
-class Sensitivity(NamedTuple):
-    """Bounds of the sensitivity; equal but for rounding where it is known."""
-
-    lower: float
-    upper: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds are equal but for rounding."""
-        return self.lower >= self.upper * (1 - _ROUNDING)
-
-
-def toeplitz_sensitivity(column: np.ndarray, participation: Participation) -> Sensitivity:
+def toeplitz_sensitivity(column: np.ndarray, participation: Participation) -> Supremum:
     """The sensitivity of a lower-triangular Toeplitz C with this first column, (n,).
 
     - Nonnegative and nonincreasing: the earliest steps are the worst (Kalinin and Lampert 2024,
@@ -77,7 +64,7 @@ def sum_of_columns(column: np.ndarray, steps: np.ndarray) -> np.ndarray:
     return total
 
 
-def gram_sensitivity(gram: np.ndarray, participation: Participation) -> Sensitivity:
+def gram_sensitivity(gram: np.ndarray, participation: Participation) -> Supremum:
     """The sensitivity of any C with X = C^T C, (n, n).
 
     ||C D||^2 <= sum |X_ij| over the steps i, j of one person. From above: for each i the largest
@@ -119,7 +106,5 @@ def _square_of_sum(column: np.ndarray, steps: np.ndarray) -> float:
     return float(total @ total)
 
 
-def _roots(lower: float, upper: float) -> Sensitivity:
-    # What is equal but for rounding is equal.
-    low, high = float(np.sqrt(lower)), float(np.sqrt(upper))
-    return Sensitivity(high if low >= high * (1 - _ROUNDING) else low, high)
+def _roots(lower: float, upper: float) -> Supremum:
+    return best_bounds([float(np.sqrt(lower))], [float(np.sqrt(upper))])
