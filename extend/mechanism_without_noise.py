@@ -39,7 +39,7 @@ class MyBits(Mechanism):
         # The exact calibration rescales noise; here epsilon is met already. Delta is not used.
         if calibration == "exact" and budget.delta > 0:
             raise Unsupported("has no exact calibration at delta > 0: it spends all of epsilon")
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        return super().build(query, budget, calibration, settings)
 
     @property
     def _of_one_bit(self) -> float:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
-# Inches: one column of a two-column paper, and both.
-COLUMN, PAGE = 3.4, 7.0
+# Inches: both columns of a two-column paper.
+PAGE = 7.0
 CALIBRATION_LINES = {"published": "-", "exact": "--"}
 CALIBRATION_TITLES = {"published": "as published", "exact": "at equal true privacy"}
 

@@ -7,6 +7,7 @@ and so are those of `tests/workflow`, which run everything.
 
 import ast
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,14 +25,20 @@ def changed_files() -> set[str]:
 
 def imported(path: Path) -> set[str]:
     """The files of the modules that a file imports, whether they are there or not."""
+    names = modules_of(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    paths = {name.replace(".", "/") for name in names}
+    return {f"{path}.py" for path in paths} | {f"{path}/__init__.py" for path in paths}
+
+
+def modules_of(nodes: Iterable[ast.AST]) -> set[str]:
+    """The modules that nodes import, and what they import from them as if it were modules."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    paths = {name.replace(".", "/") for name in found}
-    return {f"{path}.py" for path in paths} | {f"{path}/__init__.py" for path in paths}
+    return found
 
 
 def concerned(changed: set[str]) -> list[str]:

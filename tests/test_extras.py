@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from changed_tests import modules_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -26,13 +27,7 @@ def normal(name: str) -> str:
 def imports(path: Path, *, everywhere: bool) -> set[str]:
     """The modules that a file imports, when it is imported itself or `everywhere` in it."""
     tree = ast.parse(path.read_text())
-    found = set()
-    for node in ast.walk(tree) if everywhere else tree.body:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+    return modules_of(ast.walk(tree) if everywhere else tree.body)
 
 
 def file_of(module: str) -> Path | None:

@@ -43,9 +43,9 @@ _CHECKED = {"release", "releases", "release_all", "release_with_diagnostics", "t
 class Mechanism(ABC):
     """A mechanism calibrated to one query and one budget. Create it with `calibrate`; immutable.
 
-    A subclass defines `build` and `_release`, and `profile` where it is known. `release` checks
-    the value, calls `_release` and checks its answer: see `mechanisms.base.guard`. Instances can
-    be copied and pickled.
+    A subclass defines `_release`, `profile` where it is known, and `build` if it refuses queries.
+    `release` checks the value, calls `_release` and checks its answer: see `mechanisms.base.guard`.
+    Instances can be copied and pickled.
 
     Class attributes that a subclass sets:
         key: Name in configs, tables and figures.
@@ -145,9 +145,9 @@ class Mechanism(ABC):
         return mechanism
 
     @classmethod
-    @abstractmethod
     def build(cls, query, budget, calibration, settings) -> Self:
-        """Build the instance from checked arguments."""
+        """Build the instance from checked arguments, or raise Unsupported with the reason."""
+        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
 
     @classmethod
     def stated_budget(cls, query: Query, budget: Budget, settings: Mapping) -> Budget:

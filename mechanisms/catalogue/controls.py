@@ -34,10 +34,6 @@ class RandomAnswer(Mechanism):
     guarantee = "pure"
     look = ("#888888", "x", 46)
 
-    @classmethod
-    def build(cls, query, budget, calibration, settings):
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
-
     def profile(self):
         """Any two data sets give the same distribution: delta is 0 at every epsilon."""
         return GaussianProfile(mu=0.0)

@@ -54,7 +54,7 @@ class Exponential(Mechanism):
     def build(cls, query, budget, calibration, settings):
         if query.element_range is None:
             raise Unsupported("needs element_range; without one it equals l2 at half the budget")
-        mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        mechanism = super().build(query, budget, calibration, settings)
         if calibration == "exact":
             raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
         return mechanism

@@ -290,11 +290,6 @@ class WishartProfile(FiniteProfile):
     def __post_init__(self) -> None:
         check_positive("kappa", self.kappa)
 
-    @property
-    def exposed_mass(self) -> float:
-        """1 - e^-kappa: the probability of an output that proves the record absent."""
-        return float(-np.expm1(-self.kappa))
-
     @cached_property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
         masses = [log1mexp(np.array(-self.kappa)), -self.kappa]

@@ -3,15 +3,12 @@
 import io
 import pickle
 import struct
-import tarfile
+
+from toy_data_set import tar_bytes
 
 
 def tar_of(path, members, mode="w:gz"):
-    with tarfile.open(path, mode) as tar:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
+    path.write_bytes(tar_bytes(members, mode))
 
 
 class _Python2Pickler(pickle._Pickler):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import scipy
 
 from library_trials import compositions
 from library_trials.compositions import SUITE, summary
+from tests.mechanisms.known_losses import gaussian_delta
 
 PAGE = Path(__file__).parents[2] / "docs/compose_and_plan.md"
 STAND_IN = """
@@ -39,18 +39,12 @@ def rows(tmp_path, monkeypatch):
     return compositions.measured()
 
 
-def delta_of_mean_one(epsilon):
-    """Of Gaussian noise whose standard deviation is the sensitivity (Balle and Wang 2018)."""
-    first, second = scipy.special.ndtr([0.5 - epsilon, -0.5 - epsilon])
-    return first - math.exp(epsilon) * second
-
-
 CLOSED_FORMS = {
-    "Gaussian": delta_of_mean_one,
+    "Gaussian": lambda epsilon: gaussian_delta(1.0, epsilon),
     "Laplace": lambda epsilon: -math.expm1((epsilon - 1) / 2),
     # A sample of 1% (Balle, Barthe and Gaboardi 2018, Theorem 8).
     "Gaussian on samples": lambda epsilon: (
-        0.01 * delta_of_mean_one(math.log1p(math.expm1(epsilon) / 0.01))
+        0.01 * gaussian_delta(1.0, math.log1p(math.expm1(epsilon) / 0.01))
     ),
 }
 

@@ -3,12 +3,18 @@
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 
 def gaussian_delta(mu, epsilon):
     """Balle and Wang 2018, Theorem 8."""
     return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def gaussian_sigma(epsilon, delta=1e-5):
+    """The sigma of l2 sensitivity 1 that has this delta at epsilon."""
+    return brentq(lambda sigma: gaussian_delta(1 / sigma, epsilon) - delta, 0.05, 100, xtol=1e-13)
 
 
 def gaussian_losses(mu):

@@ -28,7 +28,7 @@ class Echo(Mechanism):
     @classmethod
     def build(cls, query, budget, calibration, settings):
         cls.calls.append((query, budget, calibration, dict(settings)))
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        return super().build(query, budget, calibration, settings)
 
     def _release(self, value, rng):
         return self.answer(value, rng)

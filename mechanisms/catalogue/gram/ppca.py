@@ -54,7 +54,7 @@ class Ppca(Mechanism):
                 f"option components must be at most d = {query.shape[0]}, got "
                 f"{settings['components']}"
             )
-        mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        mechanism = super().build(query, budget, calibration, settings)
         if calibration == "exact":
             exact_factor(mechanism)
         return mechanism

@@ -41,7 +41,7 @@ class TwoStage(Mechanism):
     @classmethod
     def build(cls, query, budget, calibration, settings):
         require_histogram(query)
-        mechanism = cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        mechanism = super().build(query, budget, calibration, settings)
         if calibration == "exact":
             raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
         return mechanism

@@ -1,6 +1,5 @@
 """The checker of limits: it confirms what is committed, and no more than its test proves."""
 
-import copy
 import csv
 import json
 import math
@@ -13,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import fmpq
+from mutants import changed
 
 import check_limit
 import check_soft_limit
@@ -189,16 +189,6 @@ def test_a_random_event_proves_what_brute_force_finds(seed):
     check_limit.threshold(**given, bound=check_limit.exact(f"{infimum - 0.01:.9f}"))
     with pytest.raises(ValueError, match=r"not proved|too small"):
         check_limit.threshold(**given, bound=check_limit.exact(f"{infimum + 0.01:.9f}"))
-
-
-def changed(certificate: dict, path: tuple, value: object) -> dict:
-    mutant = copy.deepcopy(certificate)
-    *groups, key = path
-    group = mutant
-    for each in groups:
-        group = group[each]
-    group[key] = value
-    return mutant
 
 
 MUTANTS = [

@@ -5,6 +5,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from mutants import changed
 
 import check_certificate
 from claims.certificates import FOLDER
@@ -44,16 +45,6 @@ def numbers(value: dict, path=()):
             yield from numbers(each, (*path, key))
         elif path:
             yield *path, key
-
-
-def changed(certificate: dict, path: tuple, value) -> dict:
-    mutant = copy.deepcopy(certificate)
-    *groups, key = path
-    group = mutant
-    for each in groups:
-        group = group[each]
-    group[key] = value
-    return mutant
 
 
 def without(certificate: dict, path: tuple) -> dict:

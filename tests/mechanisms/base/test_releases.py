@@ -188,10 +188,6 @@ class Custom(Mechanism):
     key, title, paper, theorem, guarantee = "custom", "Custom", "test", "none", "none"
     answer = None
 
-    @classmethod
-    def build(cls, query, budget, calibration, settings):
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
-
     def _release(self, value, rng):
         return self.answer(value, rng)
 

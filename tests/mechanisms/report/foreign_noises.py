@@ -51,7 +51,7 @@ class RandomisedResponse(Mechanism):
             raise Unsupported("needs bits: element_range (0, 1) and adjacency local")
         if calibration == "exact":
             raise Unsupported("has no exact calibration: its profile is not computed")
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
+        return super().build(query, budget, calibration, settings)
 
     def _release(self, value, rng):
         ratio = math.exp(self.budget.epsilon / value.size)

@@ -140,10 +140,6 @@ class Bits(Mechanism):
     key, title, paper, theorem, guarantee = "bits", "Bits", "test", "none", "local"
     factor = 1.0
 
-    @classmethod
-    def build(cls, query, budget, calibration, settings):
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
-
     def profile(self):
         return PureProfile(largest=self.budget.epsilon)
 

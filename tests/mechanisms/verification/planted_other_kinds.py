@@ -22,10 +22,6 @@ class Unscaled(Mechanism):
 
     key, title, paper, theorem, guarantee = "unscaled", "Unscaled", "test", "none", "pure"
 
-    @classmethod
-    def build(cls, query, budget, calibration, settings):
-        return cls(query=query, budget=budget, calibration=calibration, settings=settings)
-
     def parameters(self):
         return {"b": 1.0}
 

@@ -4,25 +4,15 @@ import math
 from pathlib import Path
 
 import pytest
-from scipy import optimize, special
 
 from mechanisms.comparison.advisor import conclusion
 from paper_figures.drawings import all_drawings
 from paper_figures.suite.common_queries import answers
 from runs.results import read_results
 from studies.common_queries import QUERIES
+from tests.mechanisms.known_losses import gaussian_sigma as sigma
 
 STORED = Path(__file__).parents[3] / "results/reference/studies/common_queries.parquet"
-
-
-def sigma(epsilon, delta=1e-5):
-    """Balle and Wang 2018, Theorem 8, solved for the sigma of l2 sensitivity 1."""
-
-    def excess(value):
-        near, far = 0.5 / value - epsilon * value, -0.5 / value - epsilon * value
-        return special.ndtr(near) - math.exp(epsilon) * special.ndtr(far) - delta
-
-    return optimize.brentq(excess, 0.05, 100, xtol=1e-13)
 
 
 # Query, mechanism, calibration: mean squared error of an element or a query.

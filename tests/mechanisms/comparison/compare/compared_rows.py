@@ -1,9 +1,7 @@
 """Rows of a comparison, computed in this process, and the sigma that they have."""
 
-import math
-
 import pandas as pd
-from scipy import optimize, special
+from known_losses import gaussian_sigma
 
 from mechanisms import Budget, Query
 from mechanisms.base.mechanism import CALIBRATIONS
@@ -31,14 +29,4 @@ def row_of(frame, key, calibration):
     return found.iloc[0]
 
 
-def gaussian_sigma(epsilon, delta):
-    """Balle and Wang 2018, Theorem 8, solved for the sigma of l2 sensitivity 1."""
-
-    def excess(sigma):
-        near, far = 0.5 / sigma - epsilon * sigma, -0.5 / sigma - epsilon * sigma
-        return special.ndtr(near) - math.exp(epsilon) * special.ndtr(far) - delta
-
-    return optimize.brentq(excess, 0.1, 100, xtol=1e-13)
-
-
-SIGMA = gaussian_sigma(1.0, 1e-5)
+SIGMA = gaussian_sigma(1.0)
