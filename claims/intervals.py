@@ -1,12 +1,10 @@
 """Effects with intervals at any confidence: means over trials, and bootstrapped statistics."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -105,12 +103,12 @@ class Mean:
         half = _student((1 - confidence) / 2, self.trials - 1) * self.standard_error
         return Interval(self.value - half, self.value + half)
 
-    def shifted(self, by: float) -> Mean:
+    def shifted(self, by: float) -> Self:
         """The same effect, `by` larger."""
         return Mean(self.values + by, self.resolution)
 
     @property
-    def reversed(self) -> Mean:
+    def reversed(self) -> Self:
         """The effect in the other direction."""
         return Mean(-self.values, self.resolution)
 
@@ -133,7 +131,7 @@ class Bootstrap:
         low, high = np.quantile(self.draws, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(low), float(high))
 
-    def shifted(self, by: float) -> Bootstrap:
+    def shifted(self, by: float) -> Self:
         """The same effect, `by` larger."""
         return Bootstrap(self.value + by, self.draws + by, self.trials)
 

@@ -1,10 +1,8 @@
 """The vocabulary of verdicts, and how the verdict on a claim follows from those on its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 CONFIRMED = "confirmed"
 PARTLY = "partly"
@@ -104,7 +102,7 @@ class Sizes:
     network: str | None = None
     epsilons: str | None = None
 
-    def on(self, dataset: str | None) -> Sizes:
+    def on(self, dataset: str | None) -> Self:
         """The sizes on one data set."""
         chosen = {
             name: getattr(self, name).get(dataset)

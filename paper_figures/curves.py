@@ -1,7 +1,5 @@
 """Curves of mechanisms: identical ones are drawn once, and labels stand at their right ends."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which figures and tables there are, and how one of them is written to files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Entries of a legend, and its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from paper_figures import pyplot as plt

@@ -1,7 +1,5 @@
 """Accuracy over epsilon, a row of panels per data set and a column per calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,10 +1,8 @@
 """What a cell is told: all that its numbers depend on besides the code."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 from studies.base.case import Point
 
@@ -49,7 +47,7 @@ class CellSpec:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> CellSpec:
+    def from_json(cls, text: str) -> Self:
         """The cell that `to_json` wrote."""
         fields = json.loads(text)
         points = fields.pop("points")

@@ -1,7 +1,5 @@
 """What every job of the workflow does: its log, and one line for what goes wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -6,8 +6,6 @@ each to a file, so that a killed cell goes on where it stopped; the file ``curre
 point was being measured when a child died.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

@@ -1,7 +1,5 @@
 """Writes the site of a run into a folder."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Cells run in this process, one after the other. The notebook needs no kernel, an
 tests, which compare its stored outputs with new ones.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

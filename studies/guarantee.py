@@ -22,7 +22,7 @@ from mechanisms import (
     Unsupported,
 )
 from mechanisms.privacy.profile import Bounds
-from mechanisms.verification.sampled_audit import familywise_confidence
+from mechanisms.verification.audit_statistics import familywise_confidence
 from mechanisms.verification.verification import verify
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS

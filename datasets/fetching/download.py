@@ -6,8 +6,6 @@ hosts that are not asked again, and errors of one line. pooch knows no partial d
 an interrupted file starts again, and complete files are kept.
 """
 
-from __future__ import annotations
-
 import logging
 import lzma
 import os

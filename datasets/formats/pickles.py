@@ -4,8 +4,6 @@ CIFAR-10 and planetoid are published as Python 2 pickles. They are opened only a
 matched, and even then a pickle can call only the few names below.
 """
 
-from __future__ import annotations
-
 import collections
 import pickle
 from collections.abc import Callable

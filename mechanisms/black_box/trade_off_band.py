@@ -1,10 +1,8 @@
 """The trade-off curve of a test, estimated from samples, with a band for all thresholds at once."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,7 +35,7 @@ class TradeOffBand:
     @classmethod
     def from_scores(
         cls, first: np.ndarray, second: np.ndarray, *, samples: int, tail: float, score: str
-    ) -> TradeOffBand:
+    ) -> Self:
         """The band from how many of `samples` scores of each side lie on or below each threshold.
 
         first, second: counts (k,), both rising. tail: probability that the band fails.

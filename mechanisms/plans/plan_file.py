@@ -1,14 +1,12 @@
 """A plan as a YAML file, read strictly: every mistake is one line with file, line and remedy."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.base.registry import get_mechanism
@@ -95,10 +93,10 @@ class _Section:
                 f"{self.below(key)} must be {allowed}, got {self.content[key]!r}", self.below(key)
             ) from None
 
-    def section(self, key: str) -> _Section:
+    def section(self, key: str) -> Self:
         return _Section(self.content.get(key), self.below(key))
 
-    def sections(self, key: str) -> list[_Section]:
+    def sections(self, key: str) -> list[Self]:
         found = self.content.get(key)
         if not isinstance(found, list) or not found:
             raise ConfigError(

@@ -1,7 +1,5 @@
 """The profile of a worst pair that is not known: bounds that enclose it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,7 +48,7 @@ class BoundedProfile(PrivacyProfile):
         known = self.below and self.below.attains_largest_loss
         return max(self.attained_loss, self.below.largest_loss if known else 0.0)
 
-    def compose(self, times: int) -> BoundedProfile:
+    def compose(self, times: int) -> PrivacyProfile:
         return replace(
             self,
             above=self.above.compose(times),
@@ -58,7 +56,7 @@ class BoundedProfile(PrivacyProfile):
             attained_loss=self.attained_loss * check_count("times", times),
         )
 
-    def _scaled(self, factor: float) -> BoundedProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return BoundedProfile(
             above=self.above.scaled(factor),
             below=self.below and self.below.scaled(factor),

@@ -30,8 +30,6 @@ closed forms is mostly within 1e-6. It reaches a sixth where the losses of a rel
 too, but are wide.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from abc import abstractmethod
@@ -478,10 +476,10 @@ class ComposedProfile(ConvolvedProfile):
         """As that of one release."""
         return self.base.attains_largest_loss
 
-    def compose(self, times: int) -> ComposedProfile:
+    def compose(self, times: int) -> PrivacyProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
 
-    def _scaled(self, factor: float) -> ComposedProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return ComposedProfile(base=self.base.scaled(factor), times=self.times)
 
     @property

@@ -1,10 +1,8 @@
 """Profiles of a loss with few values: randomised response, caps, one event, moving supports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy
@@ -150,10 +148,10 @@ class PureProfile(FiniteProfile):
         log_choices = scipy.special.gammaln(self.times + 1)
         return 4 * ULP * self._reach, ULP * (16 + 4 * (log_choices + self._reach))
 
-    def compose(self, times: int) -> PureProfile:
+    def compose(self, times: int) -> Self:
         return replace(self, times=self.times * check_count("times", times))
 
-    def _scaled(self, factor: float) -> PureProfile:
+    def _scaled(self, factor: float) -> Self:
         """For noise whose epsilon is inversely proportional to its scale."""
         return replace(self, largest=self.largest / factor)
 
@@ -245,12 +243,12 @@ class EventProfile(FiniteProfile):
         """Of the logarithms, which are sums of many terms."""
         return 128 * ULP * (1 - self.log_q), 64 * ULP * (1 - self.log_q)
 
-    def compose(self, times: int) -> EventProfile:
+    def compose(self, times: int) -> Self:
         """The event in each of the releases."""
         check_count("times", times)
         return replace(self, log_p=times * self.log_p, log_q=times * self.log_q)
 
-    def _scaled(self, factor: float) -> EventProfile:
+    def _scaled(self, factor: float) -> Self:
         """Raises ValueError: the event says nothing about other noise."""
         raise ValueError("a lower bound from one event does not say what more noise would do")
 
@@ -295,10 +293,10 @@ class WishartProfile(FiniteProfile):
         masses = [log1mexp(np.array(-self.kappa)), -self.kappa]
         return np.array([np.inf, -self.kappa]), np.array(masses)
 
-    def compose(self, times: int) -> WishartProfile:
+    def compose(self, times: int) -> Self:
         return replace(self, kappa=self.kappa * check_count("times", times))
 
-    def _scaled(self, factor: float) -> WishartProfile:
+    def _scaled(self, factor: float) -> Self:
         return replace(self, kappa=self.kappa / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

@@ -10,8 +10,6 @@ distributions have a closed form there: with w = h + 1 - e^(epsilon / (k + 1)) >
 For k to infinity at fixed k theta it is that of Laplace noise of scale 1 / (k theta).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,7 +43,7 @@ class GammaMixtureProfile(PrivacyProfile):
         """(k + 1) log(1 + theta D), at x = 0."""
         return float((self.order + 1) * np.log1p(self._shift))
 
-    def _scaled(self, factor: float) -> GammaMixtureProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, theta=self.theta / factor)
 
     def sample_losses(

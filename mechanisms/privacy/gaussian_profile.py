@@ -8,8 +8,6 @@ N(mu^2/2, mu^2) with mu = ||Sigma^(-1/2) vec D||, and the profile (Balle and Wan
 increases with mu: the worst pair is the one with the largest mu over the sensitivity set.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +50,11 @@ class GaussianProfile(PrivacyProfile):
         if self.mu != 0:
             check_positive("mu", self.mu)
 
-    def compose(self, times: int) -> GaussianProfile:
+    def compose(self, times: int) -> PrivacyProfile:
         """`times` releases multiply mu by sqrt(times), exactly (Dong, Roth and Su 2022, Cor. 2)."""
         return GaussianProfile(mu=float(self.mu * np.sqrt(check_count("times", times))))
 
-    def _scaled(self, factor: float) -> GaussianProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return GaussianProfile(mu=self.mu / factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

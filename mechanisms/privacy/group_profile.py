@@ -10,8 +10,6 @@ Differential Privacy, JRSS B 2022, Theorem 2.14). A record that is replaced is o
 and one that is added: a group of two.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace
@@ -49,7 +47,7 @@ class GroupProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return self.size * self.base.largest_loss
 
-    def _scaled(self, factor: float) -> GroupProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, base=self.base.scaled(factor))
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:

@@ -1,7 +1,5 @@
 """Profiles of independent Laplace noise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,7 +56,7 @@ class LaplaceProfile(PrivacyProfile):
             components=times, width=self.l1_sensitivity, scale=self.scale
         )
 
-    def _scaled(self, factor: float) -> LaplaceProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
@@ -147,7 +145,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
             attained_loss=times * self.largest_loss,
         )
 
-    def _scaled(self, factor: float) -> IndependentLaplaceProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

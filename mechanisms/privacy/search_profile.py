@@ -18,8 +18,6 @@ as f' <= f'(1) = E[K]. One run is (e, d)-DP for every e and d = delta(e), hence
 - Poisson, f'(q) = E[K] e^(E[K] (q - 1)): c = E[K] delta(0).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,7 +68,7 @@ class SearchProfile(PrivacyProfile):
             return self.base.largest_loss + self._cost
         return (self.eta + 2) * self.base.largest_loss
 
-    def _scaled(self, factor: float) -> SearchProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, base=self.base.scaled(factor))
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:

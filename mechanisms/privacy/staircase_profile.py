@@ -1,11 +1,9 @@
 """Staircase noise in the l1, l2 or linf norm: its exact privacy profile."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
@@ -128,7 +126,7 @@ class StaircaseProfile(PrivacyProfile):
             ratio = float(whole)
         return _Noise(self.norm, self.dimension, self.step, self.theta, ratio, self.end)
 
-    def _scaled(self, factor: float) -> StaircaseProfile:
+    def _scaled(self, factor: float) -> Self:
         return replace(self, width=self.width * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

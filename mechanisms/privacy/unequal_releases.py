@@ -1,7 +1,5 @@
 """The profile of independent releases with different profiles, on one lattice of losses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -36,11 +34,11 @@ class UnequalReleasesProfile(ConvolvedProfile):
     def largest_loss(self) -> float:
         return float(sum(times * profile.largest_loss for profile, times in self.parts))
 
-    def compose(self, times: int) -> UnequalReleasesProfile:
+    def compose(self, times: int) -> PrivacyProfile:
         check_count("times", times)
         return replace(self, parts=tuple((profile, times * n) for profile, n in self.parts))
 
-    def _scaled(self, factor: float) -> UnequalReleasesProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, parts=tuple((p.scaled(factor), times) for p, times in self.parts))
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

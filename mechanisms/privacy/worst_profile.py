@@ -1,7 +1,5 @@
 """The largest delta of several profiles: a record that may be in one of several places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,11 +20,11 @@ class WorstProfile(PrivacyProfile):
     def largest_loss(self) -> float:
         return max(each.largest_loss for each in self.profiles)
 
-    def compose(self, times: int) -> WorstProfile:
+    def compose(self, times: int) -> PrivacyProfile:
         """The same place in every release."""
         return replace(self, profiles=tuple(each.compose(times) for each in self.profiles))
 
-    def _scaled(self, factor: float) -> WorstProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, profiles=tuple(each.scaled(factor) for each in self.profiles))
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:

@@ -1,11 +1,9 @@
 """The query and the budget of a mechanism, and the exceptions and warnings about them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from mechanisms.query.sensitivities import check_sensitivities
 
@@ -366,7 +364,7 @@ class Budget:
         object.__setattr__(self, "delta", delta)
 
     @classmethod
-    def of_part(cls, *, epsilon: float, delta: float) -> Budget:
+    def of_part(cls, *, epsilon: float, delta: float) -> Self:
         """The budget of one release of many, as a theorem divides or amplifies the whole.
 
         Raises:

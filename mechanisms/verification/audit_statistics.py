@@ -4,13 +4,11 @@ Every bound is one-sided, holds for every sample size, and fails with probabilit
 interval of two bounds therefore holds with probability at least 1 - 2 tail.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -66,7 +64,7 @@ class DirectedAudit:
         tail: float,
         one_sample: Interval | None = None,
         slack: float = 0.0,
-    ) -> DirectedAudit:
+    ) -> Self:
         """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}.
 
         slack: added to the upper bounds, for losses that are not exact.

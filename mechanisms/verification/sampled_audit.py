@@ -20,18 +20,10 @@ from mechanisms.verification.audit_statistics import (
     AuditResult,
     DirectedAudit,
     betting_interval,
-    familywise_confidence,
     spread_on_grid,
     value_grid,
 )
 from mechanisms.verification.betting import MeanBet
-
-__all__ = [
-    "AuditResult",
-    "audit_losses",
-    "familywise_confidence",
-    "losses_to_refute",
-]
 
 LOSS_BLOCK = 65_536  # losses held at once
 # Losses of each side that are drawn first where a claim may fall early; every block is as long as

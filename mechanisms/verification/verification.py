@@ -14,7 +14,8 @@ from mechanisms.privacy.trade_off import (
     type_two_error,
 )
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
-from mechanisms.verification.sampled_audit import AuditResult, audit_losses
+from mechanisms.verification.audit_statistics import AuditResult
+from mechanisms.verification.sampled_audit import audit_losses
 from mechanisms.verification.self_check import THOROUGH, Comparison, Effort, require_consistent
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"

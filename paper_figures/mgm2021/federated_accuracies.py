@@ -1,7 +1,5 @@
 """Accuracies of the two federated studies: the rows that figures and verdicts read; the drawing."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

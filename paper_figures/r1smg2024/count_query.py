@@ -6,8 +6,6 @@ on the run's main data set; claims are judged on the official Uber pickups only.
 at the epsilon that the paper gives a mechanism.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

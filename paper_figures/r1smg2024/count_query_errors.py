@@ -1,7 +1,5 @@
 """Errors of the count query over epsilon, of every mechanism; r1smg2024 Section 7.1."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -4,8 +4,6 @@ The figure shows the first trial of each mechanism. The largest counts that it p
 claim is about, are means over all trials of the same rows.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 

@@ -4,8 +4,6 @@ Figure 7 is drawn on digits where the run has no MNIST. The verdicts on both fig
 dpsgd_verdicts.py.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

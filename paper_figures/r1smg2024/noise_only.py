@@ -3,8 +3,6 @@
 Both read the same rows of noise_only. The moments and tails of the loss are in moments_and_tails.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

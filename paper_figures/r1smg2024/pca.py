@@ -3,8 +3,6 @@
 The figure is drawn on the run's main data set; claims are judged on Swarm Behaviour only.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -3,8 +3,6 @@
 `suite_canary` reads the rows of the study dpsgd.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

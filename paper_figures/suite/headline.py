@@ -3,8 +3,6 @@
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 

@@ -3,8 +3,6 @@
 It reads the ledger, which is judged from all studies, so it is drawn where the ledger is written.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -3,8 +3,6 @@
 `suite_linear` and `suite_linear_table` read the rows of the study linear_queries.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 `suite_one_run` reads the rows of the data sets that were trained with canaries.
 """
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,11 +1,9 @@
 """The F1 scores of tldp2025's three studies: one selection for their figures and their judges."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -273,11 +271,11 @@ class OfficialScores:
         """Mean over all trials of a control, which ignores epsilon."""
         return float(pick(self.rows, mechanism=control)["value"].mean())
 
-    def within(self, *, below: float) -> OfficialScores:
+    def within(self, *, below: float) -> Self:
         """The scores at epsilons below a bound."""
         return OfficialScores(self.rows[self.rows["epsilon"] < below])
 
-    def at(self, epsilon: float) -> OfficialScores:
+    def at(self, epsilon: float) -> Self:
         """The scores at one epsilon."""
         return OfficialScores(pick(self.rows, epsilon=epsilon))
 

@@ -1,12 +1,10 @@
 """What a study is given: a grid point, settings and seeds, and a mechanism at a calibration."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mechanisms import Budget, Inconsistent, Mechanism, Query
 from mechanisms.verification.self_check import QUICK, require_consistent, require_stated_norms
@@ -22,7 +20,7 @@ class Point:
     delta: float
 
     @classmethod
-    def at(cls, shape: tuple[int, ...], budget: Budget) -> Point:
+    def at(cls, shape: tuple[int, ...], budget: Budget) -> Self:
         """The point of a query's shape and a budget."""
         return cls(shape=shape, epsilon=budget.epsilon, delta=budget.delta)
 

@@ -8,12 +8,10 @@ Mechanisms check their options themselves (mechanisms/query/option.py), because 
 importable with numpy, scipy and mpmath alone.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -45,7 +43,7 @@ class Fault(ValueError):
         super().__init__(key)
         self.key, self.message, self.name = key, message, name
 
-    def below(self, key: str) -> Fault:
+    def below(self, key: str) -> Self:
         """The same fault, with `key` before its own key."""
         self.key = joined(key, self.key)
         return self

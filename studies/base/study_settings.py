@@ -1,10 +1,8 @@
 """The settings that every study has, and the check that they name what exists."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -80,7 +78,7 @@ class StudySettings(Section):
     )
 
     @classmethod
-    def of_cell(cls, data: dict[str, Any], **grid: list) -> StudySettings:
+    def of_cell(cls, data: dict[str, Any], **grid: list) -> Self:
         """The settings of one cell, from the JSON data that its process got.
 
         Args:

@@ -3,8 +3,6 @@
 Each row is computed with the seeds 0, 1, 2, ... up to its number of runs.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import sys

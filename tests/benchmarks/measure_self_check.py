@@ -4,8 +4,6 @@ Each mistake is planted in noise for an answer of n x n elements with l1 and l2 
 epsilon 1 and delta 1e-5, without a structure. Run number i has the seed i.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import warnings

@@ -7,9 +7,7 @@ of order (M + 1) / 2 of the distance from there in y. A panel runs over t in [0,
 zero there, it is analytic in t.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -67,7 +65,7 @@ class Panels(NamedTuple):
     first: np.ndarray
     last: np.ndarray
 
-    def parts(self, chosen: np.ndarray, part: np.ndarray, count: np.ndarray | int) -> Panels:
+    def parts(self, chosen: np.ndarray, part: np.ndarray, count: np.ndarray | int) -> Self:
         """Of the chosen panels the given one of `count` equal parts."""
         lower, width, kinks, owner, first, last = (each[chosen] for each in self)
         span = (last - first) / count

@@ -19,8 +19,6 @@ their centres. Hence delta(epsilon) rises with ||d||, for every epsilon at once:
 distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theorem 10).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -83,7 +81,7 @@ class SphericalProfile(PrivacyProfile):
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
 
-    def _scaled(self, factor: float) -> SphericalProfile:
+    def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:

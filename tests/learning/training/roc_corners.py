@@ -4,8 +4,6 @@ The number of corners depends on the scores, so these bounds are customary rathe
 tests need them for a comparison with values that jax_privacy publishes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

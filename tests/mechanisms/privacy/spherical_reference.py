@@ -12,8 +12,6 @@ for that. It shares nothing with `spherical_balls` but the model; only the
 scales come from the package, so that delta lands near the wanted values.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

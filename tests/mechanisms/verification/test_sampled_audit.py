@@ -21,11 +21,9 @@ from mechanisms.verification import sampled_audit as audit
 from mechanisms.verification.audit_statistics import (
     DirectedAudit,
     Interval,
-)
-from mechanisms.verification.sampled_audit import (
-    audit_losses,
     familywise_confidence,
 )
+from mechanisms.verification.sampled_audit import audit_losses
 from tests.peak_memory import peak_of
 
 MU_CALIBRATED = 0.2680511246  # analytic Gaussian at epsilon 1, delta 1e-5
