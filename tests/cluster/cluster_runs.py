@@ -25,6 +25,8 @@ pytestmark = [
 PATIENCE = 240
 OPTIONS = ["--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1"]
 OPTIONS += ["--latency-wait", "10", "--default-resources", "slurm_partition=main"]
+# With more tasks to an array than jobs at once, the executor would wait forever for the others.
+ARRAYS = ["--slurm-array-jobs", "all", "--jobs", "2", "--slurm-array-limit", "2"]
 
 MECHANISMS = '''
 """Mechanisms that wait, hang or eat memory."""
@@ -182,6 +184,14 @@ def requeue(job, child):
 def cancel(job, child):
     """A user or an administrator ends the job."""
     subprocess.run(["scancel", job], check=True)
+    # Until its processes have ended, it may still measure.
+    wait_for(lambda: not slurm_says("squeue", "-h", "-j", job, "-t", "running,completing"))
+
+
+def cancel_task(job, child):
+    """The same, of one task of an array."""
+    assert "_" in job
+    cancel(job, child)
 
 
 def lose_node(job, child):
@@ -199,13 +209,16 @@ def kill_snakemake(job, child):
     subprocess.run(["scancel", job], check=True)
 
 
-@pytest.mark.parametrize("fault", [requeue, cancel, lose_node, kill_snakemake])
+@pytest.mark.parametrize("fault", [requeue, cancel, cancel_task, lose_node, kill_snakemake])
 def test_a_run_goes_on_after(fault, project, local_rows):
     """In the middle of a cell: the same rows at the end, and nothing is measured twice."""
-    config = write_config(project, ["gaussian", "waits"])
+    arrays = fault is cancel_task
+    batches = {"cells_per_job": 1} if arrays else {}
+    config = write_config(project, ["gaussian", "waits"], **batches)
     wait = project.folder / "wait"
     wait.touch()
-    command = [sys.executable, "-m", "snakemake", "results", *OPTIONS, "--configfile", config]
+    options = [*OPTIONS, *ARRAYS] if arrays else OPTIONS
+    command = [sys.executable, "-m", "snakemake", "results", *options, "--configfile", config]
     with open(project.folder / "log", "w") as log:
         child = subprocess.Popen(
             command,
