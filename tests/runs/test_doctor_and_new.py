@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,3 +98,9 @@ def test_the_first_claim_of_a_paper_makes_its_home(made, tmp_path, monkeypatch, 
     assert [claim.id for claim in all_claims()] == ["mypaper2026-claim"]
     init = (home / "__init__.py").read_text()
     assert init == "# mine\n" if made else 'NAME = "mypaper2026"' in init
+
+
+def test_a_full_disk_is_a_need(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("runs.doctor.shutil.disk_usage", lambda path: SimpleNamespace(free=1.4e9))
+    assert main(["doctor", "--folder", str(tmp_path)]) == 1
+    assert "MISS disk         1 GB free" in capsys.readouterr().out

@@ -155,3 +155,9 @@ def test_the_command_line(monkeypatch, capsys):
     assert "count_query" in shown and "\ntotal" in shown
     assert main(["estimate", "config/tyni.yaml"]) == 2
     assert "cannot read config/tyni.yaml" in capsys.readouterr().err
+
+
+def test_a_study_is_named_for_one_reason_only():
+    """Without a time on its data set, it is not named among those without any time."""
+    shown = report([only(config_of(), {})], "reference")
+    assert "has not timed" in shown and "Not timed" not in shown

@@ -1,5 +1,7 @@
 """What a cell has left of its time."""
 
+import time
+
 import pytest
 
 from runs import warm_process
@@ -28,3 +30,19 @@ def test_time_that_is_spent_ends_the_cell(monkeypatch):
         now[0] += 0.05
         polls += 1
     assert polls in (20, 21)
+
+
+def test_two_answers_that_come_at_once_are_both_seen(monkeypatch, tmp_path):
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\nprintf \'{"pid": 1}\\n{"ended": 0}\\n\'; exec cat\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(warm_process.sys, "executable", str(program))
+    warm = warm_process.WarmProcess("noise_only")
+    try:
+        found = []
+        deadline = time.monotonic() + 20
+        while len(found) < 2 and time.monotonic() < deadline:
+            found += warm._answers()
+        assert found == [{"pid": 1}, {"ended": 0}]
+    finally:
+        warm.close()

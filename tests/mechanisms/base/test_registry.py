@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from mechanisms import Mechanism, all_mechanisms
+from mechanisms import Mechanism, all_mechanisms, get_mechanism
 from mechanisms.base.mechanism import GUARANTEES
 
 
@@ -26,3 +26,27 @@ def test_the_papers_mechanisms_are_there():
         "idn", "imgm", "r1smg", "non-private", "random-answer",
     }  # fmt: skip
     assert expected <= set(all_mechanisms())
+
+
+class Outside(Mechanism):
+    """No mechanism yet: a test gives it a guarantee."""
+
+    key, title, paper, theorem = "outside", "Outside", "test", "none"
+
+    @classmethod
+    def build(cls, query, budget, calibration, settings):
+        raise NotImplementedError
+
+    def _release(self, value, rng):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("guarantee", ["pure", "approximate", "certain"])
+def test_a_class_outside_needs_a_known_guarantee(monkeypatch, guarantee):
+    monkeypatch.setattr(Outside, "guarantee", guarantee, raising=False)
+    name = f"{__name__}:Outside"
+    if guarantee in GUARANTEES:
+        assert get_mechanism(name) is Outside
+    else:
+        with pytest.raises(TypeError, match="a guarantee in"):
+            get_mechanism(name)

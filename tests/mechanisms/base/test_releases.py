@@ -5,6 +5,7 @@ import os
 import pickle
 import threading
 import time
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -326,3 +327,15 @@ def test_threads_that_share_a_generator_draw_other_numbers():
     for thread in threads:
         thread.join()
     assert len(set(found)) == len(found) == 1200
+
+
+def test_a_calibrated_mechanism_is_one_of_its_kind_and_never_changes():
+    one, other = (get_mechanism("gaussian").calibrate(SERVED["plain"], BUDGET) for _ in range(2))
+    assert one != other and len({one, other}) == 2
+    with pytest.raises(FrozenInstanceError):
+        one.budget = Budget(epsilon=0.1)
+
+
+def test_a_claim_covers_every_change_of_its_query():
+    mechanism = get_mechanism("gaussian").calibrate(SERVED["plain"], BUDGET)
+    assert mechanism.share_covered(np.eye(3)) == 1.0

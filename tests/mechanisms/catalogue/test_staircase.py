@@ -10,6 +10,7 @@ from scipy import stats
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.noise.staircase_noise import Staircase
 from mechanisms.privacy.staircase_profile import StaircaseProfile
+from mechanisms.privacy.staircase_shells import end_of_cut
 
 MECHANISM = get_mechanism("staircase")
 ROOT = math.sqrt(6)
@@ -260,3 +261,30 @@ def test_delta_that_falls_to_nothing_between_two_scales():
     mechanism = get_mechanism("staircase").calibrate(query, budget, calibration="exact")
     assert mechanism.profile().delta(100.0).upper <= 1e-3
     assert mechanism.noise.width == 1.0
+
+
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_the_profile_has_no_jump_where_a_quotient_of_losses_rounds(norm):
+    """The largest number below k steps divided by the step may round to k."""
+    step = 0.1
+    profile = StaircaseProfile(
+        norm=norm, dimension=2, step=step, theta=0.5, width=1.0, sensitivity=50.0
+    )
+    below, above = (
+        np.array([np.nextafter(k * step, side) for k in range(1, 40)]) for side in (0.0, np.inf)
+    )
+    assert np.any(np.floor(below / step) * step > below)
+    found = [profile.delta(each).value for each in (below, above)]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3])
+@pytest.mark.parametrize("theta", [0.2, 0.6, 1.0])
+def test_delta_is_the_last_unit_of_the_noise_that_ends(epsilon, delta, theta):
+    end = end_of_cut(epsilon, delta, theta)
+    edges = theta + np.arange(end - theta)
+    inner, outer = np.append(0.0, edges), np.append(edges, end)
+    density = np.exp(-epsilon * np.arange(len(inner)))
+    last = np.maximum(outer - np.maximum(inner, end - 1), 0.0)
+    assert last @ density / (2 * (outer - inner) @ density) == pytest.approx(delta, rel=1e-9)

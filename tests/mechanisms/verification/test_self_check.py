@@ -6,10 +6,13 @@ import planted_noise
 import planted_other_kinds as others
 import pytest
 
-from mechanisms import Budget, Inconsistent, Query, Unsupported
+from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
 from mechanisms.base.guard import ReleaseError
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.explanation import explain
+from mechanisms.verification.neighbours import pair_that_differs
 from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
+from mechanisms.verification.stated_law import find_other_profile
 from mechanisms.verification.verification import verify
 
 # The mistake, and words of the sentence that says so.
@@ -225,3 +228,24 @@ def test_the_exact_calibration_needs_a_profile_that_meets_the_budget():
         others.Unscaled.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
     with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
         others.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
+
+
+def test_a_profile_that_is_unknown_is_compared_with_nothing():
+    mechanism = get_mechanism("gaussian").calibrate(
+        Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=0.5, delta=1e-5)
+    )
+    assert list(find_other_profile(mechanism, None)) == []
+    assert list(find_other_profile(mechanism, GaussianProfile(mu=1e-3)))
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace", "local"])
+def test_a_pair_of_gram_matrices_is_named_only_where_it_is_known_to_exist(adjacency):
+    """Both are sums of squares: plain of a diagonal change, and of one record more."""
+    query = Query(
+        shape=(2, 2), l2_sensitivity=1.0, structure="gram", record_bound=1.0, adjacency=adjacency
+    )
+    rest, aside = np.zeros((2, 2)), np.array([[0.5, 0.5], [0.5, 0.5]])
+    pair = pair_that_differs(query, aside, rest)
+    assert (pair is not None) == (adjacency == "add-remove")
+    diagonal = pair_that_differs(query, np.diag([0.7, -0.7]), rest)
+    assert (diagonal is not None) == (adjacency != "local")

@@ -74,3 +74,8 @@ def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():
     assert wide == [CONFIRMED, CONFIRMED, CONTRADICTED]
     assert tall == [CONFIRMED, CONTRADICTED, CONTRADICTED]
     assert below == [CONFIRMED] * 3
+
+
+def test_dense_directions_cost_two_products_of_matrices():
+    """Of U1 (2, 2), N (2, 3) and U2 (3, 3): 2 x 2 x 3 multiplications, and 2 x 3 x 3."""
+    assert theorems.CLOSED_FORM_COSTS["dense"](2, 3) == 12 + 18

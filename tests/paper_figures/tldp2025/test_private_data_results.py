@@ -2,8 +2,9 @@
 
 import pytest
 
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.drawings import DrawingError
-from paper_figures.tldp2025.private_data import figure_1, table_5
+from paper_figures.tldp2025.private_data import figure_1, table_5, variant_order
 
 
 def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results, study_rows):
@@ -41,3 +42,25 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
 def test_nothing_is_drawn_without_the_study(draw, make_results):
     with pytest.raises(DrawingError, match="private_data; run it first"):
         draw(make_results([{"study": "count_query"}]))
+
+
+@pytest.mark.parametrize(
+    ("ahead", "verdict"),
+    [
+        ({0.5: 0.04, 0.9: 0.04}, CONFIRMED),
+        ({0.5: 0.04, 0.9: 0.4}, INCONCLUSIVE),
+        ({0.5: 0.4, 0.9: 0.4}, CONTRADICTED),
+    ],
+)
+def test_a_slight_lead_is_decided_where_all_epsilons_agree(make_results, ahead, verdict):
+    """Which of them are the paper's is not stated."""
+    made = [
+        row | {"value": 0.8 - lead}
+        for epsilon, lead in ahead.items()
+        for row in rows({"tldp-l": 0.8}, epsilons=(epsilon,))
+        if row["metric"] == "f1" and "calibration" not in row
+    ]
+    made += rows({"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}, epsilons=tuple(ahead))
+    settings = {"slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
+    found = variant_order(make_results(made), epsilons=list(ahead), **settings)
+    assert found.parts[1].verdict == verdict
