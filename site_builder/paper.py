@@ -27,9 +27,8 @@ def write_paper(run: str, out: Path) -> None:
             "the paper needs the package typst, which envs/requirements.txt pins"
         ) from error
     try:
-        typst.compile(
+        content = typst.compile(
             _TEXT,
-            output=out,
             root=".",
             sys_inputs={"run": run},
             timestamp=datetime.fromtimestamp(0, UTC),
@@ -37,3 +36,5 @@ def write_paper(run: str, out: Path) -> None:
         )
     except typst.TypstError as error:
         raise NoPaper(f"the run {run} lacks what it states: {error}") from error
+    # Not by typst, whose errors name no file.
+    out.write_bytes(content)

@@ -9,10 +9,12 @@ an interrupted file starts again, and complete files are kept.
 import logging
 import lzma
 import os
+import stat
 import sys
 import tempfile
 import time
 import urllib.parse
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -82,8 +84,6 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, s
             _transfer(place, arrived, file.most_bytes + _CHUNK, dead_hosts)
         else:
             arrived = Path(place)
-            if not arrived.is_file():
-                raise NotThereError(place, "no such file")
         _unpack_or_copy(place, arrived, path, file.most_bytes)
         _check(place, path, file, folder)
         os.replace(path, folder / file.name)
@@ -149,14 +149,27 @@ def _cause(error: BaseException) -> str:
 
 
 def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
+    # As a copy it has the permissions of the user's own files; pooch's has not.
+    with path.open("wb") as out:
+        for chunk in _chunks(place, source):
+            out.write(chunk)
+            if out.tell() > most:
+                raise DownloadError(place, f"wrong content, more than {most:,} bytes")
+
+
+def _chunks(place: str, source: Path) -> Iterator[bytes]:
+    """The content of a file; what is wrong with it is said of its place, not of the folder."""
     unpack = lzma.open if place.endswith(".xz") else partial(open, mode="rb")
     try:
-        # As a copy it has the permissions of the user's own files; pooch's has not.
-        with unpack(source) as opened, path.open("wb") as out:
+        if not stat.S_ISREG(source.stat().st_mode):
+            raise NotThereError(place, "no such file")
+        with unpack(source) as opened:
             while chunk := opened.read(_CHUNK):
-                out.write(chunk)
-                if out.tell() > most:
-                    raise DownloadError(place, f"wrong content, more than {most:,} bytes")
+                yield chunk
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotThereError(place, "no such file") from error
+    except OSError as error:
+        raise DownloadError(place, f"cannot be read ({error.strerror})") from error
     except EOFError as error:
         raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:

@@ -1,5 +1,6 @@
 """Putting the verified files of a data set into the data folder."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -52,10 +53,15 @@ def fetch(dataset: str | Dataset, folder: Path | str, *, mirror: Path | str | No
         _Fetch(dataset, target, checked_mirror).run()
     except OSError as error:
         raise DataError(
-            f"cannot read or write {target}: {error}; make the folder writable, or choose another "
-            f"one with --folder (data.folder in the config)"
+            f"cannot read or write {target}: {error}; {_remedy(error)}, or choose another one with "
+            f"--folder (data.folder in the config)"
         ) from error
     return target
+
+
+def _remedy(error: OSError) -> str:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "make room in the folder" if full else "make the folder writable"
 
 
 def _checked(mirror: Path | str | None) -> str | None:

@@ -282,7 +282,9 @@ class PrivacyProfile(ABC):
                 bound[moving] = np.clip(bound[moving] + sign * step[moving], 0.0, self._ceiling)
                 moving &= bound > 0 if sign < 0 else bound < self._ceiling
                 step *= 2
-        lower, upper = (np.where(b < self._ceiling, b, self.largest_loss) for b in (lower, upper))
+        # Beyond the end of a search only an infinite mass above delta proves that epsilon is inf.
+        lower = np.where((delta > 0) & (delta < self.infinite_mass), np.inf, lower)
+        upper = np.where(upper < self._ceiling, upper, self.largest_loss)
         return Bounds(np.minimum(lower, start.value), start.value, np.maximum(upper, start.value))
 
     def _crossing(self, delta: np.ndarray, curve: int = 1) -> np.ndarray:

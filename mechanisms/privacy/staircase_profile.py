@@ -3,6 +3,7 @@
 import functools
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -29,13 +30,17 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
 class _Noise(NamedTuple):
-    """What the volumes depend on; `ratio` is the sensitivity over the width of a shell."""
+    """What the volumes depend on.
+
+    `ratio` is the sensitivity over the width of a shell, exactly: what it exceeds a whole number by
+    is the whole of a small delta.
+    """
 
     norm: str
     dimension: int
     step: float
     theta: float
-    ratio: float
+    ratio: Fraction
     end: float = math.inf
 
     @property
@@ -71,8 +76,7 @@ class StaircaseProfile(PrivacyProfile):
     norm: one of NORMS; in one dimension they agree. dimension: M >= 1 (>= 2 for l2). step: at most
     500. theta: in (0, 1]. width: w > 0 and sensitivity: s > 0, in units of the answer. end: > 0, in
     widths, finite for M = 1 alone. Bounds: 1e-9 of delta for the volumes, which are exact to
-    rounding but for a quadrature, plus rounding, also that of s / w; 3e-12 of delta for a finite
-    end.
+    rounding but for a quadrature, plus rounding; 3e-12 of delta for a finite end.
     """
 
     norm: str
@@ -115,15 +119,11 @@ class StaircaseProfile(PrivacyProfile):
 
     @property
     def _crossed(self) -> int:
-        # A ratio that differs from a whole number by rounding alone counts as that number.
-        return math.ceil(self._noise.ratio * (1 - 8 * ULP))
+        return math.ceil(self._noise.ratio)
 
     @property
     def _noise(self) -> _Noise:
-        ratio = self.sensitivity / self.width
-        whole = round(ratio)
-        if abs(ratio - whole) <= 8 * ULP * ratio:
-            ratio = float(whole)
+        ratio = Fraction(self.sensitivity) / Fraction(self.width)
         return _Noise(self.norm, self.dimension, self.step, self.theta, ratio, self.end)
 
     def _scaled(self, factor: float) -> Self:
@@ -133,17 +133,16 @@ class StaircaseProfile(PrivacyProfile):
         """As for every profile; for delta = 0 as many edges are crossed as epsilon allows."""
         check_target(epsilon, delta)
         if delta > 0:
-            factor = super().scale_factor(epsilon, delta)
-            ratio = self.sensitivity / (self.width * factor)
-            # A ratio that counts as a whole number is to be that number.
-            near = abs(ratio - round(ratio)) <= 8 * ULP * ratio
-            return self.sensitivity / self.width / round(ratio) if near else factor
+            return super().scale_factor(epsilon, delta)
         if self._cut:
             raise NoScaleError("noise that ends has no pure guarantee; choose delta > 0")
         edges = math.floor(epsilon / self.step * (1 + 8 * ULP))
         if edges < 1:
             raise ValueError(f"every step of this noise has a loss of {self.step:g}")
-        return self.sensitivity / self.width / edges
+        factor = self.sensitivity / self.width / edges
+        while self.scaled(factor)._crossed > edges:
+            factor = math.nextafter(factor, math.inf)
+        return factor
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -158,9 +157,9 @@ class StaircaseProfile(PrivacyProfile):
         return -losses if reverse else losses
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        value, survival, rounding = self._delta_and_survival(epsilon)
+        value, survival = self._delta_and_survival(epsilon)
         allowance = _CUT_ALLOWANCE if self._cut else _ALLOWANCE
-        error = allowance * value + 8 * ULP * (epsilon + self.step) * survival + rounding
+        error = allowance * value + 8 * ULP * (epsilon + self.step) * survival
         upper = np.where(epsilon < self.largest_loss, value + error, 0.0)
         with np.errstate(divide="ignore"):
             return Bounds(
@@ -170,8 +169,7 @@ class StaircaseProfile(PrivacyProfile):
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         return self._delta_and_survival(epsilon)[1]
 
-    def _delta_and_survival(self, epsilon: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Both, and what the rounding of the ratio does to delta at most."""
+    def _delta_and_survival(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         below = np.floor(epsilon / self.step)
         below = np.where((below + 1) * self.step <= epsilon, below + 1, below)
         below = np.where(below * self.step > epsilon, below - 1, below)
@@ -184,20 +182,8 @@ class StaircaseProfile(PrivacyProfile):
         whole = -math.expm1(-self.step)
         share = np.exp(rest - self.step) * -np.expm1(-rest) / whole
         value = low * (-np.expm1(rest - self.step) / whole) + high * share
-        errors = [self._rounding(at) * each for at, each in zip(places, (low, high), strict=True)]
         survival = value + (low - high) * np.exp(rest - self.step) / whole
-        return value, np.minimum(survival, 1.0), errors[0] + share * errors[1]
-
-    def _rounding(self, edges: np.ndarray) -> np.ndarray:
-        """Relative error of delta by that of the ratio, which may be hardly more than the edges.
-
-        What is lost grows at most as a power of the distance that is left.
-        """
-        left = np.maximum(self._noise.ratio - edges, 0.0)
-        power = max(1.0, (self.dimension + 1) / 2) if self.norm == "l2" else 1.0
-        with np.errstate(divide="ignore"):
-            error = 4 * ULP * power * self._noise.ratio / left
-        return np.where(left > 0, np.minimum(error, 1.0), 0.0)
+        return value, np.minimum(survival, 1.0)
 
     def _at(self, edges: float) -> float:
         """delta(edges step)."""
@@ -215,15 +201,15 @@ def _delta_at(noise: _Noise, edges: int) -> float:
 
 
 def _outside_polytope(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
-    wider = np.minimum(edges, noise.end - radii)
-    lost = np.clip((noise.ratio - wider) / (2 * radii), 0.0, 1.0)
+    left = np.maximum(float(noise.ratio - edges), float(noise.ratio) - (noise.end - radii))
+    lost = np.clip(left / (2 * radii), 0.0, 1.0)
     with np.errstate(divide="ignore"):
         return -np.expm1(noise.dimension * np.log1p(-lost))
 
 
 def _outside_ball(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
     """Share of a ball of radius r outside of one of radius r + edges at the distance `ratio`."""
-    size, distance = noise.dimension, noise.ratio
+    size, distance, left = noise.dimension, float(noise.ratio), float(noise.ratio - edges)
     apart = distance >= 2 * radii + edges
     if edges == 0:
         # Two equal balls share two caps.
@@ -231,7 +217,7 @@ def _outside_ball(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
         return scipy.special.betainc(0.5, (size + 1) / 2, square)
     # Towards a tangent the disc's area is a power of the distance that is left: a square ends it.
     half = (_NODES + 1) / 2
-    moved = (distance - edges) * half**2
+    moved = left * half**2
     at = edges + moved
     r = radii[:, None]
     # The disc where spheres at the distance t meet has radius^2 (r - c) (r + c), c its place.
@@ -239,7 +225,7 @@ def _outside_ball(noise: _Noise, radii: np.ndarray, edges: int) -> np.ndarray:
     far = np.maximum((2 * r + edges - at) * (at + edges) / (2 * at), 0.0)
     with np.errstate(divide="ignore"):
         log_area = (size - 1) / 2 * (np.log(near / r) + np.log(far / r))
-    slope = (distance - edges) * half * _WEIGHTS / r
+    slope = left * half * _WEIGHTS / r
     unit = scipy.special.gammaln(size / 2 + 1) - scipy.special.gammaln((size + 1) / 2)
     share = math.exp(unit) / math.sqrt(math.pi) * (np.exp(log_area) * slope).sum(axis=1)
     return np.where(apart, 1.0, np.minimum(share, 1.0))
@@ -249,19 +235,19 @@ def _norms(
     rng: np.random.Generator, noise: _Noise, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The norms of x, uniform in a ball of each radius, and of x - D, D a vertex."""
-    size, n = noise.dimension, len(radii)
+    size, ratio, n = noise.dimension, float(noise.ratio), len(radii)
     if noise.norm == "linf" or size == 1:
         # The largest and the least element, each uniform given the other.
         top = radii * (2 * rng.random(n) ** (1 / size) - 1)
         low = top if size == 1 else top - (top + radii) * rng.random(n) ** (1 / (size - 1))
-        moved = np.maximum(noise.ratio - low, top - noise.ratio)
+        moved = np.maximum(ratio - low, top - ratio)
         return np.maximum(np.abs(top), np.abs(low)), moved
     before = radii * rng.random(n) ** (1 / size)
     if noise.norm == "l1":
         first = before * rng.beta(1.0, size - 1.0, n)
         signed = np.where(rng.random(n) < 0.5, first, -first)
-        return before, np.abs(signed - noise.ratio) + before - first
+        return before, np.abs(signed - ratio) + before - first
     half = (size - 1) / 2
     cosine = 2 * rng.beta(half, half, n) - 1
-    square = before**2 + noise.ratio * (noise.ratio - 2 * before * cosine)
+    square = before**2 + ratio * (ratio - 2 * before * cosine)
     return before, np.sqrt(np.maximum(square, 0.0))

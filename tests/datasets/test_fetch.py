@@ -1,5 +1,6 @@
 """Fetching: where files come from, and everything that can go wrong on the way."""
 
+import errno
 import lzma
 import os
 import re
@@ -60,6 +61,32 @@ def test_official_addresses_in_order(server, data):
     urls = [f"{server.url}/gone.bin", f"{server.url}/toy/file.bin", f"{server.url}/never.bin"]
     fetch(dataset(remote(urls=urls)), data)
     assert server.requests == ["/gone.bin", "/toy/file.bin"]
+
+
+def test_a_full_disk_asks_for_room(tmp_path, data, monkeypatch):
+    put(tmp_path / "mirror")
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("datasets.fetching.download.os.replace", full)
+    with pytest.raises(DataError, match=r"No space left on device; make room in the folder, or"):
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [("file.bin", "Too many levels of symbolic links"), ("/proc/self/mem", "Input/output error")],
+)
+def test_a_mirror_that_cannot_be_read_is_blamed_and_not_the_folder(tmp_path, data, target, reason):
+    """A link to itself, and a file whose first bytes are no memory of the process."""
+    place = tmp_path / "mirror" / "toy" / "file.bin"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(target)
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    assert f"{place}: cannot be read ({reason})" in str(caught.value)
+    assert "make the folder writable" not in str(caught.value)
 
 
 def test_a_corrupt_mirror_is_reported_and_passed_over(server, tmp_path, data, capsys):

@@ -70,6 +70,13 @@ def test_a_run_without_the_rows_has_no_paper(tmp_path, monkeypatch):
         write_paper("other", tmp_path / "paper.pdf")
 
 
+def test_a_paper_that_cannot_be_written_is_named(monkeypatch):
+    pytest.importorskip("typst", reason="the paper needs typst")
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(OSError, match=r"/proc/paper\.pdf"):
+        write_paper("reference", Path("/proc/paper.pdf"))
+
+
 def test_the_package_that_the_paper_needs_is_named(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setitem(sys.modules, "typst", None)

@@ -41,9 +41,9 @@ from mechanisms.privacy.profile import (
 )
 from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
 
-# A grid of one step reaches this loss, and another one a multiple of it where larger ones matter:
-# those that have less than CUTS of the run's delta count as infinite.
-_LARGEST_LOSS, _MOST_TIMES, _LEAST_LOSS = 60.0, 1 << 14, 1e-250
+# Where larger losses of one step matter, another grid reaches further: those that have less than
+# CUTS of the run's delta count as infinite.
+_REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
 # A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
@@ -302,7 +302,10 @@ class SampledRun:
         )
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta."""
+        """Upper bound of the run's epsilon at delta; inf where the bound never falls to delta.
+
+        Losses of a step above 1e15 count as infinite.
+        """
         if delta < self.floor:
             return math.inf
         target = math.log(delta)
@@ -427,8 +430,8 @@ class SampledRun:
         """Spacings, and nodes in units of them that are their own mirror image.
 
         The first is fine. Where larger losses than its last one matter, which it takes as infinite,
-        the second reaches them: heavy-tailed noise needs the one at small epsilon and the other at
-        large epsilon.
+        the next one reaches them: heavy-tailed noise needs the one at small epsilon and the other
+        at large epsilon.
         """
         top = self._largest_that_matters(level)
         if not top:
@@ -439,17 +442,17 @@ class SampledRun:
         # of many steps reaches further than they do.
         size = max(_SIZE / math.sqrt(self.steps), _LEAST_SIZE)
         spacing = min(self.rate / 40, top / size, _LARGEST_SPACING)
-        for reach in np.unique([min(top, _LARGEST_LOSS), top]):
-            wide = spacing * max(reach / _LARGEST_LOSS, 1.0)
+        for reach in np.unique(np.minimum(top, _REACHES)):
+            wide = spacing * max(reach / _REACHES[0], 1.0)
             coarsest = self._range_of_sum(reach, level) / _MOST_PLACES
             yield max(wide, coarsest), _nodes(reach / max(wide, coarsest), level)
 
     def _largest_that_matters(self, level: int) -> float:
         """To a factor of 2; 0 where none does."""
-        top = _LARGEST_LOSS
+        top = _REACHES[0]
         if not self._matters(0.0, level):
             return 0.0
-        while self._matters(top, level) and top < _LARGEST_LOSS * _MOST_TIMES:
+        while self._matters(top, level) and top < _REACHES[-1]:
             top *= 2
         while top > _LEAST_LOSS and not self._matters(top / 2, level):
             top /= 2

@@ -36,7 +36,7 @@ from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 
 # Losses at which the curve of every release is known: larger ones count as infinite. Chords between
 # them end where e^loss is still finite.
-_PROBES = np.r_[0.0, np.geomspace(1e-8, 1e12, 268)]
+_PROBES = np.r_[0.0, np.geomspace(1e-8, 1e12, 268), np.geomspace(1e12, 1e15, 41)[1:]]
 _CHORDS = np.expm1(_PROBES[_PROBES < 700])
 # A gap between probes is cut into so many parts, and one of these again, so many times: a gap of
 # 3e-6 of the loss is left. Losses that lie close together beside their size are probed there too.

@@ -1,6 +1,7 @@
 """Staircase noise: its shells, its moments, its exact profile, and the least error of theta."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -203,7 +204,7 @@ def test_two_balls_of_different_radius_in_three_dimensions():
 
     radii = np.array([0.9, 1.3, 4.0])
     for ratio, edges in ((1.9, 1), (2.2, 2), (1.0 + 1e-7, 1)):
-        found = _outside_ball(_Noise("l2", 3, 1.0, 0.5, ratio), radii, edges)
+        found = _outside_ball(_Noise("l2", 3, 1.0, 0.5, Fraction(ratio)), radii, edges)
         r, big, t = radii, radii + edges, ratio
         lens = math.pi * (r + big - t) ** 2
         lens *= (t * t + 2 * t * (r + big) - 3 * (r - big) ** 2) / (12 * t)
@@ -240,18 +241,43 @@ def test_what_is_refused(size, epsilon, words):
         MECHANISM.calibrate(Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon))
 
 
-def test_bounds_hold_the_rounding_of_a_width_near_the_sensitivity():
-    """A change crosses two edges by 7e-11 of it: the layers summed with 60 digits."""
+@pytest.mark.parametrize(
+    ("step", "theta", "width"),
+    [
+        (30.0, 3.6e-05, 0.999999999927934),
+        # Of a width an ulp below the sensitivity delta is 0.02: no rounding that may be ignored.
+        (100.0, 3.3e-15, math.nextafter(1.0, 0.0)),
+        (1.0, 0.4, 1 - 8 * 2.0**-53),
+        (1.0, 0.4, math.nextafter(1 / 3, 0.0)),
+    ],
+)
+def test_an_edge_that_is_hardly_crossed_counts(step, theta, width):
+    """The layers summed with 60 digits, at the last edge but one that a change can cross."""
     profile = StaircaseProfile(
-        norm="linf", dimension=1, step=30.0, theta=3.6e-05, width=0.999999999927934, sensitivity=1.0
+        norm="linf", dimension=1, step=step, theta=theta, width=width, sensitivity=1.0
     )
     with mpmath.workdps(60):
-        ratio, theta = 1 / mpmath.mpf(profile.width), mpmath.mpf(profile.theta)
-        weights = [mpmath.exp(-30 * k) * (k + theta) for k in range(30)]
-        lost = [min((ratio - 1) / (2 * (k + theta)), 1) for k in range(30)]
+        ratio = 1 / mpmath.mpf(width)
+        edges = int(mpmath.ceil(ratio)) - 1
+        weights = [mpmath.exp(-step * k) * (k + mpmath.mpf(theta)) for k in range(150)]
+        lost = [min((ratio - edges) / (2 * (k + mpmath.mpf(theta))), 1) for k in range(150)]
         truth = mpmath.fdot(weights, lost) / mpmath.fsum(weights)
-    bounds = profile.delta(30.0)
-    assert bounds.lower <= truth <= bounds.upper <= bounds.lower * (1 + 1e-4)
+    bounds = profile.delta(edges * step)
+    assert 0 < bounds.lower <= truth <= bounds.upper <= bounds.lower * (1 + 1e-8)
+    assert profile.epsilon(0.0).value == (edges + 1) * step
+
+
+@pytest.mark.parametrize("edges", range(1, 50))
+def test_a_pure_scale_crosses_no_edge_more(edges):
+    """Sensitivities over whole numbers are rounded, half of them downwards."""
+    for sensitivity in (1.0, 0.1, 0.7, 3.3):
+        profile = StaircaseProfile(
+            norm="l2", dimension=3, step=0.3, theta=0.5, width=0.77, sensitivity=sensitivity
+        )
+        scaled = profile.scaled(profile.scale_factor(0.3 * (edges + 0.5), 0.0))
+        assert Fraction(scaled.width) * edges >= Fraction(sensitivity)
+        assert scaled.width == pytest.approx(sensitivity / edges, rel=1e-15)
+        assert scaled.delta(0.3 * edges).upper == 0.0
 
 
 def test_delta_that_falls_to_nothing_between_two_scales():
@@ -260,7 +286,7 @@ def test_delta_that_falls_to_nothing_between_two_scales():
     query = Query(shape=(1,), l2_sensitivity=1.0)
     mechanism = get_mechanism("staircase").calibrate(query, budget, calibration="exact")
     assert mechanism.profile().delta(100.0).upper <= 1e-3
-    assert mechanism.noise.width == 1.0
+    assert mechanism.noise.width == pytest.approx(1.0, rel=1e-13)
 
 
 @pytest.mark.parametrize("norm", ["l1", "linf"])
