@@ -14,6 +14,7 @@ except ImportError:
     sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 ctx.prec = 128  # bits
+WRONG = "no certificates: give a file of results/reference/certificates; limits: check_limit.py"
 PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3}|/[1-9]\d{0,60})?", re.ASCII)
 
@@ -145,6 +146,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *e: print(f"{path}: NOT PROVED, {e[1]!r}", file=sys.stderr)
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            said = [*map(check, json.load(file)["certificates"])] or need(False, "no certificate")
-        print(*said, sep="\n")
-        print(f"{path}: {len(said)} proved, the last: {said[-1].split('; setting')[0]}")
+            out = [*map(check, json.load(file).get("certificates") or need(False, WRONG))]
+        print(*out, f"{path}: {len(out)} proved, the last: {out[-1].split('; set')[0]}", sep="\n")

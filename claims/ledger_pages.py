@@ -15,6 +15,7 @@ from claims.verdicts import (
     count_of,
 )
 from datasets.titles import dataset_title
+from mechanisms.query.words import with_minus
 
 BRACKETS = (
     "Brackets are confidence intervals: the one that the verdict on that part rests on. What "
@@ -54,7 +55,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
         lines += ["", f"## {paper}", "", markdown_table(index)]
         for _, claim in claims.iterrows():
             lines += _section(claim)
-    return "\n".join(lines) + "\n"
+    return with_minus("\n".join(lines) + "\n")
 
 
 def findings_page(ledger: pd.DataFrame) -> str:
@@ -80,7 +81,7 @@ def findings_page(ledger: pd.DataFrame) -> str:
             }
         )
         lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
-    return "\n".join(lines) + "\n"
+    return with_minus("\n".join(lines) + "\n")
 
 
 def size_words(claim: pd.Series) -> str:
@@ -198,7 +199,7 @@ def computed_page(ledger: pd.DataFrame) -> str:
         lines += _paragraph("Scope", claim["scope"])
         lines += _paragraph("Computed", claim["detail"])
         lines += _paragraph("Why that limit" if _limit(claim) else "Choices", claim["reason"])
-    return "\n".join(lines) + "\n"
+    return with_minus("\n".join(lines) + "\n")
 
 
 def _counted(ledger: pd.DataFrame) -> str:

@@ -7,8 +7,9 @@ python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
 python -m paper_figures export RUN
     Print the ledger as JSON; claims/ledger_schema.json describes it.
-python -m paper_figures show RUN CLAIM
-    Judge one claim by these results, such as r1-thm5, and print its numbers.
+python -m paper_figures show RUN CLAIM [--all]
+    Judge one claim by these results, such as r1-thm5, and print its numbers. A long claim is
+    shortened to its verdicts, unless all numbers are wanted.
 python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
@@ -24,10 +25,11 @@ import textwrap
 from pathlib import Path
 
 from claims.claim import all_claims
+from claims.claim_text import claim_lines
 from claims.ledger import evaluate, write_ledger
 from claims.ledger_data import ledger_text
 from mechanisms.cli.arguments import Parser, run
-from mechanisms.query.words import in_one_line
+from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
@@ -52,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("command", choices=("draw", "judge", "show", "export", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     parser.add_argument("claim", nargs="?", help="id of a claim, for show")
+    parser.add_argument("--all", action="store_true", help="of a long claim, show every number too")
     options = parser.parse_args(arguments)
     if (options.command == "show") != (options.claim is not None):
         parser.error("show takes a run and the id of a claim; the other commands take a run")
@@ -59,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         stored = tables_of(options.run)
         if options.command == "show":
-            return _show(folder, options.claim)
+            return _show(folder, options.claim, whole=options.all)
         if options.command == "judge":
             write_ledger(folder)
             draw_ledger(folder)
@@ -78,31 +81,21 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _show(folder: Path, name: str) -> int:
+def _show(folder: Path, name: str, *, whole: bool) -> int:
     """Judge one claim and print what the ledger says of it."""
     claims = [claim.id for claim in all_claims()]
     if name not in claims:
         near = nearest(name, claims, "; did you mean {!r}?")
         raise ConfigError(f"there is no claim {name!r}{near or '; claims.md lists them all'}")
     (claim,) = evaluate(folder, name).to_dict("records")
-    print(f"{name} ({claim['paper']}, {claim['where']}): {claim['verdict']}\n")
-    said = {
-        "claim": claim["statement"],
-        "the paper": claim["paper says"],
-        "we find": "" if claim["parts"] else claim["we find"],
-        "verdict": claim["sentence"],
-        "left open": claim["choice"],
-    }
-    for title, text in said.items():
-        if text:
-            print(_filled(f"{title:<10} {text}", indent=11))
-    for part in filter(None, claim["parts"].split("\n")):
-        print(_filled(f"  - {part}", indent=4))
+    (_, first), *lines = claim_lines(claim, whole=whole)
+    print(f"{first}\n")
+    for depth, line in lines:
+        start = f"{'  ' * depth}- " if depth else ""
+        text = f"{start}{with_minus(line)}"
+        indent = " " * (len(start) + 2 if depth else 11)
+        print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
     return 0
-
-
-def _filled(text: str, indent: int) -> str:
-    return textwrap.fill(text, 99, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def _draw(folder: Path, stored: list[Path]) -> None:

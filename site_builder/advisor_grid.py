@@ -23,6 +23,7 @@ import numpy as np
 from mechanisms import Budget, Mechanism, Query, Unsupported, get_mechanism
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.query.words import rounded_up
 
 FILE = Path(__file__).parent / "assets" / "advisor-grid.js"
 _HEAD = "const ADVISOR_GRID = "
@@ -49,6 +50,8 @@ LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS = (
     # At 1e-12 and few elements, and at 1e-2 and a small epsilon, the search misses by far.
     (1e-8, 1e-5, 1e-3),
 )
+# From 3 elements on it is tried apart: for 3 the search changes at epsilon 3.
+ALL_LIMITS = LIMIT_EPSILONS[-1], LIMIT_DELTAS[-1]
 LIMIT_OF_ONE = (
     (1,),
     (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4.5, 6.4),
@@ -57,9 +60,9 @@ LIMIT_OF_ONE = (
 # Logarithms are stored as whole numbers of this.
 UNIT = 1e-6
 CLAIM_SIZES = (4, 5, 6, 7, 9, 12, 16, 24, 40, 80, 200, 1000, 1_000_000)
-# The largest size of the random points at which the interpolation is compared, and how far a stated
+# How many random points the interpolation is compared at, their largest size, and how far a stated
 # error is above what is found.
-LARGEST, MARGIN = 2000, 1.5
+TRIED, LARGEST, MARGIN = 200, 2000, 1.5
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,6 @@ class Table:
         near: The coordinate of a size is log(1 + near / M): errors approach a limit like 1 / M.
         core: Up to this epsilon and delta, from `core_size` elements on, the table states an error
             of its own, `core_error`.
-        tried: Random points at which the interpolation is compared; few where they take long.
     """
 
     value: Callable[[int, float, float], float | None]
@@ -82,7 +84,6 @@ class Table:
     near: float = 30.0
     core: tuple[float, float] | None = None
     core_size: int = 1
-    tried: int = 200
 
 
 @functools.cache
@@ -172,15 +173,14 @@ TABLES = {
         GAMMA_DELTAS,
         core=GAMMA_CORE,
         core_size=20,
-        tried=120,
     ),
     "pure-l2": Table(_near_closed("staircase", "l2"), FINE_STEPPED[1:], *_FINE_PURE),
     "pure-l1": Table(_near_closed("staircase", "l1"), FINE_STEPPED, *_FINE_PURE),
     "pure-linf": Table(_near_closed("staircase", "linf"), FINE_STEPPED[1:], *_FINE_PURE),
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
-    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE, tried=24),
-    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, tried=24),
+    "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
+    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, core=ALL_LIMITS, core_size=3),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
@@ -243,7 +243,7 @@ def points(name: str, core: tuple[float, float] | None = None) -> list[tuple[int
     epsilon, delta = core or (table.epsilons[-1], table.deltas[-1])
     ends = (sizes, (table.epsilons[0], epsilon), (table.deltas[0], delta))
     found = []
-    for _ in range(table.tried):
+    for _ in range(TRIED):
         size, *budget = (low * (high / low) ** rng.random() if low else 0.0 for low, high in ends)
         found.append((round(size), *budget))
     return found
@@ -253,7 +253,7 @@ def largest_error(name: str, grid: dict, core: tuple[float, float] | None = None
     """Of the interpolation at random points, relatively."""
     tried = points(name, core)
     found = [abs(TABLES[name].value(*each) - interpolated(grid, *each)) for each in tried]
-    return float(f"{MARGIN * np.nanmax(found):.1e}")
+    return float(rounded_up(MARGIN * np.nanmax(found), 2))
 
 
 def main(names: Sequence[str]) -> None:
@@ -269,6 +269,7 @@ def main(names: Sequence[str]) -> None:
             size = TABLES[name].core_size
             grid |= {"core": core, "core_size": size}
             grid |= {"core_error": largest_error(name, grid, core)}
+            grid["error"] = max(grid["error"], grid["core_error"])
         grids = read() | {name: grid}
         ordered = {"unit": UNIT} | {each: grids[each] for each in TABLES if each in grids}
         text = json.dumps(ordered, separators=(",", ":"))

@@ -13,6 +13,7 @@ import pandas as pd
 import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
+from claims.claim_text import WrittenPart, is_long, parts_of
 from claims.judges import all_judges
 from claims.ledger_pages import size_words
 from claims.verdicts import (
@@ -42,9 +43,6 @@ TONES = {
 VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
 # What a reader looks for first.
 ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
-# A part with its verdict and reason, alone in its line or one of those that semicolons divide.
-_OUTCOME = re.compile(rf"(.+?): ({'|'.join(MEANING)})(?: \((.+)\))?")
-_PART = re.compile(rf"(.+?): ({'|'.join(MEANING)})(?: \((.+?)\))?(?:; |$)")
 _DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
 
 
@@ -106,7 +104,8 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
             "claim": claim,
             "paper": paper,
             "paper_name": site.source_of(claim["paper"]),
-            "command": f"python -m paper_figures show {site.run.name} {claim['id']}",
+            "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
+            + " --all" * claim["is_long"],
             "judge": judging.of(declared) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
@@ -179,7 +178,8 @@ def _shown(claim: pd.Series) -> dict:
         "tone": TONES.get(claim["verdict"], ""),
         "sentence": claim["sentence"],
         "choice": claim["choice"],
-        "parts": _parts(claim["parts"].split("\n"), of_choices=bool(claim["choice"])),
+        "parts": _with_tones(parts_of(claim)),
+        "is_long": is_long(claim),
         "decided_by": claim["decided by"],
         "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
         "computed": claim["detail"],
@@ -195,21 +195,8 @@ def _shown(claim: pd.Series) -> dict:
     }
 
 
-def _parts(lines: Iterable[str], *, of_choices: bool) -> list[dict]:
-    """Each part with its verdict: "below JL 0.01: confirmed (reason)"; an outcome has parts."""
-    found = []
-    for line in filter(None, lines):
-        words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
-        parts = _PART.finditer(rest) if of_choices else ()
-        found.append(_part(words, verdict, "" if of_choices else rest, parts))
-    return found
-
-
-def _part(words: str, verdict: str, reason: str, parts: Iterable[re.Match] = ()) -> dict:
-    return {
-        "words": words,
-        "verdict": verdict,
-        "tone": TONES.get(verdict, ""),
-        "reason": reason,
-        "parts": [_part(*part.groups(default="")) for part in parts],
-    }
+def _with_tones(parts: Iterable[WrittenPart]) -> list[dict]:
+    return [
+        part._asdict() | {"tone": TONES.get(part.verdict, ""), "parts": _with_tones(part.parts)}
+        for part in parts
+    ]

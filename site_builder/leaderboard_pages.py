@@ -192,7 +192,7 @@ def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:
         if view.calibration != "exact" or view.measure is not view.study.ranked[0] or table in seen:
             continue
         seen.add(table)
-        best = [line for line in view.lines if view.is_best(line, view.main)]
+        best = view.best_mechanisms.values()
         rows.append(
             {
                 "view": view,

@@ -141,6 +141,15 @@ class View:
         """Whether the line is best, or tied with the best, at this epsilon."""
         return (line.mechanism, line.use) in self.best.get(epsilon, ())
 
+    @property
+    def best_mechanisms(self) -> dict[str, Line]:
+        """Those that are best, or tied with the best, at the main epsilon, by their first line."""
+        best = [line for line in self.lines if self.is_best(line, self.main)]
+        found: dict[str, Line] = {}
+        for line in best:
+            found.setdefault(line.mechanism, line)
+        return found
+
     def _tied(self, epsilon: float) -> Iterator[Line]:
         competing = [line for line in self.lines if line.competes and epsilon in line.scores]
         sign = 1 if self.measure.better == "smaller" else -1

@@ -137,15 +137,14 @@ def _wins(site: SiteData, key: str) -> list[dict]:
         for view in views:
             if view.calibration != "exact" or view.measure is not view.study.ranked[0]:
                 continue
-            tied = [line for line in view.lines if view.is_best(line, view.main)]
-            if view.tells_apart(view.main) and any(line.mechanism == key for line in tied):
-                others = {line.mechanism for line in tied} - {key}
+            tied = view.best_mechanisms
+            if view.tells_apart(view.main) and key in tied:
                 found.append(
                     {
                         "family": family,
                         "view": view,
                         "title": view_title(view),
-                        "tied": len(others),
+                        "tied": len(tied),
                     }
                 )
     return found

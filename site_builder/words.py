@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from mechanisms.query.words import with_minus
+
 NONE = "\N{EM DASH}"
 _POWER = re.compile(r"(?<![\w.])(?<!\w-)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -52,8 +54,11 @@ def powers(text: Markup) -> Markup:
 
 
 def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
-    """A sentence: escaped, with powers of ten, `code`, and links to the claims that it names."""
-    shown = _CODE.sub(r"<code>\1</code>", str(powers(escape(str(text)))))
+    """A sentence: escaped, with powers of ten, minus signs, `code`, and links to named claims."""
+    # Every other piece stands between the marks of code.
+    pieces = str(text).split("`")
+    plain = "`".join(p if i % 2 else with_minus(p) for i, p in enumerate(pieces))
+    shown = _CODE.sub(r"<code>\1</code>", str(powers(escape(plain))))
     if claims:
         shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown)
     return Markup(shown)

@@ -47,6 +47,11 @@ _DESCRIPTION = (
     "Ranks the mechanisms that support the query by their error at equal true privacy, and says "
     "why the others do not."
 )
+# A second column may be meant as labels: nothing in a file without names tells.
+_A_MATRIX = (
+    "note: the answer is read as a matrix of {} rows and {} columns, and every cell counts; where "
+    "a column holds labels, give the other one alone"
+)
 _BOTH = "both"
 # On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
@@ -121,6 +126,8 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
             if options.answer is None:
                 raise ValueError("compare needs --shape, or an --answer that has it")
             options.shape = options.answer.shape
+            if len(options.shape) == 2:
+                print(_A_MATRIX.format(*options.shape), file=sys.stderr)
         elif options.answer is not None and options.answer.size == math.prod(options.shape):
             options.answer = options.answer.reshape(options.shape)
         query = query_of(options)

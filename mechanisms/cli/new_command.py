@@ -95,6 +95,8 @@ def _entry(paper: str) -> str:
             f"paper_figures/{paper}/claims.yaml, with a first claim: edit it",
             f"paper_figures/{paper}/__init__.py: give it the paper's short name",
             f"CITATION.cff: add the paper to its references, with the abbreviation {paper}",
+            "python -m paper_figures judge reference: puts the claim into the ledger, and the next "
+            "build of the site has a page of the paper, cited or not",
         )
     )
 

@@ -1,6 +1,7 @@
 """Tables of numbers that users give: .npy and .csv files, every cell read exactly or refused."""
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -68,6 +69,9 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _read(cell: str, place: str) -> float:
+    if (parts := re.split(r"[;\t]", cell))[1:] and all(map(is_number, parts)):
+        mark = "a tab" if "\t" in cell else "';'"
+        raise ValueError(f"{place} has {mark} between its cells; write commas, as in 3,0.5")
     if not is_number(cell):
         raise ValueError(f"{place} has {cell!r:.60}; write a number such as 3 or 0.5")
     try:

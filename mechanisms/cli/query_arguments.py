@@ -20,13 +20,16 @@ _FIELDS = re.compile(
     rf"\b({'|'.join(each.name for each in dataclasses.fields(Query) if '_' in each.name)})\b"
 )
 _KINDS = re.compile(rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2")
+_SIZES = r"0*[1-9]\d*(x0*[1-9]\d*)*"
 _PURE = {"pure": "pure privacy", "local": "pure local privacy"}
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"0*[1-9]\d*(x0*[1-9]\d*)*", text.lower()):
+    if not re.fullmatch(_SIZES, text.lower()):
+        guess = "x".join(re.split(r"[\s,;*]+", text.strip("()[] ,")))
+        meant = f"; did you mean {guess}?" if re.fullmatch(_SIZES, guess) else ""
         raise argparse.ArgumentTypeError(
-            f"must be positive sizes such as 89x89 or 1000, got {text!r}"
+            f"must be positive sizes such as 89x89 or 1000, got {text!r}{meant}"
         )
     return tuple(int(axis) for axis in text.lower().split("x"))
 
@@ -89,6 +92,11 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _any_of(names: tuple[str, ...]) -> str:
+    # No `choices`: the query refuses others, and says what to do.
+    return f"{{{','.join(names)}}}"
+
+
 def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Options that describe a query, see `query_of`; `required` if a shape must be given."""
     parser.add_argument("--shape", type=_shape, required=required, help="axes, such as 89x89")
@@ -105,11 +113,13 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool 
     )
     parser.add_argument(
         "--adjacency",
-        choices=ADJACENCIES,
+        metavar=_any_of(ADJACENCIES),
         default="add-remove",
         help="what neighbouring data sets are (default: add-remove)",
     )
-    parser.add_argument("--structure", choices=STRUCTURES, help="how records form the answer")
+    parser.add_argument(
+        "--structure", metavar=_any_of(STRUCTURES), help="how records form the answer"
+    )
     parser.add_argument(
         "--record-bound",
         type=number,

@@ -4,11 +4,13 @@ import argparse
 import dataclasses
 import shlex
 from pathlib import Path
+from typing import Any
 
 from mechanisms.cli.arguments import new_folder, number
 from mechanisms.cli.compare_command import tell
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
+    in_options,
     option_value,
     query_of,
 )
@@ -77,7 +79,7 @@ def add_report_command(commands) -> None:
         if options.shape is not None:
             stated = _fields(query_of(options))
         claim = {"epsilon": options.epsilon, "delta": options.delta}
-        found = report_on(subject, stated=stated, **claim, tell=tell)
+        found = _with_options(report_on(subject, stated=stated, **claim, tell=tell))
         options.out.mkdir(parents=True, exist_ok=True)
         command = shlex.join(["python", "-m", "mechanisms", *options.arguments])
         path = options.out / "report.html"
@@ -92,6 +94,20 @@ def _show(written: tuple[Report, Path]) -> str:
     found, path = written
     lines = [f"{found.about['title']}, {found.query}", *summary(found), *undecided(found)[:REASONS]]
     return "\n".join([*lines, f"The page, for a browser: {path}"])
+
+
+def _with_options(report: Report) -> Report:
+    """The report, with the options of the command line where its reasons name fields of a query."""
+    told = {name: getattr(report, name) for name in ("cells", "families", "comparisons")}
+    return dataclasses.replace(report, **_in_options(told))
+
+
+def _in_options(value: object) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_options(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(_in_options, value))
+    return in_options(value) if isinstance(value, str) else value
 
 
 def _fields(query: Query) -> dict:

@@ -90,7 +90,8 @@ def _growing(step: float, end: float) -> np.ndarray:
     """Numbers from 0 to at least `end`, by the step and later by a share of themselves."""
     turn = step / _GROWTH
     count = max(math.ceil(math.log(end / turn) / math.log1p(_GROWTH)) + 1, 1)
-    return np.append(np.arange(0.0, turn, step), turn * (1 + _GROWTH) ** np.arange(count))
+    # A range of floats up to `turn` may hold it, and it would be there twice.
+    return np.append(step * np.arange(round(1 / _GROWTH)), turn * (1 + _GROWTH) ** np.arange(count))
 
 
 def _short(numbers: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import NamedTuple, Self
 
 from mechanisms.query.sensitivities import check_sensitivities
+from mechanisms.query.words import nearest
 
 ADJACENCIES = ("add-remove", "replace", "local")
 # Beyond these limits numbers of the mathematics (fourth moments of the squared norm, e^epsilon)
@@ -14,6 +15,7 @@ EPSILONS = (1e-15, 1e15)
 LEAST_DELTA = 1e-307
 SENSITIVITIES = (1e-12, 1e12)
 STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
+_NORMS = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity")
 # Structures that state the size of a record.
 OF_RECORDS = ("records", "gram", "histogram")
 # A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
@@ -57,6 +59,11 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     if not math.isfinite(number) or not low < number < high:
         raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
     return number
+
+
+def _one_of(names: tuple[str, ...], given: object, otherwise: str = "") -> str:
+    near = nearest(given, names, "; did you mean {!r}?")
+    return f"must be one of {', '.join(names)}, got {given!r}{near or otherwise}"
 
 
 def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
@@ -113,7 +120,8 @@ class Query:
             bounds, in [1e-12, 1e12]. Where left out, the largest that the others allow.
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
-            `element_range` where that is given.
+            `element_range` where that is given. Of one number all norms are its absolute value: one
+            of the three sensitivities states the others.
         element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
@@ -154,21 +162,30 @@ class Query:
         if min(axes) < 1:
             raise ValueError(f"every axis of shape must be at least 1, got {self.shape!r}")
         object.__setattr__(self, "shape", axes)
-        if self.element_range is not None:
-            self._check_range()
-        positive = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "frobenius_bound")
-        for name in (*positive, "record_bound"):
+        for name in (*_NORMS, "frobenius_bound", "record_bound"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, _checked_within(name, value, SENSITIVITIES))
+        self._fill_in_norms_of_one_number()
+        if self.element_range is not None:
+            self._check_range()
         if self.adjacency not in ADJACENCIES:
-            raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}")
+            raise ValueError(f"adjacency {_one_of(ADJACENCIES, self.adjacency)}")
         if self.structure == "histogram" and self.record_bound is None:
             object.__setattr__(self, "record_bound", 1.0)
         if self.l2_sensitivity is None and self.structure != "histogram":
             object.__setattr__(self, "l2_sensitivity", self._largest_l2())
+            self._fill_in_norms_of_one_number()
         self._check_structure()
         check_sensitivities(self)
+
+    def _fill_in_norms_of_one_number(self) -> None:
+        if self.size > 1 or self.structure == "histogram":
+            return
+        stated = next((norm for name in _NORMS if (norm := getattr(self, name)) is not None), None)
+        for name in _NORMS:
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, stated)
 
     def _largest_l2(self) -> float:
         """What the other numbers allow, where l2_sensitivity is left out."""
@@ -192,11 +209,12 @@ class Query:
     def _check_structure(self) -> None:
         if self.structure is None and self.record_bound is None:
             return
-        if self.structure not in STRUCTURES:
+        if self.structure is None:
             raise ValueError(
-                f"structure must be one of {STRUCTURES} if record_bound is given, got "
-                f"{self.structure!r}{'' if self.structure else _OF_A_MEAN}"
+                f"record_bound needs a structure, one of {', '.join(OF_RECORDS)}{_OF_A_MEAN}"
             )
+        if self.structure not in STRUCTURES:
+            raise ValueError(f"structure {_one_of(STRUCTURES, self.structure, _OF_A_MEAN)}")
         if self.structure not in OF_RECORDS:
             self._check_added()
             return

@@ -1,9 +1,13 @@
-"""Words of messages: the name that was meant, tables, and bounds rounded in their direction."""
+"""Words for readers: the name that was meant, tables, bounds rounded in their direction, minus."""
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
+
+# Before a number, and no part of a name, a range or an exponent.
+_HYPHEN = re.compile(r"(?<![\w.)\]<-])-(?=[\d.]*\d)")
 
 
 def nearest(
@@ -43,6 +47,11 @@ def rounded_up(value: float, digits: int = 3) -> str:
     0.0042612 is 0.00427.
     """
     return _rounded(value, digits, ROUND_CEILING)
+
+
+def with_minus(text: str) -> str:
+    """A text whose numbers have a minus sign in place of a hyphen; names and ranges keep theirs."""
+    return _HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
 def _rounded(value: float, digits: int, direction: str) -> str:

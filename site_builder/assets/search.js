@@ -49,7 +49,8 @@
     const more = found.length > MOST ? `; the first ${MOST} are shown` : "";
     const all = found.filter((entry) => score(entry).every === words.length).length;
     const having = words.length > 1 ? `, ${all} of them with every word` : "";
-    status.textContent = words.length ? `${found.length} found${having}${more}` : "";
+    const nothing = "Nothing found. Try the beginning of a word, a mechanism (Laplace), an author, a data set (MNIST) or the name of a claim (r1-thm5).";
+    status.textContent = !words.length ? "" : found.length ? `${found.length} found${having}${more}` : nothing;
   };
   const restore = () => {
     input.value = new URLSearchParams(location.search).get("q") || "";

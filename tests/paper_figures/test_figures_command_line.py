@@ -59,6 +59,19 @@ def test_show_prints_the_numbers_of_a_claim(claim, number, capsys):
     assert number in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_long_claim_is_shown_by_its_verdicts_and_with_all_by_its_numbers(capsys):
+    assert main(["show", "reference", "tldp-f3-order"]) == 0
+    short = capsys.readouterr().out
+    assert len(short.replace("- ", "").split()) <= 200 and max(map(len, short.splitlines())) < 100
+    assert "    - MNIST, TLDP-L above all others: confirmed\n" in short
+    assert short.endswith("All parts with their numbers: the same command with --all.\n")
+    assert main(["show", "reference", "tldp-f3-order", "--all"]) == 0
+    assert (
+        "- MNIST, LLAGP above the rest: DPHSGD: \N{MINUS SIGN}0.001839 [95%: \N{MINUS SIGN}0.0"
+        in capsys.readouterr().out
+    )
+
+
 def test_an_unknown_claim_is_told_in_one_line(capsys):
     assert main(["show", "reference", "r1-thm55"]) == 2
     assert capsys.readouterr().err == (

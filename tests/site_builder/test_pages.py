@@ -1,6 +1,7 @@
 """Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
 
 import copy
+import dataclasses
 import functools
 import html
 import math
@@ -16,6 +17,7 @@ from markupsafe import escape
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
 from mechanisms.__main__ import main as mechanisms_command
+from mechanisms.query.words import with_minus
 from mechanisms.verification.self_check import QUICK
 from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
@@ -29,6 +31,7 @@ from site_builder.citations import references
 from site_builder.claim_pages import claim_pages, shown_claims
 from site_builder.example_calls import example_call
 from site_builder.formulas import formulas, typeset
+from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
@@ -352,6 +355,11 @@ def test_the_example_of_a_mechanism_works_on_the_command_line(key, capsys, monke
     assert key in capsys.readouterr().out
 
 
+def test_the_formula_and_the_words_of_r1smg_say_what_psi_is(site):
+    assert any(statement.startswith(r"\psi =") for statement in formulas()["r1smg"])
+    assert "psi is (delta Gamma((M-1)/2)" in " ".join(site.mechanisms["r1smg"].__doc__.split())
+
+
 def test_every_formula_belongs_to_a_mechanism():
     assert set(formulas()) <= set(all_mechanisms())
 
@@ -403,6 +411,21 @@ def test_code_in_prose_is_set_as_code_and_stays_escaped():
     assert prose("see `f(x) <b>`") == "see <code>f(x) &lt;b&gt;</code>"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "by -0.05 [95%: -1e-05]",
+            "by \N{MINUS SIGN}0.05 [95%: \N{MINUS SIGN}10<sup>\N{MINUS SIGN}5</sup>]",
+        ),
+        ("1-2 of cifar-10 in 5-fold, r1-f4, 2024-11", "1-2 of cifar-10 in 5-fold, r1-f4, 2024-11"),
+        ("`--delta -1` at -1", "<code>--delta -1</code> at \N{MINUS SIGN}1"),
+    ],
+)
+def test_numbers_in_prose_have_a_minus_sign_and_names_keep_their_hyphen(text, shown):
+    assert prose(text) == shown
+
+
 def test_first_sentence_ends_at_a_full_stop_before_a_capital():
     assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
 
@@ -426,6 +449,7 @@ def test_the_page_of_a_claim_says_its_numbers_once(site, name):
     numbers = re.findall(r"-?[\d.]+ \[[^]]+\]|[\d.]+ \(stated", parts)
     (page,) = (each for each in claim_pages(site) if each.path == f"claims/{name}.html")
     text = html_of(site, page)
+    numbers = list(map(with_minus, numbers))
     assert numbers and [text.count(each) for each in numbers] == [1] * len(numbers)
 
 
@@ -480,3 +504,25 @@ def test_a_paper_without_a_reference_is_named_and_shown(site, monkeypatch, capsy
         "warning: add my_paper2026 to the references of CITATION.cff\n"
     )
     assert (paper.name, paper.references) == ("Mine", ())
+    claims = site.run.claims
+    own = claims[claims["claim"] == "r1-thm5"].assign(paper="my_paper2026")
+    run = copy.copy(site.run)
+    vars(run)["claims"] = pd.concat([claims, own])
+    pages = {page.path: page for page in paper_pages(SiteData(run))}
+    assert "<h1>Mine" in html_of(site, pages["papers/my_paper2026.html"])
+
+
+def test_a_mechanism_with_several_uses_ties_once_on_every_page(site):
+    """The index and the pages of mechanisms count mechanisms, in the same words."""
+    (view,) = views_of(
+        Ranked(), pd.concat([result_rows("mvg", [10.0, 11.0]), result_rows("udn", [10.5, 11.5])])
+    )
+    mvg, udn = view.lines
+    other = dataclasses.replace(mvg, use="share 0.5")
+    several = dataclasses.replace(view, lines=(mvg, other, udn))
+    assert several.best[1.0] == {("mvg", ""), ("mvg", "share 0.5"), ("udn", "")}
+    assert several.best_mechanisms == {"mvg": mvg, "udn": udn}
+    page = next(each for each in mechanism_pages(site) if each.path == "mechanisms/laplace.html")
+    counts = set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, page)))
+    (index,) = (p for p in leaderboard_pages(site) if p.path == "leaderboard/index.html")
+    assert counts and counts <= set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, index)))

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from claims.certificates import command, read_certificates
+from claims.claim_text import parts_of
 from claims.ledger import read_ledger
+from claims.ledger_pages import MOST_WORDS
+from mechanisms.query.words import with_minus
 from paper_figures.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,12 +24,17 @@ LEDGER = read_ledger(ROOT / "results/reference").to_dict("records")
 def test_the_command_prints_the_verdict_and_the_numbers(claim, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert main(["show", "reference", claim["claim"]]) == 0
+    assert len(capsys.readouterr().out.replace("- ", "").split()) <= MOST_WORDS
+    assert main(["show", "reference", claim["claim"], "--all"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
     printed = " ".join(" ".join(rest).split())
-    for words in (*(claim["parts"].split("\n")), claim["sentence"]):
-        assert " ".join(words.split()) in printed
-    assert claim["parts"] or claim["we find"] in printed
+    printed = printed.replace(" - ", " ")
+    for part in parts_of(claim):
+        for words in (part.words, part.reason, *(each.words for each in part.parts)):
+            assert with_minus(" ".join(words.split())) in printed
+    assert with_minus(" ".join(claim["sentence"].split())) in printed
+    assert claim["parts"] or with_minus(claim["we find"]) in printed
 
 
 @pytest.mark.parametrize("path", list(read_certificates()), ids=lambda path: path.stem)

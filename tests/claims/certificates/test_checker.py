@@ -60,7 +60,14 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
     (tmp_path / "none.json").write_text('{"certificates": [], "limits": []}')
     run = subprocess.run([*command, tmp_path / "none.json"], capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr.endswith("none.json: NOT PROVED, ValueError('no certificate')\n")
+    # As many files have neither, so each says which files it takes, and names the other checker.
+    (other,) = {"check_certificate.py", "check_limit.py"} - {checker}
+    for given in ("none.json", "other.json"):
+        (tmp_path / "other.json").write_text('{"epsilon": 1}')
+        run = subprocess.run([*command, tmp_path / given], capture_output=True, text=True)
+        assert run.returncode == 1 and run.stderr.count("\n") == 1
+        assert f"{given}: NOT PROVED, ValueError('no " in run.stderr
+        assert "give a file of results/reference/certificates" in run.stderr and other in run.stderr
 
 
 @pytest.mark.parametrize("checker", ["check_certificate.py", "check_limit.py"])

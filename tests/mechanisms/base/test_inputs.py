@@ -228,7 +228,7 @@ def test_outside_class_that_is_no_mechanism():
     ("structure", "bound", "shape", "words"),
     [
         ("rows", 1.0, (3, 3), "structure must be one of"),
-        (None, 1.0, (50,), "structure must be one of .* 2 C / n for the mean of n records"),
+        (None, 1.0, (50,), "record_bound needs a structure, one of .* 2 C / n for the mean of n"),
         ("gram", None, (3, 3), "needs record_bound"),
         ("gram", 1.0, (3, 4), r"needs a square matrix, got \(3, 4\)$"),
         ("records", 1.0, (50,), r"needs a matrix .*, got \(50,\); .* 2 C / n for the mean"),
@@ -398,6 +398,19 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
 def test_sensitivities_of_one_query_are_taken(sensitivities):
     query = Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
     assert dataclasses.replace(query, adjacency="replace").l2_sensitivity == 1.0
+
+
+@pytest.mark.parametrize("name", ["l1_sensitivity", "l2_sensitivity", "linf_sensitivity"])
+def test_all_sensitivities_of_one_number_are_the_stated_one(name):
+    for shape in ((1,), (1, 1)):
+        for stated in ({}, {"element_range": (0.0, 10.0)}, {"frobenius_bound": 7.0}):
+            query = Query(shape=shape, **{name: 2.0}, **stated)
+            norms = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
+            assert norms == (2.0, 2.0, 2.0)
+    assert Query(shape=(1,), frobenius_bound=7.0).l1_sensitivity == 14.0
+    assert Query(shape=(2,), l2_sensitivity=2.0).l1_sensitivity is None
+    with pytest.raises(ValueError, match=r"l1_sensitivity <= sqrt\(1\) l2_sensitivity, got 3 > 2"):
+        Query(shape=(1,), l2_sensitivity=2.0, l1_sensitivity=3.0)
 
 
 def test_a_shape_of_numpy_integers_is_one_of_integers():

@@ -89,7 +89,17 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
         (["--seed", "-4"], "--seed: must be a whole number from 0 to 18446744073709551615, got"),
         (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),
         (["--samples", "1e14"], "--samples: must be a whole number from 0 to 1000000000, got"),
-        (["--adjacency", "swap"], "--adjacency: invalid choice: 'swap' (choose from 'add-remove'"),
+        (["--shape", "32, 32"], "got '32, 32'; did you mean 32x32?"),
+        (
+            ["--adjacency", "replaced"],
+            "adjacency must be one of add-remove, replace, local, got 'replaced'; did you mean "
+            "'replace'?",
+        ),
+        (
+            ["--structure", "mean"],
+            "structure must be one of records, gram, histogram, counts, votes, got 'mean'; for a "
+            "sum or mean of records state no structure, but its --l2-sensitivity",
+        ),
     ],
 )
 def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):

@@ -69,6 +69,13 @@ def test_at_a_tiny_delta_the_limit_of_pure_privacy_is_nearly_reached(
         assert value(test, r) >= whole - 5e-3 * pure
 
 
+def test_the_radii_of_every_budget_rise():
+    """At this one 25 steps are, in floats, a little less than where the next radii begin."""
+    epsilon, delta = 1.5209715839249383, 8.910817052657114e-05
+    beside = soft_test(3, 1.521, delta).lower(delta)
+    assert soft_test(3, epsilon, delta).lower(delta) == pytest.approx(beside, rel=0.01)
+
+
 def test_no_mechanism_with_an_exact_profile_is_below_a_soft_test():
     """One test bounds the error at every delta, and is near the best mechanism at its own."""
     rng = np.random.default_rng(3)

@@ -52,15 +52,18 @@ def test_nothing_is_drawn_without_the_study(draw, make_results):
         ({0.5: 0.4, 0.9: 0.4}, CONTRADICTED),
     ],
 )
-def test_a_slight_lead_is_decided_where_all_epsilons_agree(make_results, ahead, verdict):
+def test_a_slight_lead_is_decided_where_all_epsilons_agree(
+    make_results, study_rows, ahead, verdict
+):
     """Which of them are the paper's is not stated."""
-    made = [
-        row | {"value": 0.8 - lead}
-        for epsilon, lead in ahead.items()
-        for row in rows({"tldp-l": 0.8}, epsilons=(epsilon,))
-        if row["metric"] == "f1" and "calibration" not in row
-    ]
-    made += rows({"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}, epsilons=tuple(ahead))
+
+    def rows(scores, epsilons):
+        kind = {"classifier": "logistic", "shape": "28x28"}
+        return study_rows("private_data", "mnist", scores, epsilons, **kind)
+
+    made = rows({"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}, tuple(ahead))
+    for epsilon, lead in ahead.items():
+        made += rows({"tldp-l": 0.8 - lead}, (epsilon,))
     settings = {"slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
     found = variant_order(make_results(made), epsilons=list(ahead), **settings)
     assert found.parts[1].verdict == verdict

@@ -1,0 +1,84 @@
+"""A claim of the ledger as lines of text, within MOST_WORDS unless all numbers are wanted."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from claims.ledger_pages import MOST_WORDS
+from claims.verdicts import MEANING
+
+_VERDICTS = "|".join(MEANING)
+# A part with its verdict and reason, alone in its line or one of those that semicolons divide.
+_OUTCOME = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+)\))?")
+_PART = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+?)\))?(?:; |$)")
+WITH_ALL = "All parts with their numbers: the same command with --all."
+_MORE = ((1, "..."), (0, WITH_ALL))
+
+
+class WrittenPart(NamedTuple):
+    """A part as the ledger has it: "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
+
+    words: str
+    verdict: str
+    reason: str
+    parts: tuple["WrittenPart", ...] = ()
+
+
+def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
+    """The parts of a row of the ledger, or its outcomes; none where one part is all there is."""
+    found = []
+    for line in filter(None, claim["parts"].split("\n")):
+        words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
+        inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
+        of_choice = bool(claim["choice"])
+        found.append(
+            WrittenPart(words, verdict, "" if of_choice else rest, tuple(inner) * of_choice)
+        )
+    return found
+
+
+def is_long(claim: Mapping[str, Any]) -> bool:
+    """Whether `claim_lines` shortens the row of the ledger."""
+    return bool(claim["parts"]) and _words(claim_lines(claim, whole=True)) > MOST_WORDS
+
+
+def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[tuple[int, str]]:
+    """The lines of a row of the ledger, each with its depth: its name, what is said, its parts.
+
+    Args:
+        whole: With every number and reason. Else a long claim has the verdicts of its parts alone,
+            or those of its outcomes, as many as have room.
+    """
+    said = {
+        "claim": claim["statement"],
+        "the paper": claim["paper says"],
+        "we find": "" if claim["parts"] else claim["we find"],
+        "verdict": claim["sentence"],
+        "left open": claim["choice"],
+    }
+    name = f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
+    head = [(0, name), *((0, f"{title:<10} {text}") for title, text in said.items() if text)]
+    parts = parts_of(claim)
+    if whole or not is_long(claim):
+        return [*head, *_lines(parts, numbers=True)]
+    short = list(_lines(parts, numbers=False))
+    if _words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
+        short = [(depth, line) for depth, line in short if depth == 1]
+    kept = len(short)
+    while _words([*head, *short[:kept], *_MORE]) > MOST_WORDS:
+        kept -= 1
+    return [*head, *short[:kept], *(_MORE if kept < len(short) else _MORE[1:])]
+
+
+def _lines(
+    parts: Iterable[WrittenPart], *, numbers: bool, depth: int = 1
+) -> Iterator[tuple[int, str]]:
+    for part in parts:
+        words = part.words if numbers or part.parts else part.words.partition(": ")[0]
+        reason = f" ({part.reason})" if part.reason and numbers else ""
+        yield depth, f"{words}: {part.verdict}{reason}"
+        yield from _lines(part.parts, numbers=numbers, depth=depth + 1)
+
+
+def _words(lines: Iterable[tuple[int, str]]) -> int:
+    return sum(len(line.split()) for _, line in lines)
