@@ -126,7 +126,9 @@ def features_order(
         ignorant, imgm, mvg = (
             pick(published, mechanism=key) for key in ("random-answer", "imgm", "mvg")
         )
-        floor = ignorant["value"].mean()
+        # One answer for all records is right as often as its class occurs: no estimate.
+        chance = MAJORITY.get(dataset)
+        floor = ignorant["value"].mean() if chance is None else chance
         public = own[own["mechanism"] == "non-private"]["value"]
         signal = Signal(
             means=(imgm["value"].mean(), mvg["value"].mean()),
@@ -139,8 +141,7 @@ def features_order(
         parts += order(above, margin=margin, signal=signal)
         level = over_budgets(mvg, set(mvg["epsilon"]))
         apart = paired(level, ignorant)
-        # Two classes: a network that learned from noise may be far below chance.
-        if (chance := MAJORITY.get(dataset, 0.0)) > floor:
+        if chance is not None:
             apart = Mean(level["value"].to_numpy(float) - chance)
         near = {f"{title}, MVG almost random": apart}
         parts += equal(near, margin=random)

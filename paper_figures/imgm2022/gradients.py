@@ -8,7 +8,7 @@ from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.rules import Signal, order
-from claims.verdicts import INCONCLUSIVE, Finding
+from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
@@ -21,6 +21,8 @@ from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "gradients"
+# Studies with more than so many times the records of each other are not compared.
+ALIKE = 2.0
 
 
 @drawing("imgm2022_gradients", kind="figures", needs=[STUDY])
@@ -48,18 +50,26 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
 
 @judge(studies=("gradients", "features"))
 def gradients_beside_features(
-    results: Results, *, datasets: list[str], mechanism: str, margin: float
+    results: Results, *, datasets: list[str], mechanism: str, epochs: dict[str, int], margin: float
 ) -> Finding:
-    """Whether accuracies with private gradients exceed those with private features."""
+    """Whether accuracies with private gradients exceed those with private features.
+
+    Gradients that were descended for fewer epochs than the paper's contradict nothing.
+    """
     frames = {name: official_accuracies(results.rows, name) for name in ("features", "gradients")}
     effects: dict[str, Mean] = {}
     signals: dict[str, Signal] = {}
+    unlike: dict[str, str] = {}
+    fewer: dict[str, str] = {}
     exact, compared = [], []
     for dataset in datasets:
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
         floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
+        sizes = _unlike_sizes(results.rows, dataset, list(frames))
+        own_rows = results.rows[results.rows["study"] == STUDY]
+        descended = own_rows[own_rows["dataset"] == dataset]["epoch"].max()
         for calibration in ("published", "exact"):
             own = [
                 f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both
@@ -73,6 +83,9 @@ def gradients_beside_features(
                     exact.append(f"{where} {words(difference)}")
                     continue
                 effects[name] = difference
+                unlike[name] = sizes
+                if descended < epochs[dataset]:
+                    fewer[name] = f"{descended:g} of the paper's {epochs[dataset]} epochs"
                 signals[name] = Signal(
                     means=(features["value"].mean(), gradients["value"].mean()),
                     floor=floor,
@@ -81,12 +94,12 @@ def gradients_beside_features(
                 )
                 compared.append(dataset)
     required(effects, CannotJudge("No official data set has both studies at a common epsilon"))
-    parts = [
-        replace(part, verdict=INCONCLUSIVE, reason=signals[part.name].missing)
-        if signals[part.name].missing
-        else part
-        for part in order(effects, margin=margin)
-    ]
+    parts = []
+    for part in order(effects, margin=margin):
+        reason = unlike[part.name] or signals[part.name].missing
+        if not reason and part.verdict == CONTRADICTED:
+            reason = fewer.get(part.name)
+        parts.append(replace(part, verdict=INCONCLUSIVE, reason=reason) if reason else part)
     sizes, *others = (sizes_of(results.rows, STUDY, [name]) for name in dict.fromkeys(compared))
     return Finding(
         parts=tuple(parts),
@@ -102,6 +115,18 @@ def gradients_beside_features(
         calibration="both",
         sizes=sizes,
         other_sizes=others,
+    )
+
+
+def _unlike_sizes(rows: pd.DataFrame, dataset: str, studies: list[str]) -> str:
+    """Why two studies of a data set cannot be compared: one has far more records. Else nothing."""
+    kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
+    counts = [kept[kept["study"] == study]["value"].max() for study in studies]
+    if max(counts) <= ALIKE * min(counts):
+        return ""
+    return " and ".join(
+        f"{count:,.0f} records with private {study}"
+        for count, study in zip(counts, studies, strict=True)
     )
 
 

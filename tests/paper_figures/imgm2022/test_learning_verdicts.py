@@ -1,11 +1,15 @@
-"""The networks of imgm2022's learning studies."""
+"""The networks of imgm2022's learning studies, and what their comparison needs."""
 
 from pathlib import Path
 
+import numpy as np
+import pytest
 import yaml
 
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from learning.networks.cut_network import CUTS
-from paper_figures.imgm2022.accuracies import CUT_NETWORKS, GRADIENT_NETWORKS
+from paper_figures.imgm2022.accuracies import ACCURACY, CUT_NETWORKS, GRADIENT_NETWORKS
+from paper_figures.imgm2022.gradients import gradients_beside_features
 from studies.base.study import study_named
 
 
@@ -19,3 +23,38 @@ def test_every_network_for_official_data_has_a_title():
     assert set(chosen) <= set(CUT_NETWORKS) <= set(CUTS)
     widths = [cut.features for cut in CUTS.values()]
     assert len(widths) == len(set(widths)), "features tell the networks apart"
+
+
+def rows_of(study: str, level: float, records: float, epochs: float) -> list[dict]:
+    """Four trials of IMGM at one epsilon, and of random answers."""
+    cell = {"paper": "imgm2022", "study": study, "dataset": "mnist", "data_source": "official"}
+    metric = ACCURACY[study]
+    rng = np.random.default_rng(0)
+    found = []
+    for mechanism, value in (("imgm", level), ("random-answer", 0.1)):
+        own = cell | {"mechanism": mechanism, "epsilon": 1.0, "delta": 1e-5, "shape": "256x400"}
+        found.append(own | {"metric": "records", "value": records})
+        found.append(own | {"metric": "test_accuracy", "value": value, "epoch": epochs, "trial": 0})
+        for trial in range(4):
+            spread = value + rng.normal(0, 1e-3)
+            found.append(own | {"metric": metric, "value": spread, "trial": trial})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gradients", "records", "epochs", "verdict", "reason"),
+    [
+        (0.9, 4000, 3, CONFIRMED, ""),
+        (0.5, 4000, 100, CONTRADICTED, ""),
+        (0.5, 4000, 3, INCONCLUSIVE, "3 of the paper's 100 epochs"),
+        (0.9, 1000, 100, INCONCLUSIVE, "4,200 records with private features and 1,000 records"),
+    ],
+)
+def test_studies_are_compared_at_like_sizes(
+    make_results, gradients, records, epochs, verdict, reason
+):
+    made = rows_of("features", 0.7, 4200, 10) + rows_of("gradients", gradients, records, epochs)
+    settings = {"datasets": ["mnist"], "mechanism": "imgm", "margin": 0.01}
+    found = gradients_beside_features(make_results(made), epochs={"mnist": 100}, **settings)
+    assert [part.verdict for part in found.parts] == [verdict]
+    assert reason in found.parts[0].reason
