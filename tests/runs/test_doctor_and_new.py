@@ -93,6 +93,7 @@ def test_the_first_claim_of_a_paper_makes_its_home(made, tmp_path, monkeypatch, 
         "paper_figures/mypaper2026/claims.yaml",
         "paper_figures/mypaper2026/__init__.py",
         "CITATION.cff",
+        "python -m paper_figures judge reference",
     ]
     monkeypatch.setattr("claims.claim.HOMES", tmp_path / "paper_figures")
     assert [claim.id for claim in all_claims()] == ["mypaper2026-claim"]
