@@ -50,7 +50,7 @@ LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS = (
     # At 1e-12 and few elements, and at 1e-2 and a small epsilon, the search misses by far.
     (1e-8, 1e-5, 1e-3),
 )
-# From 3 elements on it is tried apart: for 3 the search changes at epsilon 3.
+# From 20 elements on it is tried apart: of fewer the search changes its grid at epsilon 3.
 ALL_LIMITS = LIMIT_EPSILONS[-1], LIMIT_DELTAS[-1]
 LIMIT_OF_ONE = (
     (1,),
@@ -180,7 +180,7 @@ TABLES = {
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
     "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
-    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, core=ALL_LIMITS, core_size=3),
+    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, core=ALL_LIMITS, core_size=20),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
