@@ -180,7 +180,9 @@ TABLES = {
     "staircase-l2": Table(_near_pure("l2"), STEPPED[1:]),
     "staircase-l1": Table(_near_pure("l1"), STEPPED[1:]),
     "limit-of-one": Table(_limit, *LIMIT_OF_ONE, core=LIMIT_CORE),
-    "limit": Table(_limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, core=ALL_LIMITS, core_size=20),
+    "limit": Table(
+        _limit, LIMIT_SIZES, LIMIT_EPSILONS, LIMIT_DELTAS, core=ALL_LIMITS, core_size=20
+    ),
     "rank-one": Table(_times_delta, SIZES[3:], near=3.0),
     "r1smg-delta": Table(_true_delta, CLAIM_SIZES, near=3.0),
 }
