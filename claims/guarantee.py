@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import universal
 from claims.judged_rows import calibrated, listed, pick, required
 from claims.judges import CannotJudge, Count, judge
-from claims.rules import universal
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.catalogue.mgm import frobenius_bound, zeta

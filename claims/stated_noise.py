@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel
 
+from claims.comparisons import number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
-from claims.rules import number, some, statement, universal
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.limit.limit import limit

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import Signal, order
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
-from claims.rules import Signal, order
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing

@@ -8,10 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
+from claims.comparisons import Signal, equal, order
 from claims.intervals import Mean, words
 from claims.judged_rows import gain, listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
