@@ -205,7 +205,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 
 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
-    """As of a `Verification`, without a profile: what is below the limit cannot be private."""
+    """As `Verification.limit_broken`, of a mechanism that need not have a profile."""
     least = limit(mechanism.query, mechanism.budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
     return None if least is None or stated >= least else (stated, least)

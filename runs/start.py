@@ -43,7 +43,7 @@ def start(config: str, cores: str) -> int:
         for line in snakemake.stdout:
             last.append(line)
             progress.read(line)
-            # Also where the disk of the log is full: Snakemake hangs once nobody reads what it says.
+            # Where the log has no room it is read all the same: Snakemake hangs if nobody reads it.
             with contextlib.suppress(OSError):
                 out.write(line.encode())
     progress.clear()

@@ -196,7 +196,9 @@ def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: floa
     """The rows at those budgets at which one of the mechanisms is above the floor by the margin.
 
     At the others accuracies differ without any of them having learned. All rows where there is no
-    such budget, or no floor: then `signal_of` says what is missing.
+    such budget, or no floor: then `signal_of` says what is missing. The budgets are chosen by the
+    scores that are then compared, by the better of the two whichever it is: intervals do not count
+    that choice.
     """
     floor, _ = floor_of(rows)
     if floor is None:
