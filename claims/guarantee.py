@@ -88,7 +88,7 @@ def guarantee(
         # An upper bound: above 1 it decides nothing.
         cases.append(True if excess <= 1 + TOLERANCE else None)
         detail += (
-            " The calibrated noise is isotropic; any other that meets the theorem's condition has at "
+            " The calibrated noise is isotropic; any other that meets the condition has at "
             f"most {rounded_up(max(excess, 1e-300))} times the claimed delta at these settings."
         )
     by_size = {size: _holds_at(mechanism, size) for size in lengths}
