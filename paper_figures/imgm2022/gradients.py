@@ -69,7 +69,7 @@ def gradients_beside_features(
         floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
         sizes = _unlike_sizes(results.rows, dataset, list(frames))
         own_rows = results.rows[results.rows["study"] == STUDY]
-        descended = own_rows[own_rows["dataset"] == dataset]["epoch"].max()
+        descended = own_rows[own_rows["dataset"] == dataset]["epoch"].fillna(0).max()
         for calibration in ("published", "exact"):
             own = [
                 f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both
