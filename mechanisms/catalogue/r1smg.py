@@ -25,8 +25,8 @@ class R1SMG(AdditiveMechanism):
 
     Spherical noise whose radius is half-normal, whatever M is. sigma_* is a variance: the
     eigenvalue of the covariance v sigma_* v^T. The noise along v has the standard deviation
-    sqrt(sigma_*), and its expected squared norm is sigma_*. psi is
-    (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}: delta^{2/(M-2)} times nearly 1.
+    sqrt(sigma_*), and its expected squared norm is sigma_*. psi (`log_psi`) is delta^{2/(M-2)}
+    times what tends to 1 as M grows.
     """
 
     key = "r1smg"

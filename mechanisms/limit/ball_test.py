@@ -20,7 +20,7 @@ _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 def gaussian_scale(epsilon: float, delta: float) -> float:
     """The standard deviation of the analytic Gaussian at sensitivity 1, for the size of a search.
 
-    Solves Phi(1/(2 s) - epsilon s) - e^epsilon Phi(-1/(2 s) - epsilon s) = delta.
+    That is 1 / mu_for, within 1e-8. The last digits of the committed certificates depend on it.
     """
 
     def excess(log_scale: float) -> float:

@@ -27,8 +27,8 @@ from mechanisms.limit.ball_test import (
 )
 from mechanisms.limit.caps import cap, cap_density, cap_height
 from mechanisms.limit.threshold_test import ThresholdTest, split
-from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_optimum import least_noise
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # The recursion serves up to this M, alone up to that one, and the ball from the last one.
 _RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
@@ -60,8 +60,8 @@ _NONE = np.empty(0)
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
-    noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
-    error = _squared_error(noise)
+    noise = least_noise(epsilon, delta, dimension=dimension, sensitivity=1.0)
+    error = noise.expected_square
     found, near, promising = [], [], _PROMISING[dimension > _RECURSIVE] * error
     for start in _starts(noise, epsilon, delta):
         test = _improved(_with_more_nodes(start, delta), delta, free=False)
@@ -110,16 +110,11 @@ def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
     return test
 
 
-def _squared_error(noise: SphericalProfile) -> float:
-    kind = {"shape": noise.shape, "power": noise.power, "scale": noise.scale}
-    return float(radius_moment(2, **kind))
-
-
 def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
     """-dV/d delta where the scale of the noise varies."""
     step = 1e-3
     growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
-    return 2 * step * _squared_error(noise) / (delta * max(growth, step))
+    return 2 * step * noise.expected_square / (delta * max(growth, step))
 
 
 def _starts(noise: SphericalProfile, epsilon: float, delta: float) -> Iterator[ThresholdTest]:
@@ -143,11 +138,11 @@ def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
     """The test of a density ratio above e^((1 + excess) epsilon), its gaps falling to 0 far out."""
     scale = gaussian_scale(epsilon, delta)
     radii, low = radii_around(noise.dimension, scale, _NODES), bulk(noise.dimension, scale)[0]
-    size = math.sqrt(_squared_error(noise))
+    size = math.sqrt(noise.expected_square)
 
     def log_density(r):
         r = np.maximum(r, 1e-6 * size)
-        return (noise.shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
+        return (noise.radial_shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
 
     places = np.geomspace(1e-6, 100.0, 20_000) * size
     thresholds = log_density(radii) - (1 + excess) * epsilon

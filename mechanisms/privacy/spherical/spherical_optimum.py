@@ -6,22 +6,22 @@ import numpy as np
 import scipy
 
 from mechanisms.privacy.profile import check_count, check_positive, check_target
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # Search box for (a / M, p), and where the search starts: the l2 mechanism, the Gaussian, and a
 # point between them where density is singular at the origin, which is what medium M prefers.
 _BOX = ((0.05, 1.0), (0.5, 8.0))
 _START = ((1.0, 1.0), (1.0, 2.0), (0.8, 1.5))
-TOLERANCE = 1e-4
+_TOLERANCE = 1e-4
 _SECANT_STEPS = 12
 
 
 # A study asks for one budget again and again: each search takes a second.
 @lru_cache(maxsize=64)
-def optimal_shape(
+def least_noise(
     epsilon: float, delta: float, *, dimension: int, sensitivity: float
 ) -> SphericalProfile:
-    """The (a, p) with the least E R^2 among spherical noise with delta(epsilon) = delta exactly.
+    """The noise with the least E R^2 among spherical noise with delta(epsilon) = delta exactly.
 
     epsilon: > 0. delta: in (0, 1). dimension: M >= 2. sensitivity: s > 0. Searched over
     a / M in [0.05, 1] and p in [0.5, 8] by the Nelder-Mead method, without randomness, until
@@ -40,27 +40,30 @@ def optimal_shape(
     last_log_loss = [2 * np.log(sensitivity)]
 
     def profile_at(point: np.ndarray) -> SphericalProfile:
-        kind = {"shape": float(dimension * point[0]), "power": float(point[1])}
-        moment = radius_moment(2, scale=1.0, **kind)
-        guess = float(np.exp(0.5 * (last_log_loss[0] - np.log(moment))))
-        start = SphericalProfile(dimension=dimension, scale=guess, sensitivity=sensitivity, **kind)
+        unit = SphericalProfile(
+            dimension=dimension,
+            radial_shape=float(dimension * point[0]),
+            power=float(point[1]),
+            scale=1.0,
+            sensitivity=sensitivity,
+        )
+        start = unit.scaled(float(np.exp(0.5 * (last_log_loss[0] - log_loss_of(unit)))))
         profile = start.scaled(_factor_nearby(start, epsilon, delta))
         last_log_loss[0] = log_loss_of(profile)
         return profile
 
     def log_loss_of(profile: SphericalProfile) -> float:
-        kind = {"shape": profile.shape, "power": profile.power, "scale": profile.scale}
-        return float(np.log(radius_moment(2, **kind)))
+        return float(np.log(profile.expected_square))
 
     found = scipy.optimize.minimize(
         lambda point: log_loss_of(profile_at(point)),
         _START[0],
         method="Nelder-Mead",
         bounds=_BOX,
-        options={"initial_simplex": _START, "xatol": 2e-2, "fatol": TOLERANCE, "maxfev": 200},
+        options={"initial_simplex": _START, "xatol": 2e-2, "fatol": _TOLERANCE, "maxfev": 200},
     )
     if not found.success:
-        raise ArithmeticError(f"no optimal shape for epsilon {epsilon}, delta {delta}: {found}")
+        raise ArithmeticError(f"no least noise for epsilon {epsilon}, delta {delta}: {found}")
     best = profile_at(found.x)
     return best.scaled(best.scale_factor(epsilon, delta))
 
