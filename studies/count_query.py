@@ -149,7 +149,7 @@ class CountMaps:
 
 
 class CountQuery(Study):
-    """2-D count query of r1smg2024, Section 7.1: pickups per cell of a map."""
+    """The study of this module."""
 
     name = "count_query"
     paper = "r1smg2024"

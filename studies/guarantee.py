@@ -66,7 +66,7 @@ class Settings(EpsilonGrid):
 
 
 class Guarantee(Study):
-    """Is the claim true? Claimed and true privacy of every mechanism."""
+    """The study of this module."""
 
     name = "guarantee"
     paper = "suite"

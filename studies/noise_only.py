@@ -71,7 +71,7 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
 
 class NoiseOnly(Study):
-    """The noise alone, without data: expected loss, moments, tails and seconds per draw."""
+    """The study of this module."""
 
     name = "noise_only"
     paper = "r1smg2024"

@@ -32,11 +32,10 @@ class L2Mechanism(AdditiveMechanism):
 
 
 class SphericalGamma(AdditiveMechanism):
-    """Spherical noise whose radius has a generalised gamma law, exactly calibrated.
+    """Density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), exactly calibrated.
 
-    Its shape and power minimise the expected squared error at the budget. The l2 mechanism and the
-    Gaussian, exactly calibrated, are members of the family, so that the noise is never larger than
-    either's.
+    (a, p) minimise the expected squared error at the budget. The l2 mechanism and the Gaussian,
+    exactly calibrated, are members of the family, so that the noise is never larger than either's.
     """
 
     key = "spherical-gamma"
