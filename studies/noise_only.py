@@ -156,7 +156,7 @@ def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
         return
     for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
         yield Value(metric, getattr(loss, metric))
-    tails = mechanism.noise.loss_survival(np.array(TAIL_FACTORS) * loss.mean)
+    tails = mechanism.noise.squared_norm_survival(np.array(TAIL_FACTORS) * loss.mean)
     if tails is not None:
         for factor, tail in zip(TAIL_FACTORS, tails, strict=True):
             yield Value("tail_exact", tail, at={"factor": factor})

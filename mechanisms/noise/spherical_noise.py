@@ -72,7 +72,7 @@ class Spherical(Noise):
     def slack(self, query):
         return gram_slack(query)
 
-    def loss_survival(self, threshold):
+    def squared_norm_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale
         return scipy.special.gammaincc(self.radial_shape / self.power, radius**self.power)
 
