@@ -151,12 +151,13 @@ def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
 
     whose logarithm is concave in log h and in log k, k = 2 - h. In log h its second derivative is
     h times 2 x / (2 x + h)^2 - 2 x / (x + h)^2 + (2 x + 2) / (2 x + 2 + h)^2 - 2 / (2 - h)^2, where
-    the third term is at most 1/2 and the last at least that. In log k it is k times
-    2 g(x + 2) - g(2) - g(2 x + 2) - g(2 x + 4), where g(c) = c / (c - k)^2 is convex.
+    the second term outweighs the first, the third is at most 1/2 and the last at least that. In
+    log k it is k times 2 g(x + 2) - g(2) - g(2 x + 2) - g(2 x + 4), g(c) = c / (c - k)^2, and g is
+    convex.
 
-    So by a step to a multiple of the distance from that end the integrand grows the more the nearer
-    to the end it starts, and from the rim to the other end of the range it grows by at least
-    e^(_CUT - 1/8). (1/8 as the range may end beyond the equator, where the peak is.)
+    So if what is left out is stretched to the whole range, its end at h = 0 or 2 fixed, the
+    integrand grows at every point by at least as much as at the rim, which goes to the other end:
+    by e^(_CUT - 1/8) or more. (1/8 as the range may end beyond the equator, where the peak is.)
     """
     half = (noise.dimension - 1) / 2
     _, excess, reach, height = balls
