@@ -1,6 +1,7 @@
-"""The settings of all papers, in the order of their years.
+"""The settings of the five papers, in the order of their years: those that `guarantee` visits.
 
 Sensitivities are the papers'; where a paper leaves a number open, `choice` says what is used here.
+Another paper's settings count once its `numbers.SETTINGS` are in the list.
 """
 
 from paper_figures.imgm2022 import numbers as imgm2022

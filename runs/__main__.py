@@ -147,7 +147,7 @@ def _list(options) -> int:
     width = max(map(len, studies))
     for name, study in studies.items():
         print(f"{name:<{width}}  {study.paper:<10}  data: {', '.join(study.datasets)}")
-        print(f"{'':<{width}}  {study.__doc__.strip().splitlines()[0]}")
+        print(f"{'':<{width}}  {study.title}")
     return 0
 
 

@@ -17,9 +17,10 @@ PROJECT = ("mechanisms", "datasets", "learning", "studies", "runs", "claims", "p
 def source_files(module: str) -> frozenset[str]:
     """The file of a module and of all it imports, directly or not, from the project.
 
-    A module from elsewhere (an outside mechanism) brings the modules of its own package as well.
-    Paths of the project are relative to its root. The `__init__` files of packages
-    are followed but not listed: they re-export, and hold no mathematics of their own.
+    A module from elsewhere (an outside mechanism) brings what it imports of its own package, and
+    the `__init__` files above each of these. Those of the project are followed where they are
+    imported from but not listed: they re-export, and hold no mathematics of their own. Paths of the
+    project are relative to its root.
     """
     packages = (*PROJECT, module.split(".")[0])
     seen: dict[str, Path] = {}
@@ -28,8 +29,19 @@ def source_files(module: str) -> frozenset[str]:
         name = waiting.pop()
         if name not in seen and name.split(".")[0] in packages and (file := _file_of(name)):
             seen[name] = file
-            waiting += _imports(file)
-    return frozenset(_named(path) for path in seen.values() if path.name != "__init__.py")
+            above = name.rpartition(".")[0]
+            waiting += _imports(file, name if file.name == "__init__.py" else above)
+            if not _of_project(name):
+                waiting.append(above)
+    return frozenset(
+        _named(path)
+        for name, path in seen.items()
+        if path.name != "__init__.py" or not _of_project(name)
+    )
+
+
+def _of_project(module: str) -> bool:
+    return module.split(".")[0] in PROJECT
 
 
 @functools.cache
@@ -62,16 +74,20 @@ _kept_hash = functools.cache(_hash)
 
 
 @functools.cache
-def _imports(path: Path) -> tuple[str, ...]:
-    """Every name that may be a module: `from a import b` means a, and a.b where that is one."""
+def _imports(path: Path, package: str) -> tuple[str, ...]:
+    """Every name that may be a module: `from a import b` means a, and a.b where that is one.
+
+    package: of the file, from where relative imports start.
+    """
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.ImportFrom):
+            start = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
         # Expressions, most of a tree, hold no import statement.
         for block in _BLOCKS:
             waiting += getattr(node, block, ())

@@ -198,7 +198,7 @@ COMPUTED = Tolerance(relative=0.001, absolute=1e-14)
 
 
 class CommonQueries(Study):
-    """Which mechanism for a common query? The error and the true privacy of every mechanism."""
+    """The study of this module."""
 
     name = "common_queries"
     paper = "suite"

@@ -68,7 +68,7 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
 
 class ContinualRelease(Study):
-    """Continual release: the error of factorisations on a stream at equal true privacy."""
+    """The study of this module."""
 
     name = "continual_release"
     paper = "suite"

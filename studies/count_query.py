@@ -2,7 +2,9 @@
 
 The query counts the pickups of a time window in a grid of latitude (rows) by longitude (columns).
 Adjacency: one pickup is replaced by another (`count_query` of r1smg2024's numbers states the
-sensitivities). The number of pickups is then public. Counts have no range, so IDN is unsupported.
+sensitivities), so that the number of pickups is public. That of the window's pickups inside the map
+is taken to be public too, which it is if a pickup is replaced by one inside both: it bounds the
+Frobenius norm, on which MVG's noise depends. Counts have no range, so IDN is unsupported.
 
 Post-processing, as the paper describes it, sets cells that are known to be empty to zero. The paper
 does not say which cells those are. Here they are, for Uber, the cells without a pickup in the rest
@@ -116,10 +118,12 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
 
     rectangles: Count = Field(200, le=10**6, description="random rectangle queries")
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
-        0, description="other bounding boxes of the Uber map whose largest exact count is measured"
+        0,
+        description="other bounding boxes of the Uber map whose largest exact count is measured, "
+        "without noise and at its epsilon of `map_epsilons`",
     )
     map_epsilons: ByMechanism[Epsilon] = Field(
-        description="epsilon at which the first trial's whole map is kept, for Figures 4 and 5; "
+        description="epsilon at which the first trial's whole map is kept, for Figure 4; "
         "`default`: of all other mechanisms"
     )
 
@@ -145,7 +149,7 @@ class CountMaps:
 
 
 class CountQuery(Study):
-    """2-D count query of r1smg2024, Section 7.1: pickups per cell of a map."""
+    """The study of this module."""
 
     name = "count_query"
     paper = "r1smg2024"
@@ -260,15 +264,15 @@ class CountQuery(Study):
 
 
 def map_counts(
-    settings: MapSettings, source: str, folder: Path, setup: Setup
+    settings: MapSettings, dataset: str, folder: Path, setup: Setup
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts (k, k) of the pickups in the window, and the cells (k, k) known to be empty.
 
     Args:
-        source: "uber", or "city", which is simulated with a seed from `setup`.
+        dataset: "uber", or "city", which is simulated with a seed from `setup`.
     """
     side = settings.cells_per_side
-    if source == "city":
+    if dataset == "city":
         pickups = city.load(seed=setup.shared_seed("city"), pickups=settings.city_pickups)
         edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, side)
         return histogram(pickups, slice(None), edges), city.water_cells(*edges)
@@ -333,7 +337,7 @@ def histogram(pickups, chosen, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarr
 
 
 def trial_metrics(released: np.ndarray, problem: CountMaps) -> dict[str, np.ndarray]:
-    """Values (trials,) of every metric from releases (trials, k, k)."""
+    """Values (trials,) of the losses, errors and largest counts of releases (trials, k, k)."""
     noise = released - problem.counts
     answer = np.where(problem.empty, 0.0, released)
     error = answer - problem.counts

@@ -28,7 +28,7 @@ from studies.base.treatments import (
 
 
 class Covariance(Study):
-    """mvg2018 Experiment III: the principal components from privately released records."""
+    """The study of this module."""
 
     name = "covariance"
     paper = "mvg2018"

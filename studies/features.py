@@ -94,7 +94,7 @@ def network_name(features: int) -> str:
 
 
 class BatchFeatures(Study):
-    """Features released in batches of records: imgm2022 Section 5, type II (Figure 1)."""
+    """The study of this module."""
 
     name = "features"
     paper = "imgm2022"

@@ -86,7 +86,7 @@ class HorizontalSettings(FederatedSettings):
 
 
 class FederatedHorizontal(FederatedStudy):
-    """Horizontal federated learning with noisy gradients, mgm2021 Section 8, Type I (Figure 2)."""
+    """The study of this module."""
 
     name = "federated_horizontal"
     datasets = {name: labelled.SOURCES[name] for name in NETWORKS}

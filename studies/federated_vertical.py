@@ -52,7 +52,7 @@ class VerticalSettings(FederatedSettings):
 
 
 class FederatedVertical(FederatedStudy):
-    """Vertical federated learning with noisy features, mgm2021 Section 8, Type II (Figure 3)."""
+    """The study of this module."""
 
     name = "federated_vertical"
     datasets = {name: labelled.SOURCES[name] for name in SPLIT_NETWORKS}

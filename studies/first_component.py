@@ -32,7 +32,7 @@ from studies.base.treatments import (
 
 
 class FirstComponent(Study):
-    """mvg2018 Experiment II: the first principal component from a private covariance."""
+    """The study of this module."""
 
     name = "first_component"
     paper = "mvg2018"

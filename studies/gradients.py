@@ -95,7 +95,7 @@ class GradientTask:
 
 
 class PrivateGradients(DescentStudy):
-    """Private gradients, imgm2022 Section 5, type I: announced there, without results."""
+    """The study of this module."""
 
     name = "gradients"
     paper = "imgm2022"

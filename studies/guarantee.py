@@ -1,7 +1,7 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    The settings of all papers (paper_figures/paper_settings.py): the exact profile, a sampled
+    The settings of the papers in paper_figures/paper_settings.py: the exact profile, a sampled
     audit of the worst pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
@@ -66,7 +66,7 @@ class Settings(EpsilonGrid):
 
 
 class Guarantee(Study):
-    """Is the claim true? Claimed and true privacy of every mechanism."""
+    """The study of this module."""
 
     name = "guarantee"
     paper = "suite"

@@ -48,7 +48,6 @@ from studies.base import (
 
 FACTOR = Coordinate("factor", float, "k in P(L > k E L)")
 QUANTILE = Coordinate("quantile", float, "probability of a quantile of L, in [0, 1]")
-# k in P(L > k E L), and the probabilities of the quantiles of L.
 TAIL_FACTORS = (2.0, 5.0, 10.0)
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
 
@@ -72,7 +71,7 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
 
 class NoiseOnly(Study):
-    """The noise alone, without data: expected loss, moments, tails and seconds per draw."""
+    """The study of this module."""
 
     name = "noise_only"
     paper = "r1smg2024"
@@ -120,7 +119,8 @@ class NoiseOnly(Study):
         ]
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
-        """Exact and sampled moments and tails of the loss; for gradient-shapes, seconds."""
+        """The expected loss; for fixed-sensitivity exact and sampled moments and tails of the loss
+        too, for gradient-shapes seconds."""
         dataset, settings = case.dataset, case.settings
         query = family_query(dataset, point.shape)
         mechanism, seconds = case.timed_calibration(query, point.budget)
@@ -140,7 +140,7 @@ class NoiseOnly(Study):
 
 
 def family_query(family: str, shape: tuple[int, ...]) -> Query:
-    """The query of a family (one of `DATASETS`) at one shape."""
+    """The query of a family, one of the study's `datasets`, at one shape."""
     size = math.prod(shape)
     if family == "fixed-sensitivity":
         low, high = 0.0, 1 / math.sqrt(size)
@@ -156,7 +156,7 @@ def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
         return
     for metric in ("raw_kurtosis", "raw_skewness", "central_kurtosis", "central_skewness"):
         yield Value(metric, getattr(loss, metric))
-    tails = mechanism.noise.loss_survival(np.array(TAIL_FACTORS) * loss.mean)
+    tails = mechanism.noise.squared_norm_survival(np.array(TAIL_FACTORS) * loss.mean)
     if tails is not None:
         for factor, tail in zip(TAIL_FACTORS, tails, strict=True):
             yield Value("tail_exact", tail, at={"factor": factor})
@@ -181,10 +181,7 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int)
 
 
 def draws_within(wanted: int, settings: Settings, size: int) -> int:
-    """Draws of `size` numbers: as `wanted`, but few enough for `largest_draw`; 2 or more.
-
-    A single one where one is wanted.
-    """
+    """min(`wanted`, `largest_draw` / `size`) draws, but at least 2 unless one is wanted."""
     return min(wanted, max(2, settings.largest_draw // size))
 
 

@@ -103,7 +103,7 @@ class ScaledRecords:
 
 
 class PrincipalComponents(Study):
-    """Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6."""
+    """The study of this module."""
 
     name = "pca"
     paper = "r1smg2024"

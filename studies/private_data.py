@@ -89,7 +89,7 @@ class ClassificationOfImages:
 
 
 class PrivateData(Study):
-    """Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5."""
+    """The study of this module."""
 
     name = "private_data"
     paper = "tldp2025"

@@ -173,7 +173,7 @@ class AveragingTask:
 
 
 class PrivateParameters(Study):
-    """Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4."""
+    """The study of this module."""
 
     name = "private_parameters"
     paper = "tldp2025"

@@ -183,7 +183,7 @@ def all_names(dataset: str) -> tuple[str, ...]:
 
 
 class Regression(Study):
-    """mvg2018 Experiment I: kernel ridge regression on privately released records."""
+    """The study of this module."""
 
     name = "regression"
     paper = "mvg2018"

@@ -11,7 +11,7 @@ from mechanisms.query.requirements import require_delta
 
 
 def log_psi(size: int, delta: float) -> float:
-    """ln psi, psi = (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}, M > 2."""
+    """ln psi of `R1SMG`, M > 2."""
     ratio = (
         scipy.special.gammaln((size - 1) / 2)
         - scipy.special.gammaln(size / 2)
@@ -26,7 +26,8 @@ class R1SMG(AdditiveMechanism):
     Spherical noise whose radius is half-normal, whatever M is. sigma_* is a variance: the
     eigenvalue of the covariance v sigma_* v^T. The noise along v has the standard deviation
     sqrt(sigma_*), and its expected squared norm is sigma_*. psi is
-    (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}: delta^{2/(M-2)} times nearly 1.
+    (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}: delta^{2/(M-2)} times a factor that
+    tends to 1 as M grows.
     """
 
     key = "r1smg"

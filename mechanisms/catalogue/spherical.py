@@ -2,7 +2,7 @@
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
-from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
+from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta, require_dimensions
 
@@ -34,8 +34,8 @@ class L2Mechanism(AdditiveMechanism):
 class SphericalGamma(AdditiveMechanism):
     """Density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), exactly calibrated.
 
-    (a, p) minimise the expected loss at the budget. The l2 mechanism and the Gaussian, exactly
-    calibrated, are members of the family, so that the noise is never larger than either's.
+    (a, p) minimise the expected squared error at the budget. The l2 mechanism and the Gaussian,
+    exactly calibrated, are members of the family, so that the noise is never larger than either's.
     """
 
     key = "spherical-gamma"
@@ -50,7 +50,7 @@ class SphericalGamma(AdditiveMechanism):
         require_delta(budget)
         require_dimensions(query)
         try:
-            best = optimal_shape(
+            best = least_noise(
                 budget.epsilon, budget.delta, dimension=query.size, sensitivity=query.reach
             )
         except ArithmeticError as error:
@@ -59,5 +59,5 @@ class SphericalGamma(AdditiveMechanism):
                 f"{budget.delta}"
             ) from error
         return Spherical(
-            shape=query.shape, radial_shape=best.shape, power=best.power, scale=best.scale
+            shape=query.shape, radial_shape=best.radial_shape, power=best.power, scale=best.scale
         )

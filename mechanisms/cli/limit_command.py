@@ -36,7 +36,7 @@ def add_limit_command(commands, common: argparse.ArgumentParser) -> None:
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
     )
     parser.add_argument(
-        "--fast", action="store_true", help="a test in closed form: 0.2 s, tight for large M alone"
+        "--fast", action="store_true", help="the event of one ball alone: 0.2 s, tight for large M"
     )
     parser.add_argument(
         "--certificate",

@@ -93,7 +93,7 @@ def _entry(paper: str) -> str:
     return "\n".join(
         (
             f"paper_figures/{paper}/claims.yaml, with a first claim: edit it",
-            f"paper_figures/{paper}/__init__.py: give it the paper's short name",
+            f"paper_figures/{paper}/__init__.py: give it the paper's short name and its MECHANISMS",
             f"CITATION.cff: add the paper to its references, with the abbreviation {paper}",
             "python -m paper_figures judge reference: puts the claim into the ledger, and the next "
             "build of the site has a page of the paper, cited or not",

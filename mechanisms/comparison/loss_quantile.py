@@ -110,12 +110,12 @@ def _products(workload: Workload) -> int:
 def _inverted_survival(noise: Noise, probability: float) -> float | None:
     """Where the survival function of the loss is 1 - probability, if it has a closed form."""
     tail = 1 - probability
-    mean = noise.loss().mean if noise.loss_survival(np.ones(1)) is not None else math.inf
+    mean = noise.loss().mean if noise.squared_norm_survival(np.ones(1)) is not None else math.inf
     if not 0 < mean < math.inf:
         return None
 
     def excess(threshold: float) -> float:
-        return float(noise.loss_survival(np.array([threshold]))[0]) - tail
+        return float(noise.squared_norm_survival(np.array([threshold]))[0]) - tail
 
     # Markov: P(L > E L / tail) <= tail.
     return float(scipy.optimize.brentq(excess, 0.0, mean / tail, xtol=1e-12 * mean, rtol=1e-12))

@@ -1,4 +1,4 @@
-"""The test with a closed form: a ball that nearly touches the origin, or its complement."""
+"""The event of one ball, <y, e> < offset - bend |y|^2, by a short search."""
 
 import math
 from dataclasses import replace
@@ -11,8 +11,8 @@ from mechanisms.limit.threshold_test import ThresholdTest
 _SEARCHES = 60
 # Gaps grow by at most this share of a step of the radii, so that K increases.
 _STEEPEST = 1 - 1e-6
-# Where gaps start to fall to 0, as a multiple of the radius of Gaussian noise.
-_FALLING = 1.2
+# Where gaps start to fall to 0, as a multiple of the radius of the noise.
+FALLING = 1.2
 # Multiples of the weight that Gaussian noise suggests.
 _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 
@@ -20,7 +20,7 @@ _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 def gaussian_scale(epsilon: float, delta: float) -> float:
     """The standard deviation of the analytic Gaussian at sensitivity 1, for the size of a search.
 
-    Solves Phi(1/(2 s) - epsilon s) - e^epsilon Phi(-1/(2 s) - epsilon s) = delta.
+    That is 1 / mu_for, within 1e-8. The last digits of the committed certificates depend on it.
     """
 
     def excess(log_scale: float) -> float:
@@ -41,13 +41,13 @@ def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def bulk(dimension: int, scale: float) -> tuple[float, float]:
-    """The radii between which spherical noise of this scale nearly always lies; may be < 0."""
+    """The radii between which Gaussian noise of this deviation nearly always lies; may be < 0."""
     middle, width = scale * math.sqrt(dimension), 7.5 * scale
     return middle - width, middle + width
 
 
 def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
-    """Nodes where spherical noise of this scale has its radius, sparse elsewhere."""
+    """Nodes where Gaussian noise of this deviation has its radius, sparse elsewhere."""
     low, high = bulk(dimension, scale)
     if low > 0:
         below = np.geomspace(min(0.02, low / 100), 0.6 * low, count // 6)
@@ -86,7 +86,7 @@ def gap_of(height: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 
 def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Admissible gaps that grow slowly below `low` and fall to 0 beyond `high`.
+    """Admissible gaps: 1 - (1 - k(low)) sqrt(r / low) below `low`, and falling to 0 beyond `high`.
 
     At small radii P grows less than that of a ball, and P - e^epsilon Q comes closer to P; at large
     ones r^2 is enough.
@@ -102,7 +102,7 @@ def ball_test(dimension: int, epsilon: float, delta: float, nodes: int = 160) ->
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, nodes)
     weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS
-    low, high = bulk(dimension, scale)[0], _FALLING * scale * math.sqrt(dimension)
+    low, high = bulk(dimension, scale)[0], FALLING * scale * math.sqrt(dimension)
 
     def of(logarithms: np.ndarray) -> tuple[float, ThresholdTest]:
         gaps = shaped(radii, ball_gaps(radii, *np.exp(logarithms)), low, high)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from mechanisms.limit.lattice import LatticeTest, lattice_test
-from mechanisms.limit.limit import searched_test
+from mechanisms.limit.limit import EPSILONS, LEAST_ON_LATTICE, searched_test
 from mechanisms.limit.soft_test import SoftTest
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
@@ -16,15 +16,14 @@ _DIMENSIONS = 1000
 _SLACK = {ThresholdTest: 1e-3, SoftTest: 1e-3, LatticeTest: 1e-6}
 # Weights of soft tests are written with so many digits.
 _DIGITS = 7
-# Of one element, below which longer changes are tested, and of more.
-_LEAST_EPSILON, _MOST_EPSILON = (0.05, 1e-4), 60.0
 
 
 def limit_certificate(query: Query, budget: Budget) -> dict:
     """The test, its weight and what it proves, as check_limit.py reads them.
 
-    The test is the one that `limit` finds. The bound is lowered by 0.1%, and for more than 1,000
-    elements it is that of 1,000. A search takes up to 5 s.
+    The test is the one that the search of `limit` finds for an l2 ball. The bound is lowered by up
+    to 0.1%, and for more than 1,000 elements it is that of 1,000. Where another argument of `limit`
+    is better, `limit` says more. A search takes up to 5 s.
 
     Args:
         query: Its neighbours may differ by any vector of l2 length up to the sensitivity.
@@ -40,10 +39,12 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
         raise ValueError(
             "the certificate of a limit is for a query with a shape and an l2 sensitivity alone"
         )
-    if not (_LEAST_EPSILON[dimension > 1] <= epsilon <= _MOST_EPSILON and delta):
-        least = _LEAST_EPSILON[dimension > 1]
+    least, most = EPSILONS
+    # Below it `limit` tests longer changes of one element.
+    least = LEAST_ON_LATTICE if dimension == 1 else least
+    if not (least <= epsilon <= most and delta):
         raise ValueError(
-            f"a certificate of the limit needs epsilon from {least:g} to {_MOST_EPSILON:g} and "
+            f"a certificate of the limit needs epsilon from {least:g} to {most:g} and "
             f"delta > 0, got {epsilon:g} and {delta:g}; docs/the_limit.md has the proof for others"
         )
     if dimension == 1:

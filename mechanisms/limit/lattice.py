@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Size of the programme: steps of the lattice in all, of which the sensitivity has at most so many.
+# Size of the programme: steps of the lattice from 0 to where the tests end, as many where it is to
+# be coarse, and the most that the sensitivity has.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
 # Above this epsilon, where noise is small beside the sensitivity, twice as many.
 _LARGE, _MORE_CELLS = 2.5, 800

@@ -17,16 +17,16 @@ from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
 # The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
-_EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
+EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 # Above this delta noise is next to nothing, and no search for its best shape ends.
 _LARGEST_DELTA = 0.999
 # Below it a lattice of the width of the noise is too fine: longer changes are tested.
-_LEAST_ON_LATTICE = 0.05
+LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve between these epsilons and few elements. From this share of what is known to be
-# possible on no other test is searched for, unless epsilon is small for so many elements.
-_SOFT_EPSILONS, _GOOD = (0.3, 12.0), 0.95
+# Soft tests serve few elements, between these epsilons: the lower one allows two elements. One that
+# has this share of an error that is possible is taken at once, for at most 2 + epsilon elements.
+_SOFT_EPSILONS, _GOOD = (0.5, 12.0), 0.95
 
 # Of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
@@ -43,7 +43,10 @@ class Limit:
             units of the answer and summed over its M elements; None if no bound is known.
         how: The argument in words, or why no bound is known.
         test: The certificate at sensitivity 1; None without a bound. Its `lower(delta)` is the
-            bound for one ball or one element.
+            bound for one ball or one element, with two exceptions. Below epsilon 0.05 the test of
+            one element is for changes k times as long: its bound is k^2 `lower(delta_k)`, with k
+            and delta_k of docs/the_limit.md. Above 20,000 elements that of a ball may be for
+            20,000, and its bound grows in proportion to M from there.
         elements: M.
     """
 
@@ -68,8 +71,8 @@ def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     Args:
         query: Shape, sensitivities and structure.
         budget: Any; where no bound is known `lower` is None.
-        fast: Only the closed-form test for M >= 2: about 0.2 s, tight for large M alone. The
-            search takes up to 5 s.
+        fast: For M >= 2 only the event of one ball: about 0.2 s, tight for large M alone. The
+            full search takes up to 5 s.
 
     Raises:
         TypeError: Not a Query and a Budget.
@@ -102,9 +105,9 @@ def _unknown(query: Query, budget: Budget) -> str | None:
         return f"neighbours of structure {query.structure!r} have no bound yet"
     if query.structure == "histogram" and query.adjacency == "replace":
         return "a histogram under replacement has no bound yet"
-    if not _EPSILONS[0] <= budget.epsilon <= _EPSILONS[1]:
+    if not EPSILONS[0] <= budget.epsilon <= EPSILONS[1]:
         return (
-            f"tests are searched for at epsilon from {_EPSILONS[0]:g} to {_EPSILONS[1]:g}, "
+            f"tests are searched for at epsilon from {EPSILONS[0]:g} to {EPSILONS[1]:g}, "
             f"got {budget.epsilon:g}"
         )
     return None
@@ -125,22 +128,23 @@ def _arguments(query: Query, budget: Budget, fast: bool):
             words = "random signs and whole steps"
         yield factor * test.lower(grown), words, test
         return
-    words = "one direction at a time, tests at several distances"
     if delta:
         # In a ball of many elements other tests are better.
         ball = query.l1_sensitivity is None and query.linf_sensitivity is None
         along = lattice_test(times * epsilon, grown, False, fast or (query.size > 1 and ball))
+        words = "one direction at a time, tests at several distances"
         yield _signed_changes(query) * times**2 * along.lower(grown), words, along
     else:
         along = PureLimit(1, epsilon)
+        words = "one direction at a time, the least error of pure privacy"
         yield _signed_changes(query) * along.lower(0.0), words, along
     if query.size == 1:
         return
     if delta == 0:
-        factor, test = _radius_of_volume(query, query.size) ** 2, PureLimit(query.size, epsilon)
+        factor, test = _radius_of_volume(query) ** 2, PureLimit(query.size, epsilon)
         yield factor * test.lower(0.0), "pure privacy, the volume of the changes", test
         return
-    inner = _radii(query, query.size)["l2"]
+    inner = _radii(query)["l2"]
     given = max(delta, _LEAST_DELTA)
     dimension = min(query.size, _SEARCHED)
     if fast or query.size > dimension:
@@ -159,7 +163,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
 def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
     """The best test that a search finds for M >= 2 elements at l2 sensitivity 1, delta > 0."""
     tests = []
-    if dimension <= _softest(epsilon):
+    if dimension <= _most_soft_elements(epsilon):
         tests.append(soft_test(dimension, epsilon, delta))
         # The error of the best pure mechanism or of Gaussian noise is possible.
         possible = min(
@@ -177,33 +181,39 @@ def _group(epsilon: float, delta: float) -> tuple[int, float]:
 
     delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up; k is 1 but for small epsilon.
     """
-    times = min(math.ceil(_LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
+    times = min(math.ceil(LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
     if times <= 1:
         return 1, delta
     return times, delta * math.expm1(times * epsilon) / math.expm1(epsilon) * (1 + 1e-12)
 
 
-def _radii(query: Query, size: int) -> dict[str, float]:
-    """By norm, the radius of the largest ball of changes of `size` elements that is allowed."""
+def _sensitivities(query: Query) -> tuple[float, float, float]:
+    """Those in l1, l2 and linf, infinite where none is stated."""
     l1, linf = (
         math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
     )
-    l2, root = query.l2_sensitivity, math.sqrt(size)
+    return l1, query.l2_sensitivity, linf
+
+
+def _radii(query: Query) -> dict[str, float]:
+    """By norm, the radius of the largest ball of changes that is allowed."""
+    l1, l2, linf = _sensitivities(query)
+    root = math.sqrt(query.size)
     return {
         "l1": min(l1, l2, linf),
         "l2": min(l1 / root, l2, linf),
-        "linf": min(l1 / size, l2 / root, linf),
+        "linf": min(l1 / query.size, l2 / root, linf),
     }
 
 
-def _radius_of_volume(query: Query, size: int) -> float:
+def _radius_of_volume(query: Query) -> float:
     """The radius of the l2 ball that has the volume of the largest of these balls."""
-    round_ = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
+    size = query.size
+    ball = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
     cube = size * math.log(2)
-    volumes = {"l1": cube - math.lgamma(size + 1), "l2": round_, "linf": cube}
+    volumes = {"l1": cube - math.lgamma(size + 1), "l2": ball, "linf": cube}
     return max(
-        radius * math.exp((volumes[norm] - round_) / size)
-        for norm, radius in _radii(query, size).items()
+        radius * math.exp((volumes[norm] - ball) / size) for norm, radius in _radii(query).items()
     )
 
 
@@ -213,19 +223,17 @@ def _signed_changes(query: Query) -> float:
     For h with j random signs and zeros elsewhere the projection <x, h> moves by j t, and the mean
     of <error, h>^2 over h is j / M times the squared error.
     """
-    l1, linf = (
-        math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
-    )
-    l2, size = query.l2_sensitivity, query.size
+    l1, l2, linf = _sensitivities(query)
+    size = query.size
     crossings = [l1 / linf, (l2 / linf) ** 2, (l1 / l2) ** 2]
-    near = [round_(c) for c in crossings if 1 <= c < size for round_ in (math.floor, math.ceil)]
+    near = [whole(c) for c in crossings if 1 <= c < size for whole in (math.floor, math.ceil)]
     counts = np.clip(np.array([1, size, *near], float), 1, size)
     moves = np.minimum(np.minimum(linf, l2 / np.sqrt(counts)), l1 / counts)
     return float((size * counts * moves**2).max())
 
 
 def _signed_counts(size: int, most: int) -> float:
-    """max over j of (M / j) E min(max(B, j - B), k)^2 with B ~ Binomial(j, 1/2).
+    """max over j of (M / j) E min(max(B, j - B), k)^2 with B ~ Binomial(j, 1/2), k = `most`.
 
     A record adds ones where h has one sign, at most k of them, so that <x, h> moves by that many.
     """
@@ -241,7 +249,7 @@ def _signed_counts(size: int, most: int) -> float:
     return best
 
 
-def _softest(epsilon: float) -> float:
+def _most_soft_elements(epsilon: float) -> float:
     """The largest M for which soft tests are better than thresholds."""
     low, high = _SOFT_EPSILONS
     return min(6, 1 + 2 * epsilon) if low <= epsilon <= high else 0

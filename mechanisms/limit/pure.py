@@ -21,7 +21,7 @@ _MARGIN = 1e-11
 
 @dataclass(frozen=True)
 class PureLimit:
-    """The least E||n||^2 of epsilon-DP noise for changes in the unit ball of l2, M = `size`.
+    """The least E||n||^2 of epsilon-DP noise for changes in the unit ball of l2, M = `dimension`.
 
     It is min over theta of M / (M + 2) S_(M+2) / S_M, S_j = sum_k e^(-epsilon k) (k + theta)^j:
     docs/the_limit.md. For one element Geng and Viswanath, "The optimal mechanism in differential
@@ -29,27 +29,29 @@ class PureLimit:
     2^(-2/3) b^(2/3) (1 + b)^(2/3) + b over (1 - b)^2, b = e^-epsilon.
     """
 
-    size: int
+    dimension: int
     epsilon: float
 
     def lower(self, delta: float) -> float:
         """A lower bound, within 1e-4 where epsilon <= 10; 0 at delta > 0, where it says nothing."""
         if delta > 0:
             return 0.0
-        if self.size > 1:
-            return _least(self.size, self.epsilon)
+        if self.dimension > 1:
+            return _least(self.dimension, self.epsilon)
         b = math.exp(-self.epsilon)
         value = ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-self.epsilon) ** 2
         return value * (1 - 1e-14)
 
 
 @functools.lru_cache(maxsize=256)
-def _least(size: int, epsilon: float) -> float:
-    above, below = _ripple(size, epsilon), _ripple(size + 2, epsilon)
+def _least(dimension: int, epsilon: float) -> float:
+    above, below = _ripple(dimension, epsilon), _ripple(dimension + 2, epsilon)
     if above < _SMOOTH:
-        return size * (size + 1.0) / epsilon**2 * (1 - below) / (1 + above) * (1 - _MARGIN)
+        return (
+            dimension * (dimension + 1.0) / epsilon**2 * (1 - below) / (1 + above) * (1 - _MARGIN)
+        )
     # A cell of width h loses about (epsilon h)^2; for large epsilon the best theta is near 0.
-    least = math.exp(-epsilon / (size + 2) - 5.0)
+    least = math.exp(-epsilon / (dimension + 2) - 5.0)
     nodes = np.unique(
         np.concatenate(
             [
@@ -58,12 +60,12 @@ def _least(size: int, epsilon: float) -> float:
             ]
         )
     )
-    first, last = first_and_last(size, epsilon)
+    first, last = first_and_last(dimension, epsilon)
     parts = math.ceil(len(nodes) * (last - first + 1) / _CHUNK)
     sums = np.concatenate(
-        [_sums(size, epsilon, part) for part in np.array_split(nodes, parts)], axis=1
+        [_sums(dimension, epsilon, part) for part in np.array_split(nodes, parts)], axis=1
     )
-    return float(_on_cells(size, nodes, sums).min()) * (1 - _MARGIN)
+    return float(_on_cells(dimension, nodes, sums).min()) * (1 - _MARGIN)
 
 
 def _ripple(power: int, epsilon: float) -> float:
@@ -76,7 +78,7 @@ def _ripple(power: int, epsilon: float) -> float:
     return 2 * float(np.exp(-(power + 1) / 2 * np.log1p(terms**2)).sum() + rest)
 
 
-def _on_cells(size: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:
+def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """A lower bound of the second moment between each two nodes of theta.
 
     The sums S_j rise with theta, so that on a cell the derivative of the ratio,
@@ -84,19 +86,22 @@ def _on_cells(size: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """
     width = np.diff(nodes)
     (b0, b1, b2, b3), (t0, t1, t2, t3) = sums[:, :-1], sums[:, 1:]
-    least, most = ((size + 2) * b2 * b1 - size * t0 * t3), ((size + 2) * t2 * t1 - size * b0 * b3)
+    least, most = (
+        ((dimension + 2) * b2 * b1 - dimension * t0 * t3),
+        ((dimension + 2) * t2 * t1 - dimension * b0 * b3),
+    )
     from_left = b3 / b1 + np.minimum(least / b1 / b1, 0.0) * width
     from_right = t3 / t1 - np.maximum(most / b1 / b1, 0.0) * width
     found = np.maximum(np.maximum(from_left, from_right), b3 / t1)
-    return size / (size + 2) * found
+    return dimension / (dimension + 2) * found
 
 
-def _sums(size, epsilon, theta):
-    """S_(M-1), S_M, S_(M+1) and S_(M+2), times one number that depends on size and epsilon."""
-    first, last = first_and_last(size, epsilon)
+def _sums(dimension, epsilon, theta):
+    """S_(M-1), S_M, S_(M+1) and S_(M+2), times one number that depends on M and epsilon."""
+    first, last = first_and_last(dimension, epsilon)
     edges = np.arange(first, last + 1) + theta[:, None]
-    middle = size / epsilon
+    middle = dimension / epsilon
     # 0^0 is 1.
     falls = epsilon * (np.arange(first, last + 1) - middle)
-    weights = np.exp(scipy.special.xlogy(size - 1, edges / middle) - falls)
+    weights = np.exp(scipy.special.xlogy(dimension - 1, edges / middle) - falls)
     return np.array([(weights * edges**j).sum(axis=1) for j in range(4)])

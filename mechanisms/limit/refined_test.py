@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from mechanisms.limit.ball_test import (
+    FALLING,
     admissible,
     ball_gaps,
     ball_test,
@@ -26,10 +27,10 @@ from mechanisms.limit.ball_test import (
 )
 from mechanisms.limit.caps import cap, cap_density, cap_height
 from mechanisms.limit.threshold_test import ThresholdTest, split
-from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_optimum import least_noise
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-# The recursion serves up to this M, alone up to that one, and the closed form from the last one.
+# The recursion serves up to this M, alone up to that one, and the ball from the last one.
 _RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
 _WEIGHTS = np.geomspace(0.1, 30.0, 12)
 _TRIALS, _ROUNDS = 16, 4
@@ -47,18 +48,20 @@ _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 _GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
 # Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
 # ends them.
-_FIRST_STEP, _POINTS = 0.1, 3
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
-# Searches with twice the nodes, and the points between two bends among which those that bind are
-# added to the next one.
+# The change of a logarithm that the first programme may make, and the parts that its grid has
+# between two bends.
+_FIRST_STEP, _POINTS = 0.1, 3
+# Searches with twice the nodes, and the parts between two bends of the finer grid whose points are
+# added to the next search where values are below the grid's least by this share.
 _FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 
 
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
-    noise = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=1.0)
-    error = _squared_error(noise)
+    noise = least_noise(epsilon, delta, dimension=dimension, sensitivity=1.0)
+    error = noise.expected_square
     found, near, promising = [], [], _PROMISING[dimension > _RECURSIVE] * error
     for start in _starts(noise, epsilon, delta):
         test = _improved(_with_more_nodes(start, delta), delta, free=False)
@@ -107,16 +110,11 @@ def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
     return test
 
 
-def _squared_error(noise: SphericalProfile) -> float:
-    kind = {"shape": noise.shape, "power": noise.power, "scale": noise.scale}
-    return float(radius_moment(2, **kind))
-
-
 def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
     """-dV/d delta where the scale of the noise varies."""
     step = 1e-3
     growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
-    return 2 * step * _squared_error(noise) / (delta * max(growth, step))
+    return 2 * step * noise.expected_square / (delta * max(growth, step))
 
 
 def _starts(noise: SphericalProfile, epsilon: float, delta: float) -> Iterator[ThresholdTest]:
@@ -140,11 +138,11 @@ def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
     """The test of a density ratio above e^((1 + excess) epsilon), its gaps falling to 0 far out."""
     scale = gaussian_scale(epsilon, delta)
     radii, low = radii_around(noise.dimension, scale, _NODES), bulk(noise.dimension, scale)[0]
-    size = math.sqrt(_squared_error(noise))
+    size = math.sqrt(noise.expected_square)
 
     def log_density(r):
         r = np.maximum(r, 1e-6 * size)
-        return (noise.shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
+        return (noise.radial_shape - noise.dimension) * np.log(r) - (r / noise.scale) ** noise.power
 
     places = np.geomspace(1e-6, 100.0, 20_000) * size
     thresholds = log_density(radii) - (1 + excess) * epsilon
@@ -153,7 +151,7 @@ def _ratio_test(noise, epsilon, delta, weight, excess) -> ThresholdTest:
         dimension=noise.dimension,
         epsilon=epsilon,
         radii=radii,
-        gaps=shaped(radii, np.clip(1 + radii - outer, 0.0, 2.0), low, 1.2 * size),
+        gaps=shaped(radii, np.clip(1 + radii - outer, 0.0, 2.0), low, FALLING * size),
         weight=weight,
     )
 
@@ -279,7 +277,7 @@ def _below_grid(
 
 
 def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra: np.ndarray):
-    """The test that the linear programme proposes, and the bound that its linear model promises.
+    """The bound on the grid of the proposed test, that test, and what the linear model promises.
 
     The constraint r^2 + weight P >= nu + weight e^epsilon Q is linearised in its logarithm, where
     a change of P and Q by the same factor has nearly no effect of second order.

@@ -74,8 +74,8 @@ class Noise(ABC):
         """
         return None
 
-    def loss_survival(self, threshold: np.ndarray) -> np.ndarray | None:
-        """P(L > threshold) elementwise, or None without a closed form."""
+    def squared_norm_survival(self, threshold: np.ndarray) -> np.ndarray | None:
+        """P(||n||^2 > threshold) elementwise, or None without a closed form."""
         return None
 
     def kappa(self) -> float | None:
@@ -95,7 +95,7 @@ class Noise(ABC):
         return uncorrelated_variance(self, factors) if self.uncorrelated else None
 
     def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """`trials` draws of L, in chunks: memory does not grow with the number of trials."""
+        """`trials` draws of ||n||^2, in chunks: memory does not grow with the number of trials."""
         at_once = max(1, CHUNK // self.size)
         losses = np.empty(trials)
         for start in range(0, trials, at_once):

@@ -49,7 +49,7 @@ class IndependentGaussian(Noise):
     def slack(self, query):
         return gram_slack(query)
 
-    def loss_survival(self, threshold):
+    def squared_norm_survival(self, threshold):
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / self.sigma**2)
 
     def kappa(self):

@@ -115,7 +115,7 @@ class MatrixGaussian(Noise):
             column_directions=self.column_directions,
         )
 
-    def loss_survival(self, threshold):
+    def squared_norm_survival(self, threshold):
         if not self._norm.uniform:
             return None
         sigma = self.parameters()["sigma_min"]

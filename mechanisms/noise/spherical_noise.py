@@ -22,7 +22,7 @@ from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 class Spherical(Noise):
     """Noise R v with v uniform on the unit sphere of R^M and (R / scale)^power ~ Gamma(a/power).
 
-    The density is proportional to ||x||^(a - M) exp(-(||x|| / scale)^power): the Gaussian is
+    `mechanisms.privacy.spherical.spherical_profile` has the density. The Gaussian is
     (a, power) = (M, 2), the l2 mechanism (M, 1), R1SMG (1, 2).
 
     Args:
@@ -62,7 +62,7 @@ class Spherical(Noise):
     def profile(self, query):
         above = SphericalProfile(
             dimension=query.size,
-            shape=self.radial_shape,
+            radial_shape=self.radial_shape,
             power=self.power,
             scale=self.scale,
             sensitivity=query.reach,
@@ -72,7 +72,7 @@ class Spherical(Noise):
     def slack(self, query):
         return gram_slack(query)
 
-    def loss_survival(self, threshold):
+    def squared_norm_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale
         return scipy.special.gammaincc(self.radial_shape / self.power, radius**self.power)
 

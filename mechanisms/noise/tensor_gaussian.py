@@ -70,8 +70,8 @@ class TensorGaussian(Noise):
     def slack(self, query):
         return self._unfolded.slack(self._of_matrix(query))
 
-    def loss_survival(self, threshold):
-        return self._unfolded.loss_survival(threshold)
+    def squared_norm_survival(self, threshold):
+        return self._unfolded.squared_norm_survival(threshold)
 
     def kappa(self):
         return self._unfolded.kappa()

@@ -62,8 +62,8 @@ class PrivacyProfile(ABC):
     a float array.
     """
 
-    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are wider
-    # than rounding, so that what the rescaled noise claims is proven.
+    # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are proven
+    # and wider than rounding, so that what the rescaled noise claims is proven.
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True

@@ -249,7 +249,7 @@ class Contradictions:
         That of R1SMG is the size of one normal number, however many elements an answer has.
         """
         noise = self.mechanism.noise
-        if noise.loss_survival(np.ones(1)) is None:
+        if noise.squared_norm_survival(np.ones(1)) is None:
             return norms_of(drawn)
         wanted = int(self.effort.numbers / NUMBERS_PER_NORM / degrees_of_norm(noise))
         in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)

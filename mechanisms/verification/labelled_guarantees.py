@@ -80,7 +80,7 @@ def _l2(rng, epsilon, delta):
     scale = _rounded(sensitivity / (epsilon * (1 + rng.uniform(0.05, 1.0))), 6)
     noise = _noise("x ~ constant exp(-||x||_2 / b)", "l2", sensitivity, size, b=scale)
     profile = SphericalProfile(
-        dimension=size, shape=float(size), power=1.0, scale=scale, sensitivity=sensitivity
+        dimension=size, radial_shape=float(size), power=1.0, scale=scale, sensitivity=sensitivity
     )
     return noise, profile.delta(epsilon)
 

@@ -72,7 +72,7 @@ def norms_of(draws: np.ndarray) -> np.ndarray:
 
 
 def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> Iterator[str]:
-    """Sentences on norms (n,) of noise whose squares do not follow `loss_survival`.
+    """Sentences on norms (n,) of noise whose squares do not follow `squared_norm_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
     `fresh_noise.find_dependence_on_value`. Norms that are a little too large show in fewer draws on
@@ -88,12 +88,12 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     norms = np.sort(norms)
     # Beside that of the releases, the rounding of the norm itself: a law may have atoms.
     rounding = rounding + NORM_ROUNDING * norms
-    above = noise.loss_survival((norms + rounding) ** 2)
+    above = noise.squared_norm_survival((norms + rounding) ** 2)
     if above is None:
         return
-    reached = noise.loss_survival(np.maximum(norms - rounding, 0.0) ** 2)
+    reached = noise.squared_norm_survival(np.maximum(norms - rounding, 0.0) ** 2)
     if not all(((stated >= 0) & (stated <= 1)).all() for stated in (above, reached)):
-        yield "loss_survival of the noise states numbers that are not probabilities"
+        yield "squared_norm_survival of the noise states numbers that are not probabilities"
         return
     ranks = np.arange(len(norms) + 1) / len(norms)
     distance = float(np.maximum(ranks[1:] - (1 - above), (1 - reached) - ranks[:-1]).max())

@@ -126,7 +126,7 @@ def _parts(
     resolved: Mapping[str, str],
     above: list[Pair],
     close: list[Pair],
-    flat: list[str],
+    flat: tuple[str, ...],
     rising: list[Pair],
     margin: float,
 ) -> list[Part]:
@@ -295,7 +295,7 @@ def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: floa
 
 
 def beside_sentence(
-    pairs: list[Pair], words_before: str, finals: Mapping[str, pd.DataFrame]
+    pairs: Iterable[Pair], words_before: str, finals: Mapping[str, pd.DataFrame]
 ) -> str:
     """Differences that are reported and not judged; "" where there are none."""
     shown = [

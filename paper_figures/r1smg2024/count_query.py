@@ -3,7 +3,7 @@
 Figure 4 and the claim about its largest counts are in count_query_maps.py, the one about the order
 of its maps in count_query_order.py, errors over epsilon in count_query_errors.py. Figures are drawn
 on the run's main data set; claims are judged on the official Uber pickups only. Both read the rows
-at the epsilon that the paper gives a mechanism.
+at the budget that the paper gives a mechanism.
 """
 
 import functools
@@ -49,11 +49,11 @@ SHAPE = "89x89"
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
 
 
-def at_paper_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows at the epsilon that Figures 4 and 5 give the mechanism: 1e-5 for R1SMG, else 0.5."""
-    return rows[
-        np.isclose(rows["epsilon"], rows["mechanism"].map(count_epsilon), rtol=1e-9, atol=0)
-    ]
+def at_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows at the budget that Figures 4 and 5 give the mechanism: see `budget_words`."""
+    epsilons = rows["mechanism"].map(count_epsilon)
+    same = np.isclose(rows["epsilon"], epsilons, rtol=1e-9, atol=0)
+    return rows[same & np.isclose(rows["delta"], COUNT_DELTA, rtol=1e-9, atol=0)]
 
 
 def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
     found = official_study(
         rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=COUNT_DELTA
     )
-    return at_paper_epsilon(found)
+    return at_paper_budget(found)
 
 
 def budget_words() -> str:
@@ -101,11 +101,13 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
 def figure_5(results: Results) -> Drawn:
     """Distribution of L over the trials: on one axis, and relative to its mean."""
     dataset, source = main_dataset(results.rows, "count_query")
-    losses = at_paper_epsilon(ok_rows(results.rows, "count_query", "loss", dataset))
+    losses = at_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
     losses = losses[losses["mechanism"].isin(COMPARED)]
     if losses.empty or losses["trial"].nunique() < 3:
-        raise DrawingError(f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)}")
-    calibrations = [f for f in CALIBRATION_LINES if f in set(losses["calibration"])]
+        raise DrawingError(
+            f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)} at the paper's budget"
+        )
+    calibrations = [each for each in CALIBRATION_LINES if each in set(losses["calibration"])]
     figure = plt.figure(figsize=(PAGE, 4.6))
     above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
     sizes = above.subplots(1, len(calibrations), sharey=True, squeeze=False)[0]
@@ -115,7 +117,8 @@ def figure_5(results: Results) -> Drawn:
     _shape_panels(below.subplots(1, 2), losses[losses["calibration"] == calibrations[0]])
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     caption = (
-        f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the count query, "
+        f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
+        f"{losses['shape'].iloc[0]} count query, "
         f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
         "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histogram "
         "and kernel density of L over its mean, the same at either calibration."

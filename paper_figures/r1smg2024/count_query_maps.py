@@ -19,7 +19,7 @@ from mechanisms import Budget
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.count_query import (
-    at_paper_epsilon,
+    at_paper_budget,
     budget_sizes,
     budget_words,
     official_counts,
@@ -75,21 +75,21 @@ def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
 def figure_4(results: Results) -> Drawn:
     """Heat maps of the released counts on one colour scale, the non-private map first."""
     dataset, source = main_dataset(results.rows, "count_query")
-    cells = at_paper_epsilon(ok_rows(results.maps, "count_query", "released_count", dataset))
+    cells = at_paper_budget(ok_rows(results.maps, "count_query", "released_count", dataset))
     cells = cells[cells["mechanism"].isin(PANELS)]
     if "non-private" not in set(cells["mechanism"]):
         raise DrawingError(
-            "Figure 4 needs the maps of non-private and other mechanisms at the paper's epsilons; "
+            "Figure 4 needs the maps of non-private and other mechanisms at the paper's budgets; "
             "set count_query.map_epsilons in the config"
         )
     rows = results.rows[results.rows["dataset"] == dataset]
-    largest = mean_largest_counts(at_paper_epsilon(rows[rows["study"] == "count_query"]))
+    largest = mean_largest_counts(at_paper_budget(rows[rows["study"] == "count_query"]))
     maps = {
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
     }
     shown = [m for m in PANELS if (m, "published") in maps]
-    calibrations = [f for f in CALIBRATION_LINES if any((m, f) in maps for m in shown[1:])]
+    calibrations = [c for c in CALIBRATION_LINES if any((m, c) in maps for m in shown[1:])]
     figure = _draw_maps(maps, largest, shown, calibrations)
     trials = rows["trial"].max() + 1
     side = len(maps["non-private", "published"])

@@ -192,7 +192,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
         for k, ours, theirs in zip(factors, rank_one, largest, strict=True)
     )
     above, theirs_above = (
-        [float(noise.loss_survival(mean * times)) for times in (1, 2)]
+        [float(noise.squared_norm_survival(mean * times)) for times in (1, 2)]
         for noise in (rank_one_noise, classic.noise)
     )
     absolute = tuple(
@@ -221,4 +221,4 @@ def _probability(value: float) -> str:
 
 def _tails(key: str, side: int, factors: np.ndarray) -> np.ndarray:
     noise = noise_of(key, side)
-    return noise.loss_survival(factors * noise.loss().mean)
+    return noise.squared_norm_survival(factors * noise.loss().mean)

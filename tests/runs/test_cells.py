@@ -183,12 +183,15 @@ def test_sources_of_every_study_follow_its_imports(tiny):
 def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
     tmp_path, monkeypatch, make_config
 ):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/__init__.py").write_text("")
-    (tmp_path / "elsewhere/tables.py").write_text("SIGMA = 3.0\n")
+    (tmp_path / "elsewhere/deep").mkdir(parents=True)
+    (tmp_path / "elsewhere/__init__.py").write_text("FACTOR = 2.0\n")
+    (tmp_path / "elsewhere/unused.py").write_text("")
+    (tmp_path / "elsewhere/tables.py").write_text("from .deep.more import SIGMA\n")
+    (tmp_path / "elsewhere/deep/__init__.py").write_text("")
+    (tmp_path / "elsewhere/deep/more.py").write_text("from .. import FACTOR\nSIGMA = 3 * FACTOR\n")
     (tmp_path / "elsewhere/noise.py").write_text(
         "import numpy\n"
-        "from elsewhere import tables\n"
+        "from . import tables\n"
         "from mechanisms import AdditiveMechanism\n"
         "from mechanisms.noise.gaussian_noise import IndependentGaussian\n"
         "class Mine(AdditiveMechanism):\n"
@@ -201,8 +204,9 @@ def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
     monkeypatch.chdir(ROOT)
     config = make_config(variants={"mine": {"use": "elsewhere.noise:Mine"}}, mechanisms=["mine"])
     sources = cells_of(config)[0].sources(config)
-    assert str(tmp_path / "elsewhere/noise.py") in sources
-    assert str(tmp_path / "elsewhere/tables.py") in sources
+    own = {name for name in sources if name.startswith(str(tmp_path))}
+    files = ("__init__", "noise", "tables", "deep/__init__", "deep/more")
+    assert own == {str(tmp_path / f"elsewhere/{name}.py") for name in files}
     assert "mechanisms/noise/gaussian_noise.py" in sources
     assert "mechanisms/catalogue/mvg.py" not in sources
     assert not [name for name in sources if "numpy" in name]

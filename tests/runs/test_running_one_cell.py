@@ -163,8 +163,8 @@ def test_every_study_is_listed(capsys):
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
     assert len({line.index("data: ") for line in shown.splitlines()[::2]}) == 1
-    for name, module in all_studies().items():
+    for name, study in all_studies().items():
         assert name in shown
-        assert module.__doc__.strip().splitlines()[0] in shown
-        for dataset in module.datasets:
+        assert study.title in shown
+        for dataset in study.datasets:
             assert dataset in shown

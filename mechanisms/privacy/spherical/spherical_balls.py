@@ -4,21 +4,22 @@ With f the density of the noise and f_d that shifted by d, ||d|| = s,
 
     delta(epsilon) = integral of (f - e^epsilon f_d)_+ .
 
-The set where f exceeds a level is a ball of some radius R around 0, and that where e^epsilon f_d
-exceeds the same level is one of radius R' >= R around d. By layers, delta is the volume of the
+The set where f exceeds a level is a ball of some radius B around 0, and that where e^epsilon f_d
+exceeds the same level is one of radius B' >= B around d. By layers, delta is the volume of the
 first ball outside the second, integrated over the levels. In other words, noise of falling density
-is uniform in a ball of random radius R, and delta is the mean share of that ball outside the other.
-Nothing cancels, however small delta is.
+is uniform in a ball of random radius B, and delta is the mean share of that ball outside the other.
+Nothing cancels, however small delta is. The share rises with the distance of the centres, and so
+does delta, for every epsilon at once: the worst pair of an l2 ball is any pair at distance s.
 
-In units of R let the other radius be 1 + e and the distance of the centres e + d, so that the first
+In units of B let the other radius be 1 + x and the distance of the centres x + d, so that the first
 ball begins to leave the second at d = 0. A ball that moves out loses volume at the rate of the area
 of the disc whose rim both spheres share. With z the height of this disc above the first centre,
-away from the second, at the distance e + h,
+away from the second, at the distance x + h,
 
-    share = C int_0^d (1 - z^2)^((M - 1) / 2) dh,    1 - z = h / 2 (1 + (e + 2) / (e + h)),
+    share = C int_0^d (1 - z^2)^((M - 1) / 2) dh,    1 - z = h / 2 (1 + (x + 2) / (x + h)),
 
 where C is the volume of the unit ball in R^(M - 1) over that in R^M. The spheres touch at h = 0,
-z = 1, and at h = 2, z = -1. On a sphere of radius R, L > epsilon exactly at heights above z(d).
+z = 1, and at h = 2, z = -1. On a sphere of radius B, L > epsilon exactly at heights above z(d).
 """
 
 from functools import cache
@@ -35,10 +36,10 @@ KINKY = 12
 _CUT = 27.0
 # Where z is below -_MOSTLY_OUT / sqrt(M), what is left of the ball is integrated, from d to 2.
 _MOSTLY_OUT = 0.5
-# The integrand starts in a layer as thin as e. The rule is graded down to _FINEST of the length,
+# The integrand starts in a layer as thin as x. The rule is graded down to _FINEST of the length,
 # and not at all where the layer is below _LOST of it.
 _FINEST, _LOST = 1e-9, 1e-13
-# Bounds of log(1 + e) and of log(e + d), against overflow: beyond, the share is 0 or 1.
+# Bounds of log(1 + x) and of log(x + d), against overflow: beyond, the share is 0 or 1.
 FAR, _NEAREST, _FURTHEST = 200.0, -708.0, 400.0
 # The layer of a range of no length, against 0 / 0.
 _TINY = 1e-307
@@ -47,26 +48,26 @@ _CHUNK = 512
 
 
 class SphericalLaw(NamedTuple):
-    """M, a, p and s / b of spherical noise with density ~ ||x||^(a - M) exp(-(||x|| / b)^p)."""
+    """M, a, p and s / b of the noise of `spherical_profile`."""
 
     dimension: int
-    shape: float
+    radial_shape: float
     power: float
     ratio: float
 
     @property
     def gap(self) -> float:
         """M - a: the power with which the density is singular at the origin."""
-        return self.dimension - self.shape
+        return self.dimension - self.radial_shape
 
     @property
     def order(self) -> float:
         """k = a / p: the order of the gamma law of v = (r / b)^p."""
-        return self.shape / self.power
+        return self.radial_shape / self.power
 
 
 class Meeting(NamedTuple):
-    """Of two balls, arrays of one shape: u = log(R' / R), e, d and z(d).
+    """Of two balls, arrays of one shape: u = log(B' / B), x, d and z(d).
 
     The height z is above 1 or below -1 where the spheres do not meet.
     """
@@ -78,7 +79,7 @@ class Meeting(NamedTuple):
 
 
 def meeting(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting:
-    """The balls of level f(R), at v = (R / b)^p; arrays that broadcast."""
+    """The balls of level f(B), at v = (B / b)^p; arrays that broadcast."""
     u = _log_radius_ratio(noise, log_v, epsilon)
     far = np.maximum(u - FAR, 0.0)
     excess = np.expm1(u - far)
@@ -93,14 +94,14 @@ def meeting(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> Meet
 def _bounded_reach(
     noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray, excess: np.ndarray
 ) -> np.ndarray:
-    """d = e + d - e for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
+    """d = x + d - x for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
 
     That is a loss's distance from the largest one. Where it is small, all of delta comes from
     small balls, and the rounding of log v would count many times over.
     """
     v = np.exp(log_v)
     largest = noise.ratio**noise.power
-    # In units of R' = 1 + e the distance is ((s / b)^p / (v + epsilon))^(1 / p).
+    # In units of B' = 1 + x the distance is ((s / b)^p / (v + epsilon))^(1 / p).
     log_distance = np.log1p((largest - epsilon - v) / (v + epsilon)) / noise.power
     return 1 + (1 + excess) * np.expm1(log_distance)
 
@@ -141,7 +142,23 @@ class Range(NamedTuple):
 
 
 def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
-    """Between h = d and where the integrand is negligible."""
+    """Between h = d and where the integrand is negligible.
+
+    What is left out next to h = 0 or h = 2 is a share of the integral of 2e-12 at most. It is that
+    of a power of
+
+        1 - z^2 = h (2 - h) (2 x + h) (2 x + 2 + h) / (2 (x + h))^2,
+
+    whose logarithm is concave in log h and in log k, k = 2 - h. In log h its second derivative is
+    h times 2 x / (2 x + h)^2 - 2 x / (x + h)^2 + (2 x + 2) / (2 x + 2 + h)^2 - 2 / (2 - h)^2, where
+    the second term outweighs the first, the third is at most 1/2 and the last at least that. In
+    log k it is k times 2 g(x + 2) - g(2) - g(2 x + 2) - g(2 x + 4), g(c) = c / (c - k)^2, and g is
+    convex.
+
+    So if what is left out is stretched to the whole range, its end at h = 0 or 2 fixed, the
+    integrand grows at every point by at least as much as at the rim, which goes to the other end:
+    by e^(_CUT - 1/8) or more. (1/8 as the range may end beyond the equator, where the peak is.)
+    """
     half = (noise.dimension - 1) / 2
     _, excess, reach, height = balls
     rest = height < -_MOSTLY_OUT / noise.dimension**0.5
@@ -205,14 +222,14 @@ def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
 
 
 def distance_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """e + h at which z is this height."""
+    """x + h at which z is this height."""
     square = excess * (excess + 2)
     far = np.sqrt(height**2 + square) + np.abs(height)
     return np.where(height > 0, square / far, far)
 
 
 def reach_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """h at which z is this height; without the cancellation of e + h - e."""
+    """h at which z is this height; without the cancellation of x + h - x."""
     distance = distance_at(excess, height)
     return (1 - height) * (excess + distance) / (1 + excess + distance + height)
 

@@ -50,7 +50,8 @@ def _log_delta(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
         fine, outer_error, inner_error, tail = _panel_sums(noise, epsilon, panels, reference)
         scale = total + np.bincount(owner, fine, epsilon.size)
         split = (outer_error > _TARGET * scale[owner]) & (level < _LEVELS - 1)
-        # What is not smooth asks for few panels on each level; many mean rounding errors.
+        # A place that is not smooth asks for few halves on each level. Where many are asked for the
+        # rules differ by rounding, which halves do not cure.
         split &= np.bincount(owner[split], minlength=epsilon.size)[owner] <= _MOST_SPLITS
         for sums, part in ((total, fine), (survival, tail), (error, outer_error + inner_error)):
             sums += np.bincount(owner[~split], part[~split], epsilon.size)
@@ -69,8 +70,8 @@ def _log_delta(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
 def _panel_sums(
     noise: SphericalLaw, epsilon: np.ndarray, panels: Panels, reference: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """The integral of delta over each panel, how much it differs with fewer nodes in the outer and
-    in the inner integral, and that of P(L > epsilon); times e^-reference."""
+    """The integral of delta's integrand over each panel, how much it differs with fewer nodes in
+    the outer and in the inner integral, and that of P(L > epsilon); times e^-reference."""
     (few, few_weights), (many, weights) = (unit_gauss_legendre(count) for count in _OUTER)
     first, last = slice(few.size), slice(few.size, None)
     sparse, dense = _INNER

@@ -1,4 +1,4 @@
-"""The member of the spherical generalised gamma family with the least expected loss E R^2."""
+"""The member of the spherical generalised gamma family with the least E||n||^2, n the noise."""
 
 from functools import lru_cache
 
@@ -6,29 +6,29 @@ import numpy as np
 import scipy
 
 from mechanisms.privacy.profile import check_count, check_positive, check_target
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # Search box for (a / M, p), and where the search starts: the l2 mechanism, the Gaussian, and a
 # point between them where density is singular at the origin, which is what medium M prefers.
 _BOX = ((0.05, 1.0), (0.5, 8.0))
 _START = ((1.0, 1.0), (1.0, 2.0), (0.8, 1.5))
-TOLERANCE = 1e-4
+_TOLERANCE = 1e-4
 _SECANT_STEPS = 12
 
 
 # A study asks for one budget again and again: each search takes a second.
 @lru_cache(maxsize=64)
-def optimal_shape(
+def least_noise(
     epsilon: float, delta: float, *, dimension: int, sensitivity: float
 ) -> SphericalProfile:
-    """The (a, p) with the least E R^2 among spherical noise with delta(epsilon) = delta exactly.
+    """The noise with the least E||n||^2 among spherical noise with delta(epsilon) = delta exactly.
 
     epsilon: > 0. delta: in (0, 1). dimension: M >= 2. sensitivity: s > 0. Searched over
     a / M in [0.05, 1] and p in [0.5, 8] by the Nelder-Mead method, without randomness, until
-    log E R^2 varies by less than 1e-4 over the simplex. Its first corners include the l2 mechanism
-    (M, 1) and the Gaussian (M, 2) and it returns the best point that it met, so the result is
-    never worse than either. Along the valley between them E R^2 is flat, so that a and p are
-    determined less sharply than E R^2.
+    log E||n||^2 varies by less than 1e-4 over the simplex. Its first corners include the l2
+    mechanism (M, 1) and the Gaussian (M, 2) and it returns the best point that it met, so the
+    result is never worse than either. Along the valley between them E||n||^2 is flat, so that a and
+    p are determined less sharply than E||n||^2.
     """
     check_target(epsilon, delta)
     check_count("dimension", dimension, minimum=2)
@@ -36,31 +36,34 @@ def optimal_shape(
     if delta == 0:
         raise ValueError("delta must be > 0: pure privacy allows a = M and p <= 1 only")
 
-    # The search follows a path of nearby shapes: each scale starts at the previous expected loss.
-    last_log_loss = [2 * np.log(sensitivity)]
+    # The search follows a path of nearby shapes: each scale starts at the previous E||n||^2.
+    last_log_square = [2 * np.log(sensitivity)]
 
     def profile_at(point: np.ndarray) -> SphericalProfile:
-        kind = {"shape": float(dimension * point[0]), "power": float(point[1])}
-        moment = radius_moment(2, scale=1.0, **kind)
-        guess = float(np.exp(0.5 * (last_log_loss[0] - np.log(moment))))
-        start = SphericalProfile(dimension=dimension, scale=guess, sensitivity=sensitivity, **kind)
+        unit = SphericalProfile(
+            dimension=dimension,
+            radial_shape=float(dimension * point[0]),
+            power=float(point[1]),
+            scale=1.0,
+            sensitivity=sensitivity,
+        )
+        start = unit.scaled(float(np.exp(0.5 * (last_log_square[0] - log_square_of(unit)))))
         profile = start.scaled(_factor_nearby(start, epsilon, delta))
-        last_log_loss[0] = log_loss_of(profile)
+        last_log_square[0] = log_square_of(profile)
         return profile
 
-    def log_loss_of(profile: SphericalProfile) -> float:
-        kind = {"shape": profile.shape, "power": profile.power, "scale": profile.scale}
-        return float(np.log(radius_moment(2, **kind)))
+    def log_square_of(profile: SphericalProfile) -> float:
+        return float(np.log(profile.expected_square))
 
     found = scipy.optimize.minimize(
-        lambda point: log_loss_of(profile_at(point)),
+        lambda point: log_square_of(profile_at(point)),
         _START[0],
         method="Nelder-Mead",
         bounds=_BOX,
-        options={"initial_simplex": _START, "xatol": 2e-2, "fatol": TOLERANCE, "maxfev": 200},
+        options={"initial_simplex": _START, "xatol": 2e-2, "fatol": _TOLERANCE, "maxfev": 200},
     )
     if not found.success:
-        raise ArithmeticError(f"no optimal shape for epsilon {epsilon}, delta {delta}: {found}")
+        raise ArithmeticError(f"no least noise for epsilon {epsilon}, delta {delta}: {found}")
     best = profile_at(found.x)
     return best.scaled(best.scale_factor(epsilon, delta))
 

@@ -29,7 +29,9 @@ from mechanisms.privacy.spherical.spherical_radius import (
 
 # Below e^LOG_LEFT_OUT delta is not resolved.
 LOG_LEFT_OUT = -700.0
-# What is below e^-_CUT of the largest integrand is not integrated.
+# What is below e^-_CUT of the largest integrand is not integrated. All of that is less than this
+# share of the peak times the length of the window, 1e-9 of delta in random cases, where delta
+# changes by 2e-11 at most when it is integrated: `_ALLOWANCE` of the profile covers it.
 _CUT = 30.0
 # Steps of the scan in the law of the radius, and points in log r; nodes over h, for a few digits.
 _STEPS, _SCAN, _LOOK = 38, 81, 8
@@ -72,7 +74,7 @@ class Panels(NamedTuple):
         return Panels(lower, width, kinks, owner, first + part * span, first + (part + 1) * span)
 
     def points(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """y at these shares of the length, and its derivative by them: (panels, shares)."""
+        """y at these shares of the length, and dy by d share: arrays (panels, shares)."""
         one, two, three = _POWERS[:, self.kinks, None]
         span = (self.last - self.first)[:, None]
         t = self.first[:, None] + span * shares
@@ -245,7 +247,7 @@ def _meeting_at(
 
 
 def _log_distance(u: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """log of the distance of the centres in units of R', to full accuracy where that is nearly 1.
+    """log of the distance of the centres in units of B', to full accuracy where that is nearly 1.
 
     There the share may jump from 1 to 0 at the crossing, whose error is then that of delta.
     """

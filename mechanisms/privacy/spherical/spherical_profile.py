@@ -1,22 +1,19 @@
-"""Spherically symmetric noise with a generalised gamma radius: its exact privacy profile.
+"""Spherically symmetric noise with a generalised gamma radius: its privacy profile.
 
 The noise in R^M has density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), 0 < a <= M, p > 0,
 b > 0: a uniform direction times a radius R with (R / b)^p ~ Gamma(a / p). Members:
 
     a = M, p = 2, b = sigma sqrt 2    the Gaussian N(0, sigma^2 I)
-    a = M, p = 1                      the l2 mechanism (Joseph, Kulesza and Yu 2025)
+    a = M, p = 1                      the l2 mechanism (Hardt and Talwar 2010; its delta: Joseph,
+                                      Kulesza and Yu 2025)
     a = 1, p = 2, b = sqrt(2 sigma*)  R1SMG (Ji and Li 2024, Definition 8), sigma* a variance
 
 and for every a and p the spherical generalised gamma family (Wei, Bienstock and Polychroniadou
 2026, arXiv:2606.08681), in a parametrisation of our own: any radius with a generalised gamma law.
 
-The worst pair of an l2 ball of radius s is any pair at distance exactly s. Proof: with f the
-density and f_d the density shifted by d, delta(epsilon) = 1 - integral of min(f, e^epsilon f_d).
-By layers, that integral is the integral over tau > 0 of the volume of
-{f > tau} and {f_d > tau e^-epsilon}; as the density falls with the radius (a <= M) both sets are
-balls, around 0 and d, and the volume of the intersection of two balls falls with the distance of
-their centres. Hence delta(epsilon) rises with ||d||, for every epsilon at once: the pair at
-distance s dominates, and so do its compositions (Zhu, Dong and Wang 2022, Theorem 10).
+The density falls with the radius (a <= M), so that the pair at distance s is the worst one of an l2
+ball of radius s, for every epsilon at once (`spherical_balls`). It dominates, and so do its
+compositions (Zhu, Dong and Wang 2022, Theorem 10).
 """
 
 import math
@@ -37,9 +34,10 @@ from mechanisms.privacy.spherical import spherical_integral
 from mechanisms.privacy.spherical.spherical_balls import SphericalLaw
 from mechanisms.privacy.spherical.spherical_panels import LOG_LEFT_OUT
 
-# Relative error of delta beyond the estimated one: what the comparison of two rules misses, and
-# rounding where the profile is not steep (3e-11 at most together in random searches, and 1e-11
-# against 50-digit arithmetic).
+# Relative error of delta beyond the estimated one: what the comparison of two rules misses, what
+# both leave out (`range_of` and `first_panels`), and rounding where the profile is not steep. Finer
+# rules that leave out less find 1e-10 at most in random cases (test_spherical_integral.py), and
+# 50-digit arithmetic 1e-11 (spherical_reference.csv).
 _ALLOWANCE = 1e-9
 
 
@@ -48,16 +46,17 @@ class SphericalProfile(PrivacyProfile):
     """Profile of spherical noise in R^M on an answer of l2 sensitivity s.
 
     dimension: M >= 2 (in one dimension use LaplaceProfile or GaussianProfile).
-    shape: a, in (0, M]. power: p > 0. scale: b > 0, in units of the answer.
+    radial_shape: a, in (0, M]. power: p > 0. scale: b > 0, in units of the answer.
     sensitivity: s > 0. Raises TypeError or ValueError for anything else.
 
     Bounds are estimates: twice the difference between quadratures of different node counts, plus
     1e-9, plus the effect of rounding where the profile is steep (the l2 mechanism near its pure
-    guarantee). Where delta is below e^-700 the lower bound is 0.
+    guarantee). Where delta is below e^-700 the lower bound is 0. They are wider than rounding
+    but not proven, so that exact calibration meets the value.
     """
 
     dimension: int
-    shape: float
+    radial_shape: float
     power: float
     scale: float
     sensitivity: float
@@ -66,20 +65,28 @@ class SphericalProfile(PrivacyProfile):
 
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension, minimum=2)
-        for name in ("shape", "power", "scale", "sensitivity"):
+        for name in ("radial_shape", "power", "scale", "sensitivity"):
             check_positive(name, getattr(self, name))
-        if self.shape > self.dimension:
+        if self.radial_shape > self.dimension:
             raise ValueError(
-                f"shape must be at most the dimension {self.dimension}, got {self.shape}: beyond, "
-                "the density rises with the radius and the worst pair is not known"
+                f"radial_shape must be at most the dimension {self.dimension}, got "
+                f"{self.radial_shape}: beyond, the density rises with the radius and the worst "
+                "pair is not known"
             )
 
     @property
     def largest_loss(self) -> float:
         """(s / b)^p for a = M and p <= 1, else unbounded."""
-        if self.shape == self.dimension and self.power <= 1:
+        if self.radial_shape == self.dimension and self.power <= 1:
             return (self.sensitivity / self.scale) ** self.power
         return np.inf
+
+    @property
+    def expected_square(self) -> float:
+        """E||n||^2 = b^2 Gamma((a + 2) / p) / Gamma(a / p); inf above the largest float."""
+        ratio = log_gamma_ratio(self.radial_shape / self.power, 2 / self.power)
+        with np.errstate(over="ignore"):
+            return float(np.exp(2 * np.log(self.scale) + ratio))
 
     def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
@@ -108,7 +115,7 @@ class SphericalProfile(PrivacyProfile):
     def _noise(self) -> SphericalLaw:
         return SphericalLaw(
             int(self.dimension),
-            float(self.shape),
+            float(self.radial_shape),
             float(self.power),
             float(self.sensitivity / self.scale),
         )
@@ -125,7 +132,7 @@ class SphericalProfile(PrivacyProfile):
         log_survival = estimate.log_survival
         value[flat >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
-        # -d log delta / d epsilon = P(L > epsilon) / delta - 1: how much one ulp in epsilon moves.
+        # -d log delta / d epsilon = P(L > epsilon) / delta - 1: what an ulp of epsilon counts for.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
@@ -138,22 +145,22 @@ class SphericalProfile(PrivacyProfile):
         return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
 
 
-def _loss(noise: SphericalLaw, log_v: np.ndarray, sine: np.ndarray) -> np.ndarray:
-    """The loss at radius v = (r / b)^p and cosine t = -sine to the shift; arrays that broadcast.
+def _loss(noise: SphericalLaw, log_v: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """The loss at v = (r / b)^p and this height over r, away from the shift; arrays that broadcast.
 
-    (M - a) u + v (e^(p u) - 1) with u = log(r' / r) = log(1 + x (x + 2 sine)) / 2 and x = s / r.
+    (M - a) u + v (e^(p u) - 1), u = log(r' / r) = log(1 + x (x + 2 height)) / 2 and x = s / r.
     """
     log_x = np.log(noise.ratio) - log_v / noise.power
     # Above e^300 the logarithm of r' / r is that of s / r.
     x = np.exp(np.minimum(log_x, 300.0))
     # r' = 0, at a pole for r = s, has loss -inf or finite: the floor keeps 0 times inf away.
-    square = np.maximum(x * (x + 2 * sine), np.nextafter(-1.0, 0.0))
+    square = np.maximum(x * (x + 2 * height), np.nextafter(-1.0, 0.0))
     u = 0.5 * np.log1p(square) + np.maximum(log_x - 300.0, 0.0)
     return noise.gap * u + _growth(log_v, noise.power * u)
 
 
 def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
-    """v (e^(pu) - 1) without overflow before the product does."""
+    """v (e^(pu) - 1), also where e^(pu) alone overflows; about e^700 at most."""
     near = np.exp(log_v) * np.expm1(np.minimum(pu, 1.0))
     if pu.max(initial=0.0) <= 1.0:
         return near
@@ -166,13 +173,3 @@ def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=32)
 def _estimate(noise: SphericalLaw, epsilon: bytes) -> spherical_integral.Estimate:
     return spherical_integral.log_delta(noise, np.frombuffer(epsilon))
-
-
-def radius_moment(order: float, *, shape: float, power: float, scale: float) -> float:
-    """E[R^order] = b^order Gamma((a + order) / p) / Gamma(a / p), for order >= 0.
-
-    inf where it exceeds the largest float. The moments of the loss L = ||n||^2 have even order.
-    """
-    ratio = log_gamma_ratio(shape / power, order / power)
-    with np.errstate(over="ignore"):
-        return float(np.exp(order * np.log(scale) + ratio))

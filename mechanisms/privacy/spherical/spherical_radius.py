@@ -38,7 +38,9 @@ def log_ball_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
 
 
 def _log_weight(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
-    return np.log((noise.gap + noise.shape * np.exp(np.maximum(y, -700.0))) / noise.dimension)
+    return np.log(
+        (noise.gap + noise.radial_shape * np.exp(np.maximum(y, -700.0))) / noise.dimension
+    )
 
 
 def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:

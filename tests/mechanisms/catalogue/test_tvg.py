@@ -82,9 +82,9 @@ def test_without_weights_it_is_the_analytic_gaussian():
     sigma = other.noise.sigma
     # Directions do not matter where all variances are one.
     for each in (mechanism, calibrated(axis_directions=TURNED)):
-        assert each.noise.loss_survival(3.0) == pytest.approx(chi2(24).sf(3.0 / sigma**2))
+        assert each.noise.squared_norm_survival(3.0) == pytest.approx(chi2(24).sf(3.0 / sigma**2))
         assert each.noise.kappa() == 1
-    assert calibrated(axis_precision=THETA).noise.loss_survival(3.0) is None
+    assert calibrated(axis_precision=THETA).noise.squared_norm_survival(3.0) is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.limit import soft_search
 from mechanisms.limit.pure import PureLimit
 from mechanisms.limit.soft_search import soft_test
 from mechanisms.limit.soft_test import SoftTest
@@ -74,6 +75,12 @@ def test_the_radii_of_every_budget_rise():
     epsilon, delta = 1.5209715839249383, 8.910817052657114e-05
     beside = soft_test(3, 1.521, delta).lower(delta)
     assert soft_test(3, epsilon, delta).lower(delta) == pytest.approx(beside, rel=0.01)
+
+
+def test_a_programme_that_takes_too_many_steps_counts_as_failed(monkeypatch):
+    assert soft_test(2, 0.5, 1e-5).weights.any()
+    monkeypatch.setattr(soft_search, "_STEPS", 5)
+    assert not soft_test(2, 0.5, 1e-5).weights.any()
 
 
 def test_no_mechanism_with_an_exact_profile_is_below_a_soft_test():

@@ -41,7 +41,7 @@ def test_mean_loss_is_within_three_standard_errors(key, shape, make_query):
 def test_empirical_survival_of_the_loss(key, make_query):
     mechanism = calibrated(key, make_query(3, 4))
     thresholds = mechanism.expected_loss() * np.array([0.5, 1, 2])
-    exact = mechanism.noise.loss_survival(thresholds)
+    exact = mechanism.noise.squared_norm_survival(thresholds)
     if exact is None:
         pytest.skip(f"{key} has no closed form for the distribution of L")
     losses = mechanism.noise.squared_norms(np.random.default_rng(2), TRIALS)

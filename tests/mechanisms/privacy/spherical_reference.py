@@ -126,7 +126,7 @@ def cases():
             more = [(e, d) for e in (0.1, 10.0) for d in (1e-5, 1e-15)] if index < 2 else []
             for epsilon, delta in wanted + more:
                 profile = SphericalProfile(
-                    dimension=dimension, shape=shape, power=power, scale=1.0, sensitivity=1.0
+                    dimension=dimension, radial_shape=shape, power=power, scale=1.0, sensitivity=1.0
                 )
                 yield dimension, shape, power, profile.scale_factor(epsilon, delta), epsilon
 

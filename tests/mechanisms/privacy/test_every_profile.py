@@ -27,7 +27,9 @@ PROFILES = [
         for rows, ratio in ((1, 0.8), (5, 0.5), (400, 0.25))
     ),
     *(
-        SphericalProfile(dimension=size, shape=shape, power=power, scale=scale, sensitivity=1.0)
+        SphericalProfile(
+            dimension=size, radial_shape=shape, power=power, scale=scale, sensitivity=1.0
+        )
         for size, shape, power, scale in (
             (3, 1.0, 2.0, 50.0),
             (16, 1.0, 2.0, 5.0),

@@ -133,7 +133,9 @@ def test_bounds_of_a_run_without_noise_in_reach_are_told():
 
 @pytest.mark.slow
 def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_delta():
-    base = SphericalProfile(dimension=6, shape=6.0, power=2.0, scale=math.sqrt(2), sensitivity=1.0)
+    base = SphericalProfile(
+        dimension=6, radial_shape=6.0, power=2.0, scale=math.sqrt(2), sensitivity=1.0
+    )
     ten = base.compose(10)
     found = ten.scale_factor(1.0, 1e-20)
     assert ten.scaled(found).delta(1.0).upper == pytest.approx(1e-20, rel=1e-6)
@@ -144,7 +146,7 @@ def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_d
 
 def test_heavy_tailed_releases_are_bounded_closely_at_every_epsilon():
     """Losses of up to 1e5 matter, those of 1e-3 too."""
-    base = SphericalProfile(dimension=2410, shape=1, power=2, scale=1e5, sensitivity=1)
+    base = SphericalProfile(dimension=2410, radial_shape=1, power=2, scale=1e5, sensitivity=1)
     epsilon = np.array([0.01, 0.5, 8.0, 100.0])
     found = base.compose(4).delta(epsilon)
     assert np.all(np.array(found.upper) / np.array(found.lower) < [1.002, 1.001, 1.001, 1.03])

@@ -8,8 +8,8 @@ import spherical_reference
 
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
-from mechanisms.privacy.spherical.spherical_optimum import optimal_shape
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_optimum import least_noise
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 with spherical_reference.TABLE.open() as file:
     TABLE = [
@@ -20,7 +20,11 @@ with spherical_reference.TABLE.open() as file:
 
 def spherical(dimension, shape, power, scale, sensitivity=1.0):
     return SphericalProfile(
-        dimension=int(dimension), shape=shape, power=power, scale=scale, sensitivity=sensitivity
+        dimension=int(dimension),
+        radial_shape=shape,
+        power=power,
+        scale=scale,
+        sensitivity=sensitivity,
     )
 
 
@@ -153,8 +157,8 @@ def solve_scale(epsilon, delta, *, sensitivity, **kind):
 
 
 def test_solve_scale_of_r1smg_anchor():
-    scale = solve_scale(1.0, 1e-5, dimension=16, shape=1.0, power=2.0, sensitivity=1.0)
-    assert radius_moment(2, shape=1.0, power=2.0, scale=scale) == pytest.approx(3.03e10, rel=1e-3)
+    scale = solve_scale(1.0, 1e-5, dimension=16, radial_shape=1.0, power=2.0, sensitivity=1.0)
+    assert spherical(16, 1.0, 2.0, scale).expected_square == pytest.approx(3.03e10, rel=1e-3)
     assert 16 / mu_for(1.0, 1e-5) ** 2 == pytest.approx(223, rel=5e-3)
 
 
@@ -163,7 +167,7 @@ def test_solve_scale_of_r1smg_anchor():
     ("dimension", "shape", "power"), [(3, 3.0, 1.0), (16, 1.0, 2.0), (10**6, 10.0**6, 1.5)]
 )
 def test_solve_scale_reaches_delta(dimension, shape, power, delta):
-    kind = {"dimension": dimension, "shape": shape, "power": power, "sensitivity": 2.5}
+    kind = {"dimension": dimension, "radial_shape": shape, "power": power, "sensitivity": 2.5}
     scale = solve_scale(0.4, delta, **kind)
     # Near the pure limit of the l2 mechanism neighbouring scales differ by more than 1e-9.
     steep = shape == dimension and power <= 1 and delta < 1e-10
@@ -174,38 +178,47 @@ def test_solve_scale_reaches_delta(dimension, shape, power, delta):
 def test_solve_scale_of_the_gaussian_member_is_the_analytic_gaussian():
     for dimension in (2, 100, 10**7):
         scale = solve_scale(
-            1.0, 1e-5, dimension=dimension, shape=float(dimension), power=2.0, sensitivity=1.0
+            1.0,
+            1e-5,
+            dimension=dimension,
+            radial_shape=float(dimension),
+            power=2.0,
+            sensitivity=1.0,
         )
         assert scale / np.sqrt(2) == pytest.approx(3.73063163481594, rel=1e-11)
 
 
-def test_radius_moments():
-    # Half-normal radius of R1SMG: E R^2 = sigma*, E R^4 = 3, E R^8 = 105 (kurtosis 35/3).
-    moments = [radius_moment(k, shape=1.0, power=2.0, scale=np.sqrt(2)) for k in (0, 2, 4, 8)]
-    np.testing.assert_allclose(moments, [1, 1, 3, 105], rtol=1e-13)
-    # Gaussian: E ||n||^2 = M sigma^2 without loss of digits at large M.
-    large = radius_moment(2, shape=1e7, power=2.0, scale=np.sqrt(2))
-    assert large == pytest.approx(1e7, rel=1e-14)
-    assert radius_moment(2, shape=5.0, power=1.0, scale=1.0) == pytest.approx(30.0, rel=1e-14)
+@pytest.mark.parametrize(
+    ("dimension", "shape", "power", "scale", "known"),
+    [
+        # The half-normal radius of R1SMG: sigma*.
+        (9, 1.0, 2.0, np.sqrt(2), 1.0),
+        # Gaussian: M sigma^2, without loss of digits at large M.
+        (10**7, 1e7, 2.0, np.sqrt(2), 1e7),
+        # The l2 mechanism: M (M + 1) b^2.
+        (5, 5.0, 1.0, 3.0, 270.0),
+    ],
+)
+def test_expected_square(dimension, shape, power, scale, known):
+    found = spherical(dimension, shape, power, scale).expected_square
+    assert found == pytest.approx(known, rel=1e-14)
 
 
 @pytest.mark.parametrize(("dimension", "epsilon", "delta"), [(3, 1.0, 1e-5), (30, 0.5, 0.05)])
-def test_optimal_shape_beats_its_members(dimension, epsilon, delta):
-    best = optimal_shape(epsilon, delta, dimension=dimension, sensitivity=2.0)
+def test_least_noise_beats_its_members(dimension, epsilon, delta):
+    best = least_noise(epsilon, delta, dimension=dimension, sensitivity=2.0)
     assert best.delta(epsilon).value == pytest.approx(delta, rel=1e-9)
 
-    def loss(profile):
-        return radius_moment(2, shape=profile.shape, power=profile.power, scale=profile.scale)
+    def least_of(shape, power):
+        unit = spherical(dimension, shape, power, 2.0, sensitivity=2.0)
+        return unit.scaled(unit.scale_factor(epsilon, delta)).expected_square
 
     for power in (1.0, 2.0):
-        kind = {"dimension": dimension, "shape": float(dimension), "power": power}
-        scale = solve_scale(epsilon, delta, **kind, sensitivity=2.0)
-        assert loss(best) <= radius_moment(2, shape=dimension, power=power, scale=scale)
+        assert best.expected_square <= least_of(float(dimension), power)
     # A local minimum, to its stated tolerance.
     for shape, power in ((0.97, 1.0), (1.0, 0.97), (1.0, 1.03)):
-        near = {"shape": best.shape * shape, "power": best.power * power}
-        scale = solve_scale(epsilon, delta, dimension=dimension, **near, sensitivity=2.0)
-        assert loss(best) <= radius_moment(2, **near, scale=scale) * (1 + 1e-4)
+        near = least_of(best.radial_shape * shape, best.power * power)
+        assert best.expected_square <= near * (1 + 1e-4)
 
 
 def test_composition_of_the_gaussian_member_is_gaussian():
@@ -229,7 +242,11 @@ def test_composition_once_is_the_profile_itself():
     [
         ({"dimension": 1}, ValueError, "dimension must be at least 2, got 1"),
         ({"dimension": 3.5}, TypeError, "dimension must be an integer, got 3.5"),
-        ({"shape": 4.5}, ValueError, "shape must be at most the dimension 4, got 4.5"),
+        (
+            {"radial_shape": 4.5},
+            ValueError,
+            "radial_shape must be at most the dimension 4, got 4.5",
+        ),
         ({"power": 0.0}, ValueError, "power must be finite and > 0, got 0.0"),
         ({"scale": np.nan}, ValueError, "scale must be finite and > 0"),
         ({"sensitivity": -1.0}, ValueError, "sensitivity must be finite and > 0"),
@@ -237,7 +254,7 @@ def test_composition_once_is_the_profile_itself():
     ],
 )
 def test_bad_arguments_are_named(change, error, words):
-    good = {"dimension": 4, "shape": 1.0, "power": 2.0, "scale": 1.0, "sensitivity": 1.0}
+    good = {"dimension": 4, "radial_shape": 1.0, "power": 2.0, "scale": 1.0, "sensitivity": 1.0}
     with pytest.raises(error, match=words):
         SphericalProfile(**{**good, **change})
 
@@ -245,9 +262,7 @@ def test_bad_arguments_are_named(change, error, words):
 @pytest.mark.parametrize("dimension", [3, 16, 1000, 26_010, 10**6])
 @pytest.mark.parametrize("epsilon", [1e-5, 0.71, 5.42])
 def test_the_l2_mechanism_is_purely_private_at_its_largest_loss(dimension, epsilon):
-    profile = SphericalProfile(
-        dimension=dimension, shape=float(dimension), power=1.0, scale=1 / epsilon, sensitivity=1.0
-    )
+    profile = spherical(dimension, float(dimension), 1.0, 1 / epsilon)
     assert profile.delta(epsilon) == (0.0, 0.0, 0.0)
     assert np.isfinite(profile.delta(0.99 * epsilon).value)
     assert profile.epsilon(0.0).value == pytest.approx(epsilon, rel=1e-12)

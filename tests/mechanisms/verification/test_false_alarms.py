@@ -196,7 +196,7 @@ class TwoSizes(IndependentGaussian):
         sizes = rng.choice((1.0, 2.0), (trials, 1))
         return sizes * draws / np.linalg.norm(draws, axis=1, keepdims=True)
 
-    def loss_survival(self, threshold):
+    def squared_norm_survival(self, threshold):
         return np.where(threshold < 1, 1.0, np.where(threshold < 4, 0.5, 0.0))
 
 
@@ -211,7 +211,7 @@ def test_a_norm_may_have_a_few_values_only():
 @pytest.mark.parametrize("stated", [np.nan, -0.1, 1.1])
 def test_what_is_stated_of_the_norm_is_a_probability(stated):
     class Strange(IndependentGaussian):
-        def loss_survival(self, threshold):
+        def squared_norm_survival(self, threshold):
             return np.full(np.shape(threshold), stated)
 
     strange = Strange(shape=(2,), sigma=1.0)

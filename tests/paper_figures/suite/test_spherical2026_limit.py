@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.privacy.spherical.spherical_profile import SphericalProfile, radius_moment
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 from paper_figures.spherical2026.guarantee import (
     largest_delta,
     tangent_at_no_noise,
@@ -52,12 +52,14 @@ def test_the_tangent_is_that_of_delta_over_the_variance():
 @pytest.mark.parametrize("shape", [1.0, 101.0])
 def test_spheres_in_high_dimension_tend_to_gaussians_of_their_mean_square(shape):
     size, epsilon = 10_000, 1.0
-    scale = math.sqrt(4 * size / radius_moment(2, shape=shape, power=2.0, scale=1.0))
-    profile = SphericalProfile(dimension=size, shape=shape, power=2.0, scale=scale, sensitivity=1.0)
+    unit = SphericalProfile(
+        dimension=size, radial_shape=shape, power=2.0, scale=1.0, sensitivity=1.0
+    )
+    scale = math.sqrt(4 * size / unit.expected_square)
     middles = (np.arange(2000) + 0.5) / 2000
     variances = scale**2 * scipy.stats.gamma(shape / 2).ppf(middles) / size
     mixture = np.mean([delta_of(variance, epsilon) for variance in variances])
-    true = profile.delta(epsilon).value
+    true = unit.scaled(scale).delta(epsilon).value
     assert true == pytest.approx(mixture, rel=0.01)
     # One Gaussian of the mean variance is more private.
     assert true > delta_of(4.0, epsilon)

@@ -59,7 +59,7 @@ def test_expanded_quantiles_agree_with_closed_forms(monkeypatch):
     from mechanisms.noise.gaussian_noise import IndependentGaussian
     from mechanisms.strategies.workload import Identity
 
-    monkeypatch.setattr(IndependentGaussian, "loss_survival", lambda self, threshold: None)
+    monkeypatch.setattr(IndependentGaussian, "squared_norm_survival", lambda self, threshold: None)
     for cells in (801, 5000):
         noise = IndependentGaussian(shape=(cells,), sigma=1.0)
         found = loss_quantile.loss_quantile(noise, (Identity(cells),), 0.99)

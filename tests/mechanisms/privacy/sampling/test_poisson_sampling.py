@@ -170,7 +170,7 @@ def test_a_run_of_laplace_steps_against_sampled_losses():
 
 
 def test_spherical_noise_that_is_gaussian_runs_like_it():
-    arguments = {"dimension": 9, "shape": 9.0, "power": 2.0, "sensitivity": 1.0}
+    arguments = {"dimension": 9, "radial_shape": 9.0, "power": 2.0, "sensitivity": 1.0}
     spherical = SphericalProfile(scale=math.sqrt(2) * 0.7, **arguments)
     found = SampledRun(step=spherical, rate=0.1, steps=20).delta(1.5)
     assert found == pytest.approx(run(0.7, 0.1, 20).delta(1.5), rel=1e-6)
@@ -217,7 +217,7 @@ def test_bad_arguments_are_named(changed, error, words):
 def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
     # Losses of up to 1e5 matter in a run with noise like R1SMG's. The sum of the steps' own deltas
     # at the run's epsilon is a lower bound to first order, and few steps have a large loss.
-    noise = SphericalProfile(dimension=2410, shape=1, power=2, scale=2e5, sensitivity=1)
+    noise = SphericalProfile(dimension=2410, radial_shape=1, power=2, scale=2e5, sensitivity=1)
     heavy = SampledRun(step=noise, rate=0.05, steps=160)
     for epsilon in (0.5, 20.0, 2e4):
         single = heavy.steps * heavy.step_delta(epsilon).lower
