@@ -151,6 +151,7 @@ def _show(answer: dict, indent: str = "") -> str:
             lines.append(f"{indent}{name}\n{_show(value, indent + '    ')}")
         else:
             shown = f"{value:.10g}" if isinstance(value, float) else value
+            shown = "none" if value is None or value == {} else shown
             lines.append(f"{indent}{name:<{width}} {shown}")
     return "\n".join(lines)
 
@@ -199,7 +200,12 @@ def _parser() -> argparse.ArgumentParser:
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
-    listing = commands.add_parser("list", parents=[common], help="all mechanisms")
+    listing = commands.add_parser(
+        "list",
+        parents=[common],
+        help="all mechanisms",
+        description="All mechanisms, with what they claim: pure, approximate or local privacy.",
+    )
     listing.set_defaults(run=_list, show=_show_list)
 
     describe = commands.add_parser(
@@ -216,6 +222,9 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate",
         parents=[common],
         help="the noise for a query and a budget",
+        description="The parameters of the noise, and the moments of the loss, which is its squared "
+        "l2 norm: raw ones about zero, central ones about the mean. kappa is the Fisher information "
+        "times the variance of an element.",
         epilog=EXIT_STATUSES,
     )
     add_query_arguments(calibrate)

@@ -146,7 +146,7 @@ class Judging:
             "place": f"{file}:{first}",
             "link": self._code and f"{self._code}{file}#L{first}",
             "code": "".join(lines),
-            "given": {name: _plain(value) for name, value in claim.arguments.items()},
+            "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
             "declared": f"paper_figures/{claim.paper}/claims.yaml",
             "tables": [
                 name
