@@ -222,9 +222,9 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate",
         parents=[common],
         help="the noise for a query and a budget",
-        description="The parameters of the noise, and the moments of the loss, which is its squared "
-        "l2 norm: raw ones about zero, central ones about the mean. kappa is the Fisher information "
-        "times the variance of an element.",
+        description="The parameters of the noise, and the moments of the loss, its squared l2 norm: "
+        "raw ones about zero, central ones about the mean. kappa is the Fisher information times "
+        "the variance of an element.",
         epilog=EXIT_STATUSES,
     )
     add_query_arguments(calibrate)

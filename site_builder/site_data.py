@@ -222,7 +222,8 @@ class SiteData:
         """The rows of `settings` on one mechanism."""
         own = self.settings[self.settings["mechanism"] == mechanism]
         # Those that the theorem is about first.
-        return own.sort_values("outside", key=lambda why: why.ne(""), kind="stable").to_dict("records")
+        ordered = own.sort_values("outside", key=lambda why: why.ne(""), kind="stable")
+        return ordered.to_dict("records")
 
     def source_of(self, paper: str) -> str:
         """A mechanism's paper for readers: the name and year of ours, or the reference."""

@@ -207,6 +207,16 @@ def test_the_verdict_is_on_the_first_screen_of_a_phone(browser, built, path, wha
     context.close()
 
 
+@pytest.mark.parametrize("path", ["advisor.html", "compare.html", "mechanisms/index.html"])
+def test_a_desktop_shows_every_column_and_the_verdicts_first(browser, built, path):
+    context = browser.new_context(viewport=DESKTOP)
+    page = Visit(context, built).open(path)
+    wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+    assert page.evaluate(f"{wide}.map(e => e.ariaLabel)") == []
+    assert page.locator("td .badge").first.bounding_box()["y"] < DESKTOP["height"]
+    context.close()
+
+
 def test_the_search_finds_papers_claims_mechanisms_and_data(visit):
     page = visit.open("index.html")
     page.fill("[data-search] input", "usenix")

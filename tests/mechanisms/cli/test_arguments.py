@@ -42,6 +42,18 @@ def test_a_value_may_be_negative(parser, value):
     assert parser.parse_args([f"--delta={value}", "x"]).name == "x"
 
 
+def test_the_help_stands_in_for_an_error_where_nothing_is_given(capsys):
+    parser = Parser(prog="program")
+    parser.add_argument("name", help="what it is about")
+    parser.add_argument("--delta", type=number)
+    for arguments, words in (([], "what it is about"), (["--delta", "1"], "error: ")):
+        with pytest.raises(SystemExit) as stopped:
+            parser.parse_args(arguments)
+        told = capsys.readouterr()
+        assert stopped.value.code == 2 and told.out == "" and words in told.err
+        assert ("usage: program" in told.err) == (not arguments)
+
+
 def test_a_pair_may_begin_with_a_negative_number(parser):
     assert parser.parse_args(["--range", "-1,1", "x"]).range == "-1,1"
 
