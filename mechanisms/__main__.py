@@ -222,7 +222,7 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate",
         parents=[common],
         help="the noise for a query and a budget",
-        description="The parameters of the noise, and the moments of the loss, its squared l2 norm: "
+        description="The parameters of the noise and the moments of the loss, its squared l2 norm: "
         "raw ones about zero, central ones about the mean. kappa is the Fisher information times "
         "the variance of an element.",
         epilog=EXIT_STATUSES,

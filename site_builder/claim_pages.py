@@ -161,7 +161,7 @@ def _plain(value: object) -> str:
         return "; ".join(map(_plain, value))
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_plain(each)}" for name, each in value.items())
-    return str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _shown(claim: pd.Series) -> dict:
