@@ -38,6 +38,11 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
 
 
+def add_command(commands, name: str, about: str) -> Parser:
+    """A command of `add_subparsers`, with one sentence for the overview and for its own help."""
+    return commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+
+
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     """The arguments with every negative value joined to its option: --delta=-1e-5."""
     joined: list[str] = []
