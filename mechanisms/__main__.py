@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     for note in options.notes:
         print(note, file=sys.stderr)
     verdict = answer.get("verdict") if isinstance(answer, dict) else None
-    return int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
+    return options.status or int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
 
 
 def _list(options) -> list[dict]:
@@ -195,7 +195,7 @@ def _version() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
-    parser.set_defaults(notes=())
+    parser.set_defaults(notes=(), status=0)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")

@@ -34,7 +34,9 @@ def test_without_any_results(tmp_path, monkeypatch, capsys):
 
 def test_where(capsys):
     assert main(["where", "reference"]) == 0
-    assert "ledger   results/reference/claims.md" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "ledger   results/reference/claims.md" in told
+    assert "studies  results/reference/studies" in told
 
 
 def test_an_unknown_command_is_told_in_one_line(capsys):
