@@ -79,8 +79,17 @@ def _family_page(family: Family, views: list[View]) -> Page:
             "chart": chart,
             "curves": curves,
             "charted": CHARTED,
+            "uses": _uses(views),
         },
     )
+
+
+def _uses(views: list[View]) -> list[str]:
+    """What stands in brackets behind a mechanism, where it is ranked in several uses."""
+    studies = {view.study.name: view.study for view in views if any(x.use for x in view.lines)}
+    every = (each for study in studies.values() for each in study.coordinates if each.is_use)
+    # What follows in the meaning is about the column of the rows.
+    return list(dict.fromkeys(f"{x.name} ({x.meaning.split('; ')[0]})" for x in every))
 
 
 def view_title(view: View) -> str:

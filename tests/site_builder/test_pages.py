@@ -530,3 +530,13 @@ def test_a_mechanism_with_several_uses_ties_once_on_every_page(site):
     counts = set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, page)))
     (index,) = (p for p in leaderboard_pages(site) if p.path == "leaderboard/index.html")
     assert counts and counts <= set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, index)))
+
+
+def test_a_leaderboard_says_what_a_choice_and_brackets_are(site):
+    pages = {page.path: html_of(site, page) for page in leaderboard_pages(site)}
+    rate = '<br><span class="soft small">learning rate 0.15</span>'
+    assert rate in pages["leaderboard/index.html"]
+    words = "Brackets behind a mechanism have its treatment (a set of informative features, or iid"
+    assert words in pages["leaderboard/regression.html"]
+    assert "null where" not in pages["leaderboard/regression.html"]
+    assert "Brackets behind" not in pages["leaderboard/counts.html"]
