@@ -222,9 +222,9 @@
     const paired = (title, cell) => line(labels, title, mine ? cell(mine) : "—", its ? cell(its) : "—");
     const limit = ADVISOR.limit(asked);
     const rows = [
+      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.told}`] : "—")),
       row("Claims", (each) => each.guarantee),
       row("Source", (each) => (each.paper ? make("a", { href: `papers/${each.paper}.html` }, each.source) : each.source)),
-      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.told}`] : "—")),
       row("True delta where the claim is false, the largest in the range of its theorem or, if none is, outside it", (each) => (each.delta ? [number(each.delta, 3), " for a claimed ", number(each.claimed, 3)] : "—")),
       row("Variance over need, at the settings of all the papers", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
       row("Seconds of one draw of 48,000 elements", (each) => number(each.seconds ?? NaN, 2)),

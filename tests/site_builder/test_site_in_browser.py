@@ -195,6 +195,7 @@ def test_a_phone_cuts_no_option_no_name_and_no_formula(browser, built, path):
         ("papers/r1smg2024.html", ".badge.alert"),
         ("mechanisms/r1smg.html", ".badge.alert"),
         ("mechanisms/index.html", "td .badge.good"),
+        ("compare.html", "[data-pair] .badge.alert"),
         ("leaderboard/index.html", "td[data-label^=Best]"),
         ("failures.html", "td[data-label=Reason]"),
     ],
