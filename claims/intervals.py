@@ -150,7 +150,7 @@ def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0
 
 
 def bootstrapped(
-    over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray], draws: int = 10_000
+    over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray], draws: int = 40_000
 ) -> Bootstrap:
     """A statistic of one sample less that of another, independent one.
 

@@ -89,7 +89,8 @@ def judge(
 ):
     """Declare a function as the judge of its own name.
 
-    It takes the results first where it names studies, whose results it then reads.
+    It takes the results first where it names studies or timings, which it then reads, or has the
+    argument `study`.
     """
 
     def declare(function: Callable[..., Finding]) -> Callable[..., Finding]:

@@ -19,8 +19,8 @@ from mechanisms.query.words import with_minus
 
 BRACKETS = (
     "Brackets are confidence intervals: the one that the verdict on that part rests on. What "
-    "supports a claim needs 95%; what contradicts it needs 99% over all parts that are compared at "
-    "once, so more for each of several."
+    "supports a claim needs 95%; what contradicts it needs 99.99%, so that of a claim with up to "
+    "100 comparisons at most 1% is wrong."
 )
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel
 
+from claims.comparisons import number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
-from claims.rules import number, some, statement, universal
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.limit.limit import limit
@@ -205,7 +205,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 
 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
-    """As of a `Verification`, without a profile: what is below the limit cannot be private."""
+    """As `Verification.limit_broken`, of a mechanism that need not have a profile."""
     least = limit(mechanism.query, mechanism.budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
     return None if least is None or stated >= least else (stated, least)

@@ -18,7 +18,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 MEANING = {
     CONFIRMED: "Every part of the claim holds, by exact numbers or by whole intervals.",
     PARTLY: "Some parts hold; others do not, or are open. Each part has its own verdict.",
-    CONTRADICTED: "Exact numbers, or a 99% interval, show the opposite at the stated parameters.",
+    CONTRADICTED: "Exact numbers or a 99.99% interval show the opposite at the stated parameters.",
     NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
     DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
     INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",

@@ -113,7 +113,8 @@ def require_rows(dataset: Dataset, **found: int) -> None:
         if count != dataset.rows[part]
     ]
     if wrong:
+        files = ", ".join(file.name for file in dataset.files) or "the library that brings it"
         raise DataError(
-            f"{dataset.name}: wrong number of records ({'; '.join(wrong)}); the file is not the "
-            f"official one, or its publisher changed it"
+            f"{dataset.name} ({files}): wrong number of records ({'; '.join(wrong)}); the file is "
+            f"not the official one, or its publisher changed it"
         )

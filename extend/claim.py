@@ -7,9 +7,9 @@ Both read the same rows: select them once.
 
 import pandas as pd
 
+from claims.comparisons import order
 from claims.intervals import Mean
 from claims.judges import CannotJudge, Epsilon, Positive, judge
-from claims.rules import order
 from claims.verdicts import Finding, Sizes
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.selections import ok_rows

@@ -28,7 +28,7 @@ from claims.claim import all_claims
 from claims.claim_text import claim_lines
 from claims.ledger import evaluate, write_ledger
 from claims.ledger_data import ledger_text
-from mechanisms.cli.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from paper_figures.suite.ledger_picture import draw_ledger
@@ -65,14 +65,16 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "show":
             return _show(folder, options.claim, whole=options.all)
         if options.command == "judge":
-            write_ledger(folder)
-            draw_ledger(folder)
+            with writing(folder):
+                write_ledger(folder)
+                draw_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
     except ConfigError as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
     if options.command == "draw":
-        _draw(folder, stored)
+        with writing(folder):
+            _draw(folder, stored)
     elif options.command == "export":
         print(ledger_text(folder))
     elif options.command == "where":

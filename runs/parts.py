@@ -54,10 +54,15 @@ def failure(status: str, message: str) -> list[dict]:
     return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
 
 
-def write_at_once(path: Path, text: str) -> None:
-    """Write a file that is whole or not there."""
+def write_at_once(path: Path, content: str | bytes) -> None:
+    """Write a file that is whole or not there; an OSError names it."""
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(text)
+    try:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise
     temporary.replace(path)
 
 

@@ -1,5 +1,6 @@
 """Runs Snakemake on a config with one line of progress; all that it prints goes to a log."""
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -34,15 +35,17 @@ def start(config: str, cores: str) -> int:
     last: deque[str] = deque(maxlen=SHOWN)
     progress = _Progress()
     with (
-        log.open("w", encoding="utf-8") as out,
+        log.open("wb", buffering=0) as out,
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         ) as snakemake,
     ):
         for line in snakemake.stdout:
-            out.write(line)
             last.append(line)
             progress.read(line)
+            # Where the log has no room it is read all the same: Snakemake hangs if nobody reads it.
+            with contextlib.suppress(OSError):
+                out.write(line.encode())
     progress.clear()
     if snakemake.returncode and not end.exists():
         print("".join(last), end="", file=sys.stderr)

@@ -15,7 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from mechanisms.cli.arguments import Parser, new_file, new_folder, run
+from mechanisms.cli.arguments import Parser, new_file, new_folder, run, writing
 from mechanisms.query.words import in_one_line
 from runs.stored import tables_of
 from site_builder.build import ForeignFolder, build
@@ -44,11 +44,12 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"argument --out: {error}")
     try:
         tables_of(options.run)
-        if options.command == "paper":
-            write_paper(options.run, out)
-            print(out)
-            return 0
-        pages = build(RunFolder(folder), out)
+        with writing(out):
+            if options.command == "paper":
+                write_paper(options.run, out)
+                print(out)
+                return 0
+            pages = build(RunFolder(folder), out)
     except (ConfigError, NoResults, NoPaper, ForeignFolder) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2

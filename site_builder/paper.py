@@ -7,6 +7,8 @@ same bytes.
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runs.parts import write_at_once
+
 _TEXT = Path(__file__).parent / "templates/paper.typ"
 
 
@@ -36,5 +38,4 @@ def write_paper(run: str, out: Path) -> None:
         )
     except typst.TypstError as error:
         raise NoPaper(f"the run {run} lacks what it states: {error}") from error
-    # Not by typst, whose errors name no file.
-    out.write_bytes(content)
+    write_at_once(out, content)

@@ -35,6 +35,9 @@ def is_archive(name: str) -> bool:
 def members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
     """The regular files of a tar (also gzipped) or zip archive, in stored order.
 
+    Args:
+        archive: a zip archive by its name, also one of PyTorch (.pth), else a tar.
+
     Yields:
         (path inside the archive, bytes, open binary stream); the stream is valid until the next.
 
@@ -42,7 +45,7 @@ def members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
         DataError: truncated, damaged or encrypted archive, unsafe member, two members of the same
             path, more than `MAX_UNPACKED_BYTES` or `MAX_MEMBERS` in total.
     """
-    read = _zip_members if archive.name.endswith(".zip") else _tar_members
+    read = _zip_members if archive.name.endswith((".zip", ".pth")) else _tar_members
     total, paths = 0, set()
     with reading(archive, _DAMAGED):
         for name, size, wrong, opened in read(archive):

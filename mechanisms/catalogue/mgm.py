@@ -17,15 +17,23 @@ def zeta(size: int, delta: float) -> float:
     return math.sqrt(-2 * math.log(delta) + 2 * math.sqrt(-size * math.log(delta)) + size)
 
 
+def norm_bound(size: int, budget: Budget) -> float:
+    """sqrt(zeta^2 + 2 epsilon) - zeta, written without its cancellation.
+
+    Theorems 1 to 3 let the sensitivity in units of the noise's standard deviation be at most this,
+    in a norm of their own.
+    """
+    z = zeta(size, budget.delta)
+    return 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
+
+
 def frobenius_bound(query: Query, budget: Budget) -> float:
     """B of mgm2021 Theorems 1 and 2: ((-zeta + sqrt(zeta^2 + 2 epsilon)) / s)^2.
 
     Equal to (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2) with alpha = s^2 and
-    beta = 2 zeta s, written without its cancellation.
+    beta = 2 zeta s.
     """
-    z = zeta(query.size, budget.delta)
-    root = 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
-    return (root / query.l2_sensitivity) ** 2
+    return (norm_bound(query.size, budget) / query.l2_sensitivity) ** 2
 
 
 def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
@@ -149,9 +157,7 @@ class IDN(AdditiveMechanism):
         if query.element_range is None:
             raise Unsupported("needs element_range (a, b): Theorem 3 assumes elements in [a, b]")
         a, b = query.element_range
-        z = zeta(m * n, budget.delta)
-        root = 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
-        bound = m * (root / ((b - a) * math.sqrt(m * n))) ** 2
+        bound = m * (norm_bound(m * n, budget) / ((b - a) * math.sqrt(m * n))) ** 2
         squares = direction_weights("workload", workload, None, m)
         std = np.sqrt(optimal_variances(squares, bound))
         return MatrixGaussian(row_std=std, column_std=np.ones(n))

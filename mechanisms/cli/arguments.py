@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mechanisms.cli.interrupts import INTERRUPTED
@@ -104,13 +104,25 @@ def new_folder(text: str) -> Path:
     raise argparse.ArgumentTypeError(f"must be a folder, not a file or below one, got {text!r}")
 
 
+@contextlib.contextmanager
+def writing(place: Path | str) -> Iterator[None]:
+    """Name what is written in an error of the system that names no file, as a full disk's does."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(place)
+        raise
+
+
 def run(main: Callable[[], int]) -> int:
     """The exit status of `main()`, also where what it prints cannot be written."""
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         status = main()
         # Does nothing where there is no standard output.
-        print(end="", flush=True)
+        with writing("standard output"):
+            print(end="", flush=True)
     except OSError as error:
         # Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from mechanisms.cli.arguments import new_file, number
+from mechanisms.cli.arguments import new_file, number, writing
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     query_of,
@@ -52,7 +52,8 @@ def _run(options: argparse.Namespace) -> dict:
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     if options.certificate:
         written = json.dumps({"limits": [limit_certificate(query, budget)]})
-        options.certificate.write_text(written, encoding="utf-8")
+        with writing(options.certificate):
+            options.certificate.write_text(written, encoding="utf-8")
     return answer(query, budget, fast=options.fast)
 
 

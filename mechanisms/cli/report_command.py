@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from mechanisms.cli.arguments import new_folder, number
+from mechanisms.cli.arguments import new_folder, number, writing
 from mechanisms.cli.compare_command import tell
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
@@ -80,10 +80,11 @@ def add_report_command(commands) -> None:
             stated = _fields(query_of(options))
         claim = {"epsilon": options.epsilon, "delta": options.delta}
         found = _with_options(report_on(subject, stated=stated, **claim, tell=tell))
-        options.out.mkdir(parents=True, exist_ok=True)
         command = shlex.join(["python", "-m", "mechanisms", *options.arguments])
         path = options.out / "report.html"
-        path.write_text(page(found, command), encoding="utf-8")
+        with writing(path):
+            options.out.mkdir(parents=True, exist_ok=True)
+            path.write_text(page(found, command), encoding="utf-8")
         tell("")
         return found, path
 

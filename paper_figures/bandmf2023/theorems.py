@@ -7,8 +7,8 @@ overlap, so that n steps are n / p steps of DP-SGD at that rate (one record is a
 
 import math
 
+from claims.comparisons import statement
 from claims.judges import Count, Delta, Epsilon, Probability, judge
-from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms.privacy.sampling.poisson_sampling import noise_multiplier
 from mechanisms.strategies.streams.optimised_toeplitz import banded

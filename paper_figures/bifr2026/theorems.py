@@ -6,8 +6,8 @@ from itertools import product
 
 import scipy
 
+from claims.comparisons import universal
 from claims.judges import judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.strategies.streams.closed_forms import banded_inverse_root
 from mechanisms.strategies.streams.factorisation import ToeplitzFactorisation

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from claims.comparisons import statement, universal
 from claims.judged_rows import pick
 from claims.judges import CannotJudge, judge
-from claims.rules import statement, universal
 from claims.verdicts import Finding, Part
 from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.designs import Design, factorisation

@@ -5,9 +5,9 @@ A stream has n numbers; one person changes one of them by at most 1. Errors are 
 
 import math
 
+from claims.comparisons import number, universal
 from claims.judged_rows import listed
 from claims.judges import judge
-from claims.rules import number, universal
 from claims.verdicts import Finding
 from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.closed_forms import binary_tree, square_root

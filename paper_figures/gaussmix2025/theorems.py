@@ -1,7 +1,7 @@
 """gaussmix2025: how much variance its privacy bound asks for, beside the bound before it."""
 
+from claims.comparisons import universal
 from claims.judges import Delta, judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.gaussmix2025.sketch import EPSILONS, LEAST, ROWS, SKETCHES, added_variances

@@ -3,9 +3,9 @@
 import math
 from typing import Literal
 
+from claims.comparisons import universal
 from claims.judged_rows import listed
 from claims.judges import Count, Delta, Epsilon, judge
-from claims.rules import universal
 from claims.verdicts import Finding, Outcome, Part
 from datasets.titles import dataset_title
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for

@@ -4,9 +4,9 @@ import math
 
 import scipy
 
+from claims.comparisons import statement
 from claims.judged_rows import listed
 from claims.judges import Delta, Epsilon, judge
-from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms.privacy.gaussian_profile import mu_for
 

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from claims.comparisons import Signal, equal, order, statement
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import calibrated, gain, listed, over_budgets, pick, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
-from claims.rules import Signal, equal, order, statement
 from claims.verdicts import Finding, Part
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import Signal, order
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
-from claims.rules import Signal, order
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
@@ -69,7 +69,7 @@ def gradients_beside_features(
         floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
         sizes = _unlike_sizes(results.rows, dataset, list(frames))
         own_rows = results.rows[results.rows["study"] == STUDY]
-        descended = own_rows[own_rows["dataset"] == dataset]["epoch"].max()
+        descended = own_rows[own_rows["dataset"] == dataset]["epoch"].fillna(0).max()
         for calibration in ("published", "exact"):
             own = [
                 f[(f["mechanism"] == mechanism) & (f["calibration"] == calibration)] for f in both

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import scipy
 
+from claims.comparisons import statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.rules import statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.noise.matrix_gaussian import MatrixGaussian

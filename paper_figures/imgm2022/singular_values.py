@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from claims.comparisons import statement
 from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.privacy.gaussian_profile import mu_for

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import scipy
 
+from claims.comparisons import number, statement, universal
 from claims.guarantee import verified
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound

@@ -1,7 +1,7 @@
 """integers2021: the variance of noise of whole numbers beside that of continuous Gaussian noise."""
 
+from claims.comparisons import statement
 from claims.judges import judge
-from claims.rules import statement
 from claims.stated_noise import Setting
 from claims.verdicts import Finding
 from mechanisms.query.words import rounded_down, rounded_up

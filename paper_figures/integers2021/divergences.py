@@ -9,8 +9,8 @@ import math
 import numpy as np
 import scipy
 
+from claims.comparisons import universal
 from claims.judges import judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.privacy.integer_profile import (
     DiscreteGaussianProfile,

@@ -7,8 +7,8 @@ among public records.
 
 import numpy as np
 
+from claims.comparisons import universal
 from claims.judges import Count, Epsilon, Positive, judge
-from claims.rules import universal
 from claims.stated_noise import sensitivities
 from claims.verdicts import Finding
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 import scipy
 
+from claims.comparisons import universal
 from claims.judges import Count, Delta, Epsilon, judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms import Query
 from mechanisms.noise.spherical_noise import Spherical

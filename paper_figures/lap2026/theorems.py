@@ -2,8 +2,8 @@
 
 import math
 
+from claims.comparisons import number, universal
 from claims.judges import Delta, Epsilon, judge
-from claims.rules import number, universal
 from claims.verdicts import NOT_RUN, Finding, Part
 from mechanisms.noise.gamma_mixture import GAUSSIAN_COVER
 from mechanisms.privacy.fisher import laplace_mu

@@ -8,10 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
+from claims.comparisons import Signal, equal, order
 from claims.intervals import Mean, words
 from claims.judged_rows import gain, listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import Signal, equal, order
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
@@ -196,7 +196,9 @@ def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: floa
     """The rows at those budgets at which one of the mechanisms is above the floor by the margin.
 
     At the others accuracies differ without any of them having learned. All rows where there is no
-    such budget, or no floor: then `signal_of` says what is missing.
+    such budget, or no floor: then `signal_of` says what is missing. The budgets are chosen by the
+    scores that are then compared, by the better of the two whichever it is: intervals do not count
+    that choice.
     """
     floor, _ = floor_of(rows)
     if floor is None:

@@ -7,10 +7,10 @@ from typing import Literal
 
 import pandas as pd
 
+from claims.comparisons import equal, order, statement
 from claims.intervals import Mean, paired
 from claims.judged_rows import calibrated, gain, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
-from claims.rules import equal, order, statement
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import every, order
 from claims.intervals import Mean
 from claims.judged_rows import gain, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import every, order
 from claims.verdicts import Finding, Part
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.catalogue.mgm import frobenius_bound

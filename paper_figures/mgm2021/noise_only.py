@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import ratios, statement
 from claims.intervals import Bootstrap, bootstrapped
 from claims.judged_rows import calibrated, listed, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
-from claims.rules import ratios, statement
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query

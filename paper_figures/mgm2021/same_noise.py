@@ -7,8 +7,8 @@ sensitivity, and the budget, of the same thing: of a whole answer, or of each of
 
 import math
 
+from claims.comparisons import statement
 from claims.judged_rows import calibrated
-from claims.rules import statement
 from claims.verdicts import Part
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from claims.comparisons import number
 from claims.judges import Shape, judge
-from claims.rules import number
 from claims.verdicts import Finding
 from paper_figures.mgm2021 import numbers as mgm2021
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from claims.comparisons import number, statement
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
 from datasets.titles import dataset_title
 from mechanisms import Budget, Query

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from claims.comparisons import equal, order
 from claims.intervals import Mean
 from claims.judges import Count, judge
-from claims.rules import equal, order
 from claims.verdicts import Finding
 from paper_figures.mvg2018.compared_study import MVG, at_best_share, judged_treatment, select
 from paper_figures.mvg2018.comparison_findings import SETTING, difference, signal_of

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import Signal
 from claims.intervals import Mean, paired
-from claims.rules import Signal
 from claims.verdicts import Finding, Part
 from paper_figures.mvg2018.compared_study import (
     ComparedStudy,

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
+from claims.comparisons import beyond, order
 from claims.intervals import Mean
 from claims.judged_rows import calibrated
 from claims.judges import Count, judge
-from claims.rules import beyond, order
 from claims.verdicts import Finding, Sizes
 from paper_figures.mvg2018.compared_study import treatment_title
 from paper_figures.mvg2018.first_component import (

@@ -8,8 +8,8 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+from claims.comparisons import more_than_noise
 from claims.judges import judge
-from claims.rules import more_than_noise
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.comparison.no_data import distance_at_precision

@@ -10,9 +10,9 @@ from typing import Literal
 
 import pandas as pd
 
+from claims.comparisons import order
 from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, Positive, judge
-from claims.rules import order
 from claims.verdicts import NOT_RUN, Finding, Part
 from paper_figures.mvg2018.compared_study import (
     MVG,

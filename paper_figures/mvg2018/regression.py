@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from claims.comparisons import equal, number, order
 from claims.judged_rows import pick, required
 from claims.judges import CannotJudge, judge
-from claims.rules import equal, number, order
 from claims.verdicts import Finding, Outcome
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018

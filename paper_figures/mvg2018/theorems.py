@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import scipy
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Shape, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms.query.words import rounded_up
 from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import equal, order
 from claims.intervals import SHOWN, Mean, bootstrapped, ratio_words
 from claims.judged_rows import required, tally
 from claims.judges import CannotJudge, Count, judge
-from claims.rules import equal, order
 from claims.verdicts import NOT_RUN, Finding, Part, not_run
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing

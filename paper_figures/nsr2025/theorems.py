@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from claims.comparisons import universal
 from claims.judged_rows import pick
 from claims.judges import CannotJudge, judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up

@@ -1,8 +1,8 @@
 """privunit2022: the error of PrivUnitG against other noise of the same local privacy."""
 
+from claims.comparisons import statement
 from claims.judged_rows import calibrated
 from claims.judges import Epsilon, judge
-from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.catalogue.privunit import PrivUnitG

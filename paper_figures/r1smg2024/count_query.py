@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.comparisons import number, order, statement
 from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import bootstrapped
 from claims.judged_rows import calibrated, listed, official_study, pick, required
 from claims.judges import judge
-from claims.rules import number, order, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing

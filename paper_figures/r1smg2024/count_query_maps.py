@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, pick
 from claims.judges import Probability, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget
 from paper_figures import pyplot as plt

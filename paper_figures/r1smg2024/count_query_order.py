@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.comparisons import ratios
 from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, pick
 from claims.judges import judge
-from claims.rules import ratios
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures.r1smg2024.count_query import (
     budget_sizes,

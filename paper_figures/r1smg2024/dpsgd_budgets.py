@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import scipy
 
+from claims.comparisons import number, statement
 from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Probability, judge
-from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon, step_budget

@@ -10,10 +10,10 @@ from typing import Literal
 
 import pandas as pd
 
+from claims.comparisons import Signal, order
 from claims.intervals import paired
 from claims.judged_rows import listed, pick
 from claims.judges import Epsilon, Probability, judge
-from claims.rules import Signal, order
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
     DIVERGED,

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import scipy
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.query.words import rounded_down

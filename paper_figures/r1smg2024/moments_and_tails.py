@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import Positive, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Part
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise

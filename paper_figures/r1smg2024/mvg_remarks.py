@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound

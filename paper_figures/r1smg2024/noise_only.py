@@ -8,9 +8,9 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import number, statement
 from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
-from claims.rules import number, statement
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing

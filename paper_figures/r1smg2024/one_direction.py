@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from claims.comparisons import statement
 from claims.judged_rows import calibrated
 from claims.judges import Count, judge
-from claims.rules import statement
 from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
 from mechanisms.query.words import rounded_down, rounded_up

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import equal, number, order
 from claims.intervals import Mean, paired
 from claims.judged_rows import official_study, pick
 from claims.judges import CannotJudge, judge
-from claims.rules import equal, number, order
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt

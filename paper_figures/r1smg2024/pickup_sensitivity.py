@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from claims.comparisons import number
 from claims.judges import judge
-from claims.rules import number
 from claims.verdicts import Finding, Outcome
 
 # Where the pickups of a data set are: the cell of each.

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from claims.comparisons import number, statement
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, judge
-from claims.rules import number, statement
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.catalogue.r1smg import log_psi

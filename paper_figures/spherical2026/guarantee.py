@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from claims.comparisons import statement
 from claims.judged_rows import calibrated, pick, required
 from claims.judges import CannotJudge, Delta, Epsilon, judge
-from claims.rules import statement
 from claims.verdicts import Finding
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.limit.limit import limit

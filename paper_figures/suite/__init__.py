@@ -1,1 +1,1 @@
-"""The suite's own figures and tables, and the judge that all papers' privacy claims share."""
+"""Figures and tables of no single paper, and the judge of sensitivities of streams."""

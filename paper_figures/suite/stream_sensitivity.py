@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy
 
+from claims.comparisons import universal
 from claims.judges import Count, judge
-from claims.rules import universal
 from claims.verdicts import Finding
 from mechanisms.strategies.streams.participation import (
     Participation,

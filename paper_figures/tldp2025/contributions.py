@@ -6,9 +6,9 @@ theorems themselves and Table 5 are in theorems.py.
 
 import math
 
+from claims.comparisons import statement, universal
 from claims.judged_rows import calibrated, listed
 from claims.judges import Delta, Epsilon, Positive, Shape, judge
-from claims.rules import statement, universal
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.noise.matrix_gaussian import MatrixGaussian

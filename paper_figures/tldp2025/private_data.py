@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import equal, every, levels, order, statement
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import equal, every, levels, order, statement
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
 from mechanisms import Budget

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
+from claims.comparisons import every, levels, most, order
 from claims.intervals import Mean
 from claims.judged_rows import listed, required
 from claims.judges import CannotJudge, judge
-from claims.rules import every, levels, most, order
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing

@@ -13,9 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated, listed, pick, required
-from claims.judges import CannotJudge, Epsilon, judge
-from claims.rules import (
+from claims.comparisons import (
     NO_DATA,
     Signal,
     equal,
@@ -26,6 +24,8 @@ from claims.rules import (
     some,
     statement,
 )
+from claims.judged_rows import calibrated, listed, pick, required
+from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title

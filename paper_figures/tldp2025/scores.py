@@ -8,11 +8,11 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from claims.comparisons import at_most, equal, every
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
-from claims.rules import at_most, equal, every
 from claims.verdicts import Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt

@@ -7,9 +7,9 @@ import math
 
 import pandas as pd
 
+from claims.comparisons import number, statement, universal
 from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
-from claims.rules import number, statement, universal
 from claims.verdicts import Finding, Outcome, Part
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.privacy.gaussian_profile import GaussianProfile

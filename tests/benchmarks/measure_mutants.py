@@ -25,7 +25,11 @@ from tests.changed_tests import ROOT, WHOLE_PROJECT, concerned
 
 # What a wrong number would come from, and what would let it pass.
 ROOMS = {
-    "rules and verdicts": ("claims/intervals.py", "claims/rules.py", "claims/verdicts.py"),
+    "comparisons and verdicts": (
+        "claims/intervals.py",
+        "claims/comparisons.py",
+        "claims/verdicts.py",
+    ),
     "judges": (
         "paper_figures/r1smg2024/*verdicts.py",
         "paper_figures/r1smg2024/theorems.py",
@@ -40,7 +44,7 @@ ROOMS = {
     "runs": ("runs/*.py",),
 }
 # Rooms whose mutants judge the reference run again, if no test fails.
-REJUDGED = ("rules and verdicts", "judges")
+REJUDGED = ("comparisons and verdicts", "judges")
 KILLED, SURVIVED, TIMED_OUT = "killed", "survived", "timed out"
 SECONDS = 900
 PAGE, FOUND = ROOT / "docs/mutants.md", Path(__file__).with_name("mutants.csv")

@@ -201,7 +201,7 @@ def test_every_column_of_a_table(name, small):
                 data = parse(name, small)
             except DataError as error:
                 # An empty only cell of a line is no record; a longer cell may pass the size limit.
-                named = f"{place}|{name}: wrong number|its feats has .* bytes, expected at most"
+                named = f"{place}|{re.escape(file)}|that brings it|its feats has .* bytes"
                 check_message(error, named, "record|line|columns|features|wrong number|bytes")
                 continue
             found = stated(name, data, member or file, column)
@@ -247,11 +247,11 @@ def test_shapes_of_a_table(name, small):
         ]
         for damaged in shapes:
             write(path, parts | {member: text_of(head, damaged, separator)})
-            refused(name, small, f"{re.escape(file)}|{name}: wrong number")
+            refused(name, small, f"{re.escape(file)}|that brings it")
         text = parts[member]
         for share in (0.0, 0.3, 0.6, 0.9):
             write(path, parts | {member: text[: int(share * len(text))]})
-            refused_or_the_same(name, small, whole, f"{re.escape(file)}|{name}: wrong number")
+            refused_or_the_same(name, small, whole, f"{re.escape(file)}|that brings it")
         write(path, parts)
 
 
@@ -415,6 +415,11 @@ def test_weights(name, small):
     for part in ({"0.bias": torch.ones(3)}, {"0.bias": [1.0]}, {0: torch.ones(2)}):
         torch.save(good | part, path)
         refused(name, small, "mobilenet_v2")
+    torch.save(good, path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr(archive.namelist()[0], b"another")
+    with pytest.raises(DataError, match=r"\.pth: its member .* is there twice"):
+        parse(name, small)
 
 
 @pytest.mark.parametrize("name", ["imdb"])

@@ -11,8 +11,10 @@ import pytest
 
 from claims import ledger as ledger_module
 from claims.claim import all_claims
+from claims.comparisons import MOST_COMPARISONS
+from claims.intervals import Bootstrap, Mean
 from claims.judges import all_judges
-from claims.ledger import evaluate, read_ledger
+from claims.ledger import evaluate, finding_on, read_ledger
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
 from paper_figures.power_law import power
 from studies.base.study import all_studies
@@ -64,11 +66,40 @@ AGAIN = [
 
 
 @pytest.fixture(scope="module")
-def ledger():
+def ledger(effects):
     """The claims about the committed rows, and of papers without a study, judged again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger_module, "all_claims", lambda: AGAIN)
+        patch.setattr(ledger_module, "finding_on", effects.finding_on)
         return evaluate(REFERENCE).set_index("claim")
+
+
+class Effects:
+    """How many effects with an interval each claim looks at."""
+
+    def __init__(self, patch):
+        self.count = {}
+        for kind in (Mean, Bootstrap):
+            patch.setattr(kind, "interval", self._counting(kind.interval))
+
+    def _counting(self, interval):
+        def count(effect, confidence):
+            self._seen[id(effect)] = effect
+            return interval(effect, confidence)
+
+        return count
+
+    def finding_on(self, claim, judge, folder):
+        self._seen = {}
+        found = finding_on(claim, judge, folder)
+        self.count[claim.id] = len(self._seen)
+        return found
+
+
+@pytest.fixture(scope="module")
+def effects():
+    with pytest.MonkeyPatch.context() as patch:
+        yield Effects(patch)
 
 
 @pytest.mark.slow
@@ -78,6 +109,11 @@ def test_the_committed_ledger_is_that_of_the_committed_rows(ledger, typed, claim
         ours, theirs = (table.loc[claim, column] for table in (ledger, typed))
         missing = [pd.isna(value) or value == "" for value in (ours, theirs)]
         assert all(missing) or ours == theirs, column
+
+
+@pytest.mark.slow
+def test_no_claim_makes_more_comparisons_than_its_error_allows(ledger, effects):
+    assert 50 < max(effects.count.values()) <= MOST_COMPARISONS, effects.count
 
 
 @pytest.mark.parametrize("verdict", KNOWN)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runs.__main__ import main
-from runs.start import _Progress
+from runs.start import _Progress, start
 from site_builder.insight import insight
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
@@ -36,6 +36,18 @@ def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch):
     shown = capsys.readouterr().err
     assert shown.startswith("\r30 of 40 jobs done, about 0 s left")
     assert "\n" not in shown
+
+
+def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(tmp_path, capsys, monkeypatch):
+    """It hangs where nobody reads what it says, and then nobody hears of the full disk."""
+    logs = tmp_path / "results/tiny/logs"
+    logs.mkdir(parents=True)
+    os.symlink("/dev/full", logs / "snakemake.log")
+    (tmp_path / "snakemake.py").write_text("print('a line\\n' * 100_000 + 'no space'); exit(1)")
+    config = REFERENCE.parents[1] / "config/tiny.yaml"
+    monkeypatch.chdir(tmp_path)
+    assert start(str(config), "1") == 1
+    assert capsys.readouterr().err.endswith("a line\nno space\n")
 
 
 def test_a_run_that_cannot_start_is_told_in_one_line(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """The networks of imgm2022's learning studies, and what their comparison needs."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,7 @@ def rows_of(study: str, level: float, records: float, epochs: float) -> list[dic
         (0.9, 4000, 3, CONFIRMED, ""),
         (0.5, 4000, 100, CONTRADICTED, ""),
         (0.5, 4000, 3, INCONCLUSIVE, "3 of the paper's 100 epochs"),
+        (0.5, 4000, math.nan, INCONCLUSIVE, "0 of the paper's 100 epochs"),
         (0.9, 1000, 100, INCONCLUSIVE, "4,200 records with private features and 1,000 records"),
     ],
 )

@@ -1,11 +1,11 @@
-"""The rules that turn numbers into verdicts. A judge chooses a rule; it never chooses a verdict.
+"""The comparisons that turn numbers into verdicts. A judge chooses one, and never a verdict.
 
 Exact numbers confirm or contradict. Numbers over trials are compared with a margin, the smallest
 difference that matters for the claim:
 
 - confirmed, where the 95% interval lies on the claimed side;
-- contradicted, where the interval at 99%, corrected for the number of comparisons (Bonferroni),
-  lies on the other side and the difference may matter (the 95% interval leaves the margin);
+- contradicted, where the 99.99% interval lies on the other side and the difference may matter (the
+  95% interval leaves the margin);
 - not found, where the interval stays below the margin, with 10 trials or more;
 - inconclusive otherwise.
 
@@ -14,15 +14,15 @@ without noise) nothing is confirmed or contradicted; an effect that stays below 
 not found. A signal is not asked for where usefulness is a part of its own: a release that is proven
 to be noise is useless, and an order of it is still an order.
 
-The thresholds keep the rate of false contradictions below 1% for a whole claim. A part shows the
-interval that its verdict rests on, with its confidence.
+A claim makes at most 100 comparisons, so that it is wrongly contradicted in at most 1% of cases
+(Bonferroni). A part shows the interval that its verdict rests on, with its confidence.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from claims.intervals import Effect, Mean, ratio_words, words
+from claims.intervals import SHOWN, Effect, Mean, ratio_words, words
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -33,7 +33,10 @@ from claims.verdicts import (
     joined,
 )
 
-SUPPORT, OPPOSE = 0.95, 0.99
+SUPPORT = SHOWN
+# Of a whole claim, and the comparisons that one may make.
+WRONG, MOST_COMPARISONS = 0.01, 100
+OPPOSE = 1 - WRONG / MOST_COMPARISONS
 ENOUGH_TRIALS = 10
 # At most one release in a hundred differs from noise alone.
 NO_DATA = 0.01
@@ -73,7 +76,9 @@ class Signal:
                 f"no signal: {where} {self.floor_words} ({self.floor:.4g}), "
                 f"within {self.margin:.3g}"
             )
-        if self._all_at(self.ceiling):
+        if self.ceiling is not None and all(
+            abs(mean - self.ceiling) <= self.margin for mean in self.means
+        ):
             return (
                 f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
             )
@@ -84,9 +89,6 @@ class Signal:
         if self.better is None:
             return abs(above) <= self.margin
         return (above if self.better == "larger" else -above) <= self.margin
-
-    def _all_at(self, level: float | None) -> bool:
-        return level is not None and all(abs(mean - level) <= self.margin for mean in self.means)
 
 
 def number(name: str, ours: float, stated: float, tolerance: float) -> Part:
@@ -118,7 +120,7 @@ def order(
         shown: An effect and a confidence as text: `ratio_words` for logarithms of ratios.
     """
     return [
-        _ordered(name, effect, len(effects), margin, _of_effect(signal, name), shown)
+        _ordered(name, effect, margin, _of_effect(signal, name), shown)
         for name, effect in effects.items()
     ]
 
@@ -130,7 +132,6 @@ def _of_effect(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signa
 def _ordered(
     name: str,
     effect: Effect,
-    comparisons: int,
     margin: float,
     signal: Signal | None,
     shown: Callable[[Effect, float], str],
@@ -142,15 +143,9 @@ def _ordered(
         return replace(part, reason="; ".join((part.reason, signal.missing)))
     if low > 0:
         return Part(name, CONFIRMED, found)
-    opposing = _opposing(comparisons)
-    if effect.interval(opposing).high < 0 and low < -margin:
-        return Part(name, CONTRADICTED, shown(effect, opposing))
+    if effect.interval(OPPOSE).high < 0 and low < -margin:
+        return Part(name, CONTRADICTED, shown(effect, OPPOSE))
     return _absent(name, effect, margin, found)
-
-
-def _opposing(comparisons: int) -> float:
-    """The confidence of the interval that contradicts one of several comparisons."""
-    return 1 - (1 - OPPOSE) / comparisons
 
 
 def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
@@ -167,8 +162,8 @@ def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
 def beyond(name: str, effect: Effect, *, margin: float) -> Part:
     """One effect that the claim says is larger than the margin: "reasonably small", "clearly".
 
-    Confirmed where the 95% interval lies above the margin, contradicted where the 99% one lies
-    below zero, not found where the 95% one stays below the margin, with enough trials.
+    Confirmed where the 95% interval lies above the margin, contradicted where the 99.99% one
+    lies below zero, not found where the 95% one stays below the margin, with enough trials.
     """
     if effect.interval(SUPPORT).low > margin:
         return Part(name, CONFIRMED, words(effect))
@@ -193,7 +188,8 @@ def more_than_noise(name: str, distance: float, found: str = "") -> Part:
 def at_most(name: str, effect: Effect, *, margin: float) -> Part:
     """One effect that the claim says does not exceed the margin: "remains low".
 
-    Confirmed where the 95% interval stays at or below it, contradicted where the 99% one is above.
+    Confirmed where the 95% interval stays at or below it, contradicted where the 99.99% one is
+    above it.
     """
     low, high = effect.interval(SUPPORT)
     if high <= margin:
@@ -215,11 +211,10 @@ def equal(
     """Differences that the claim says are small ("comparable"), or as large as it states.
 
     Confirmed where the whole 95% interval lies within the margin around what is stated,
-    contradicted where the whole 99% interval (Bonferroni) lies outside of it, inconclusive
-    otherwise.
+    contradicted where the whole 99.99% interval lies outside of it, inconclusive otherwise.
     """
     return [
-        _equal(name, effect, len(effects), margin, stated, _of_effect(signal, name))
+        _equal(name, effect, margin, stated, _of_effect(signal, name))
         for name, effect in effects.items()
     ]
 
@@ -227,7 +222,6 @@ def equal(
 def _equal(
     name: str,
     effect: Effect,
-    comparisons: int,
     margin: float,
     stated: float,
     signal: Signal | None,
@@ -235,7 +229,7 @@ def _equal(
     beside = f" (stated {stated:g})" if stated else ""
     if signal is not None and signal.missing:
         return Part(name, INCONCLUSIVE, words(effect) + beside, signal.missing)
-    verdict, confidence = _placed(effect, stated - margin, stated + margin, comparisons)
+    verdict, confidence = _placed(effect, stated - margin, stated + margin)
     reason = {
         CONFIRMED: "",
         CONTRADICTED: f"outside the margin of {margin:g}",
@@ -244,20 +238,20 @@ def _equal(
     return Part(name, verdict, words(effect, confidence) + beside, reason)
 
 
-def _placed(effect: Effect, least: float, most: float, comparisons: int) -> tuple[Verdict, float]:
+def _placed(effect: Effect, least: float, most: float) -> tuple[Verdict, float]:
     """The verdict on an effect that the claim puts between two bounds.
 
-    With the confidence of the interval that it rests on: inside at 95%, outside at 99%
-    (Bonferroni), or across a bound, at 99% where the 95% interval lies outside.
+    With the confidence of the interval that it rests on: inside at 95%, outside at 99.99%, or
+    across a bound, at 99.99% where the 95% interval lies outside.
     """
     low, high = effect.interval(SUPPORT)
     if least <= low and high <= most:
         return CONFIRMED, SUPPORT
     if low <= most and high >= least:
         return INCONCLUSIVE, SUPPORT
-    low, high = effect.interval(_opposing(comparisons))
+    low, high = effect.interval(OPPOSE)
     outside = low > most or high < least
-    return CONTRADICTED if outside else INCONCLUSIVE, _opposing(comparisons)
+    return CONTRADICTED if outside else INCONCLUSIVE, OPPOSE
 
 
 def ratios(
@@ -265,13 +259,13 @@ def ratios(
 ) -> list[Part]:
     """Logarithms of ratios that the claim puts between two bounds, by name; bounds as ratios.
 
-    Confirmed where the whole 95% interval lies between the bounds, contradicted where the 99% one
-    (Bonferroni) lies outside of them.
+    Confirmed where the whole 95% interval lies between the bounds, contradicted where the
+    99.99% one lies outside of them.
     """
     parts = []
     for name, factor in factors.items():
         least, most = (math.log(bound) if bound > 0 else -math.inf for bound in stated[name])
-        verdict, confidence = _placed(factor, least, most, len(factors))
+        verdict, confidence = _placed(factor, least, most)
         reason = "the interval crosses a bound" if verdict == INCONCLUSIVE else ""
         parts.append(Part(name, verdict, ratio_words(factor, confidence), reason))
     return parts
@@ -324,8 +318,7 @@ def levels(
 def every(name: str, parts: Sequence[Part]) -> Part:
     """One part that says something of all of several things, given the parts on each of them.
 
-    It holds where each holds, and is contradicted where one is: `order` and `equal` correct for
-    the number of comparisons.
+    It holds where each holds, and is contradicted where one is.
     """
     return _one(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
 
