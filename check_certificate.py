@@ -1,7 +1,6 @@
 """Check that a privacy guarantee is false, or true:  python check_certificate.py FILE ...
-(epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E; P and Q are its
-probabilities for neighbours x and x'. This file derives the noise from the budget by the paper's
-formula, and intervals that contain P and Q. What it says of one holds at all its points."""
+(epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E, whose probability is P or
+Q for neighbours x or x'. The noise is derived by the paper's formula, P and Q within intervals."""
 
 import json
 import re
@@ -14,7 +13,7 @@ except ImportError:
     sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 ctx.prec = 128  # bits
-WRONG = "no certificates: give a file of results/reference/certificates; limits: check_limit.py"
+WRONG = "not a JSON file of results/reference/certificates (of limits: check_limit.py):"
 PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3}|/[1-9]\d{0,60})?", re.ASCII)
 
@@ -59,8 +58,7 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
 
 
 def r1smg(epsilon, delta, scale, m, distance_squared, tau):  # sigma* is a variance: scale^2
-    gammas = (arb(m - 1) / 2).lgamma() - (arb(m) / 2).lgamma()
-    psi = (2 / arb(m - 2) * (arb(delta).log() + gammas - PI.log() / 2)).exp()
+    psi = (delta * (arb(m - 1) / 2).gamma() / PI.sqrt() / (arb(m) / 2).gamma()) ** (2 / arb(m - 2))
     return ball(m, (2 * distance_squared[1] / epsilon / psi).sqrt(), distance_squared[0], tau)
 
 
@@ -143,8 +141,10 @@ def check(c):
 
 
 if __name__ == "__main__":
-    sys.excepthook = lambda *e: print(f"{path}: NOT PROVED, {e[1]!r}", file=sys.stderr)
+    sys.excepthook = lambda kind, e, _: print(
+        f"{path}: NOT PROVED:", *f"{WRONG * (kind is not ValueError)} {e}".split(), file=sys.stderr
+    )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            out = [*map(check, json.load(file).get("certificates") or need(False, WRONG))]
+            out = [*map(check, json.load(file)["certificates"])]
         print(*out, f"{path}: {len(out)} proved, the last: {out[-1].split('; set')[0]}", sep="\n")

@@ -29,7 +29,7 @@ except ImportError:
 from check_soft_limit import DEEPEST, need, soft
 
 ctx.prec = 128  # bits
-WRONG = "no limits: give a file of results/reference/certificates/limits; else check_certificate.py"
+WRONG = "not a JSON file of results/reference/certificates/limits (else check_certificate.py):"
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3})?", re.ASCII)
 
 
@@ -135,8 +135,10 @@ def check(c):
 
 
 if __name__ == "__main__":
-    sys.excepthook = lambda *e: print(f"{path}: NOT PROVED, {e[1]!r}", file=sys.stderr)
+    sys.excepthook = lambda kind, e, _: print(
+        f"{path}: NOT PROVED:", *f"{WRONG * (kind is not ValueError)} {e}".split(), file=sys.stderr
+    )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            for certificate in json.load(file).get("limits") or need(False, WRONG):
+            for certificate in json.load(file)["limits"] or need(False, f"{WRONG} none listed"):
                 print(check(certificate))

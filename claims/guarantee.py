@@ -97,8 +97,7 @@ def guarantee(
     described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
     ours, because = described[part.verdict](table, named)
     if by_size:
-        words = _by_size(by_size)
-        detail, because = f"{detail} {words}", f"{because} {words}"
+        because += f" {_by_size(by_size)}"
     epsilons = sorted(setting.budget.epsilon for setting in table["setting"])
     return Finding(
         parts=(part,),
@@ -160,7 +159,7 @@ def _undecided(table: pd.DataFrame, _named: pd.Series) -> tuple[str, str]:
 def _at(row: pd.Series) -> str:
     query, budget = row["setting"].query, row["setting"].budget
     shape = "x".join(map(str, query.shape))
-    return f"({budget.epsilon:.3g}, {budget.delta:.3g}), {shape}"
+    return f"({budget.epsilon:.3g}, {budget.delta:.3g}) and {shape} elements"
 
 
 def _from_to(low: str, high: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from datasets import DATASETS, DataError, fetch
 from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
-from mechanisms.cli.arguments import Parser, new_folder, run
+from mechanisms.cli.arguments import Parser, add_command, new_folder, run
 from mechanisms.query.words import in_one_line
 
 
@@ -40,8 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(prog="python -m datasets", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="show all data sets and which files are present")
-    fetching = commands.add_parser("fetch", help="download or copy official files and verify them")
+    listing = add_command(commands, "list", "show all data sets and which files are present")
+    fetching = add_command(commands, "fetch", "download or copy official files and verify them")
     fetching.add_argument("names", metavar="NAME", nargs="+", help="a name that `list` shows")
     for command in (listing, fetching):
         command.add_argument(

@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     for note in options.notes:
         print(note, file=sys.stderr)
     verdict = answer.get("verdict") if isinstance(answer, dict) else None
-    return int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
+    return options.status or int(INCONSISTENT in (verdict, getattr(answer, "verdict", None)))
 
 
 def _list(options) -> list[dict]:
@@ -151,6 +151,7 @@ def _show(answer: dict, indent: str = "") -> str:
             lines.append(f"{indent}{name}\n{_show(value, indent + '    ')}")
         else:
             shown = f"{value:.10g}" if isinstance(value, float) else value
+            shown = "none" if value is None or value == {} else shown
             lines.append(f"{indent}{name:<{width}} {shown}")
     return "\n".join(lines)
 
@@ -194,12 +195,17 @@ def _version() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m mechanisms", description=__doc__)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
-    parser.set_defaults(notes=())
+    parser.set_defaults(notes=(), status=0)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
-    listing = commands.add_parser("list", parents=[common], help="all mechanisms")
+    listing = commands.add_parser(
+        "list",
+        parents=[common],
+        help="all mechanisms",
+        description="All mechanisms, with what they claim: pure, approximate or local privacy.",
+    )
     listing.set_defaults(run=_list, show=_show_list)
 
     describe = commands.add_parser(
@@ -216,6 +222,9 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate",
         parents=[common],
         help="the noise for a query and a budget",
+        description="The parameters of the noise and the moments of the loss, its squared l2 norm: "
+        "raw ones about zero, central ones about the mean. kappa is the Fisher information times "
+        "the variance of an element.",
         epilog=EXIT_STATUSES,
     )
     add_query_arguments(calibrate)

@@ -41,6 +41,7 @@ PLACES = {
     "tables": "tables",
     "ledger": "claims.md",
     "rows": "results.csv",
+    "studies": "studies",
 }
 
 

@@ -243,8 +243,10 @@ def _parser() -> reading.Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every study").set_defaults(run=_list)
-    check = commands.add_parser("check", help="check a config, or the numbers of a run")
+    reading.add_command(commands, "list", "list every study and its data sets").set_defaults(
+        run=_list
+    )
+    check = reading.add_command(commands, "check", "check a config, or the numbers of a run")
     check.add_argument(
         "what",
         metavar="CONFIG or RUN",
@@ -266,21 +268,23 @@ def _parser() -> reading.Parser:
         help="only cells of a run that took at most so many seconds there",
     )
     check.set_defaults(run=_check)
-    crate = commands.add_parser("crate", help="pack a finished run for others, as an RO-Crate")
+    crate = reading.add_command(commands, "crate", "pack a finished run for others, as an RO-Crate")
     crate.add_argument("name", metavar="run", help="a folder of results/")
     crate.add_argument("--out", type=reading.new_file, required=True, metavar="FILE.zip")
     crate.set_defaults(run=_crate)
-    estimate = commands.add_parser("estimate", help="cells, core-hours and memory of a config")
-    estimate.add_argument("config")
+    estimate = reading.add_command(
+        commands, "estimate", "estimate the cells, core-hours and memory of a config"
+    )
+    estimate.add_argument("config", help="a YAML file")
     estimate.set_defaults(run=_estimate)
-    starting = commands.add_parser("start", help="run a config with Snakemake")
+    starting = reading.add_command(commands, "start", "run a config with Snakemake")
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", type=_cores, default="all", help="default: all")
     starting.set_defaults(run=lambda options: start(options.config, options.cores))
-    doctor = commands.add_parser("doctor", help="what is missing on this machine")
+    doctor = reading.add_command(commands, "doctor", "say what is missing on this machine")
     doctor.add_argument("--folder", default="data", help="data folder (default: data)")
     doctor.set_defaults(run=_doctor)
-    run = commands.add_parser("run", help="one cell, without Snakemake")
+    run = reading.add_command(commands, "run", "run one cell, without Snakemake")
     run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
@@ -292,8 +296,8 @@ def _parser() -> reading.Parser:
     )
     run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
     run.set_defaults(run=_run)
-    again = commands.add_parser(
-        "redo", help="remove results of cells, so that the next run measures them again"
+    again = reading.add_command(
+        commands, "redo", "remove results of cells, so that the next run measures them again"
     )
     again.add_argument("name", metavar="run", help="a folder of results/")
     for option, what in (

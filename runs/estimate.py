@@ -210,15 +210,18 @@ def _settings(cell: Cell, config: dict) -> dict:
 
 
 def _named(some: Iterable[Cell], cells: Iterable[Cell]) -> list[str]:
-    """Cells by data set, and by mechanism where others of the data set are not among them."""
-    some, named = set(some), []
+    """Cells by data sets, and by mechanism where others of the data set are not among them."""
+    some, alike = set(some), {}
     for dataset in dict.fromkeys(cell.dataset for cell in cells if cell in some):
         here = [cell for cell in cells if cell.dataset == dataset]
         mechanisms = dict.fromkeys(cell.mechanism for cell in here if cell in some)
         count = sum(cell in some for cell in here)
         which = "" if count == len(here) else f": {', '.join(mechanisms)}"
-        named.append(f"{dataset}{which} ({count} cell{'s' * (count > 1)})")
-    return named
+        alike.setdefault(f"{which} ({count} cell{'s' * (count > 1)}", []).append(dataset)
+    return [
+        f"{', '.join(datasets)}{words}{' each' * (len(datasets) > 1)})"
+        for words, datasets in alike.items()
+    ]
 
 
 def report(found: list[StudyEstimate], run: str) -> str:

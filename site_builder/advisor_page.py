@@ -32,7 +32,7 @@ def advisor_page(site: SiteData) -> Page:
             "answers": [_answer(name, frame) for name, frame in site.answers.items()],
             "errors": stated_errors(),
             "facts": as_json(
-                {"titles": _titles(site), "head": 1, "numeric": [0, 2, 3, 4, 5, 6, 7]}
+                {"titles": _titles(site), "head": 1, "numeric": [0, 3, 4, 5, 6, 7, 8]}
             ),
         },
     )
@@ -78,7 +78,7 @@ def _side(site: SiteData, key: str) -> dict:
         "source": site.source_of(cls.paper),
         "paper": site.paper_of(key),
         "private": line.private,
-        "at": line.at,
+        "told": line.told,
         "delta": line.true_delta if known else None,
         "claimed": line.claimed if known else None,
         "waste": None if math.isnan(line.waste[0]) else line.waste,
@@ -145,7 +145,7 @@ def _answer(name: str, frame: pd.DataFrame) -> dict:
         "size": math.prod(asked.query.shape),
         "shape": TIMES.join(map(str, asked.query.shape)),
         "sensitivities": _sensitivities(asked),
-        "best": list(best["mechanism"]),
+        "best": [(key, None) for key in best["mechanism"]],
         "least": best["rmse"].min(),
         "conclusion": sentence,
         "limit": _limit(asked),

@@ -286,7 +286,13 @@ def _power(n: int) -> str:
 
 def _scaled(logarithmic: bool, rows: pd.DataFrame) -> dict:
     """Scale and axis of scores; site.js has the same for the tables that a reader chooses."""
-    axis = {"labelExpr": PLAIN, "tickCount": 5, "labelOverlap": True, "grid": not logarithmic}
+    axis = {
+        "labelExpr": PLAIN,
+        "tickCount": 5,
+        "labelOverlap": True,
+        "labelSeparation": 6,
+        "grid": not logarithmic,
+    }
     if not logarithmic:
         return {"scale": {"type": "linear", "zero": False}, "axis": axis}
     powers = _powers(rows["low"].min(), rows["high"].max())

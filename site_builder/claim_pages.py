@@ -146,7 +146,7 @@ class Judging:
             "place": f"{file}:{first}",
             "link": self._code and f"{self._code}{file}#L{first}",
             "code": "".join(lines),
-            "given": {name: _plain(value) for name, value in claim.arguments.items()},
+            "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
             "declared": f"paper_figures/{claim.paper}/claims.yaml",
             "tables": [
                 name
@@ -161,7 +161,7 @@ def _plain(value: object) -> str:
         return "; ".join(map(_plain, value))
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_plain(each)}" for name, each in value.items())
-    return str(value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _shown(claim: pd.Series) -> dict:

@@ -66,11 +66,15 @@ def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
     false = published.loc[published["verdict"].eq(REFUTED), "mechanism"].unique()
     known = all_mechanisms()
     titles = [known[key].title if key in known else key for key in false]
-    names = ", ".join(titles[:NAMES]) + (" and others" if len(titles) > NAMES else "")
     yield (
         f"guarantee: {len(false)} of {published['mechanism'].nunique()} published claims are false "
-        f"at a setting of this run{f': {names}' if titles else ''}"
+        f"at a setting of this run{f': {_first(titles)}' if titles else ''}"
     )
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+    return ", ".join(names[:NAMES]) + more
 
 
 def _claims(run: Path) -> Iterator[str]:
@@ -80,5 +84,4 @@ def _claims(run: Path) -> Iterator[str]:
     yield f"claims that this run decides: {judged or 'none'}; {counts.get(NOT_RUN, 0)} it does not"
     against = list(ledger.loc[ledger["verdict"].eq(CONTRADICTED), "claim"])
     if against:
-        more = f" and {len(against) - NAMES} more" if len(against) > NAMES else ""
-        yield f"contradicted: {', '.join(against[:NAMES])}{more}"
+        yield f"contradicted: {_first(against)}"

@@ -79,15 +79,22 @@ def _family_page(family: Family, views: list[View]) -> Page:
             "chart": chart,
             "curves": curves,
             "charted": CHARTED,
+            "uses": _uses(views),
         },
     )
 
 
+def _uses(views: list[View]) -> list[str]:
+    """What stands in brackets behind a mechanism, where it is ranked in several uses."""
+    studies = {view.study.name: view.study for view in views if any(x.use for x in view.lines)}
+    every = (each for study in studies.values() for each in study.coordinates if each.is_use)
+    # What follows in the meaning is about the column of the rows.
+    return list(dict.fromkeys(f"{x.name} ({x.meaning.split('; ')[0]})" for x in every))
+
+
 def view_title(view: View) -> str:
     """What a table is of, in a few words."""
-    titles = [title.lower() for title, _ in view.choice]
-    chosen = map(" ".join, zip(titles, view.choice_words, strict=True))
-    data = ", ".join([dataset_title(view.dataset), *chosen])
+    data = ", ".join(filter(None, (dataset_title(view.dataset), view.named_choice)))
     return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
 
@@ -197,8 +204,11 @@ def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:
             {
                 "view": view,
                 "data": dataset_title(view.dataset),
-                "choice": ", ".join(view.choice_words),
-                "best": sorted(best, key=lambda line: line.mechanism in refuted),
+                "choice": view.named_choice,
+                "best": [
+                    (line.mechanism, line.title)
+                    for line in sorted(best, key=lambda line: line.mechanism in refuted)
+                ],
                 "tells": view.tells_apart(view.main),
             }
         )

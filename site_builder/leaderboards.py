@@ -125,6 +125,12 @@ class View:
         """The values of the choices, for readers."""
         return [WORDS.get(value, value) for _, value in self.choice]
 
+    @property
+    def named_choice(self) -> str:
+        """The choices with their values, for readers: "learning rate 0.15"."""
+        titles = (title.lower() for title, _ in self.choice)
+        return ", ".join(map(" ".join, zip(titles, self.choice_words, strict=True)))
+
     @cached_property
     def best(self) -> dict[float, set[tuple[str, str]]]:
         """By epsilon, the lines that are best or tied with the best, of those that compete."""

@@ -26,6 +26,7 @@ class Line:
             is false at one, "unknown" where one is undecided, else "yes"; "" without any.
         at: At how many settings that was found, of how many; in words, inside and outside the range
             of its theorem.
+        told: The same in a sentence.
         true_delta, claimed: Where it is false and the true delta is largest, of the settings in the
             range of its theorem if it is false at one of them; NaN where it is true.
         waste: The least and the largest variance over need; NaN where not known.
@@ -35,6 +36,7 @@ class Line:
     key: str
     private: str
     at: str
+    told: str
     true_delta: float
     claimed: float
     waste: tuple[float, float]
@@ -86,6 +88,7 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
         key=key,
         private=private,
         at=_at(found, own),
+        told=_at(found, own, " settings of the papers"),
         true_delta=math.nan if worst is None else deltas[worst],
         claimed=math.nan if worst is None else own.loc[worst, "claimed"],
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
@@ -93,12 +96,12 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     )
 
 
-def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
+def _at(found: pd.DataFrame, own: pd.DataFrame, settings: str = "") -> str:
     """At how many of a mechanism's settings something was found."""
     if own["outside"].eq("").all():
-        return f"at {len(found)} of {len(own)}"
+        return f"at {len(found)} of {len(own)}{settings}"
     inside, outside = (
         f"{check(found['outside']).sum()} of {check(own['outside']).sum()}"
         for check in (lambda why: why.eq(""), lambda why: why.ne(""))
     )
-    return f"at {inside} inside the range of its theorem, {outside} outside"
+    return f"at {inside}{settings} inside the range of its theorem, {outside} outside"

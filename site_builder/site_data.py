@@ -220,7 +220,10 @@ class SiteData:
 
     def settings_of(self, mechanism: str) -> list[dict]:
         """The rows of `settings` on one mechanism."""
-        return self.settings[self.settings["mechanism"] == mechanism].to_dict("records")
+        own = self.settings[self.settings["mechanism"] == mechanism]
+        # Those that the theorem is about first.
+        ordered = own.sort_values("outside", key=lambda why: why.ne(""), kind="stable")
+        return ordered.to_dict("records")
 
     def source_of(self, paper: str) -> str:
         """A mechanism's paper for readers: the name and year of ours, or the reference."""

@@ -125,7 +125,7 @@ def answered_queries(site: SiteData) -> list[dict]:
             {
                 "name": name,
                 "title": QUERIES[name].title,
-                "best": list(best["mechanism"]),
+                "best": [(key, None) for key in best["mechanism"]],
                 "rmse": best["rmse"].min(),
                 "budget": QUERIES[name].budget,
                 "gaussian": gaussian["times_best"].min(),

@@ -38,7 +38,7 @@ class ClassicGaussian(AdditiveMechanism):
 
 
 class AnalyticGaussian(AdditiveMechanism):
-    """sigma = s / mu, with mu the root of delta_mu(epsilon) = delta: the least i.i.d. noise."""
+    """sigma = s / mu, with mu the root of delta_mu(epsilon) = delta: the least Gaussian noise."""
 
     key = "gaussian-analytic"
     title = "Analytic Gaussian"

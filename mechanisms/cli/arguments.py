@@ -22,15 +22,25 @@ CLOSED_PIPE = 141
 class Parser(argparse.ArgumentParser):
     """An argument parser that accepts negative values and reports an error in one line.
 
-    The exit status of such an error is 2, as in argparse.
+    Where nothing is given and something is needed, it prints its help in place of that line. The
+    exit status of such an error is 2, as in argparse.
     """
 
     def parse_known_args(self, args=None, namespace=None):
         given = list(sys.argv[1:] if args is None else args)
+        self._bare = not given
         return super().parse_known_args(_with_negative_values(given), namespace)
 
     def error(self, message: str):
+        if self._bare:
+            self.print_help(sys.stderr)
+            self.exit(2)
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
+
+
+def add_command(commands, name: str, about: str) -> Parser:
+    """A command of `add_subparsers`, with one sentence for the overview and for its own help."""
+    return commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
 
 
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:

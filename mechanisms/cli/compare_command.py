@@ -52,6 +52,8 @@ _A_MATRIX = (
     "note: the answer is read as a matrix of {} rows and {} columns, and every cell counts; where "
     "a column holds labels, give the other one alone"
 )
+# The status where a mechanism does not support a query, too.
+NOTHING_RANKED = 3
 _BOTH = "both"
 # On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
@@ -73,6 +75,7 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         parents=[common],
         help="rank the mechanisms for a query",
         description=_DESCRIPTION,
+        epilog=f"Exit status: {NOTHING_RANKED} where no mechanism is ranked.",
     )
     add_shape_and_sensitivities(parser, required=False)
     parser.add_argument(
@@ -143,6 +146,7 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
             tell=tell,
         )
         tell("")
+        options.status = NOTHING_RANKED * int(frame["rank"].isna().all())
         per = "element" if is_identity(options.workload) else "query"
         if options.plot is not None:
             # matplotlib takes a second to load.
@@ -214,7 +218,9 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     )
     budgets = frame.groupby(["epsilon", "delta"])
     tables = [_table(frame)] if len(budgets) == 1 else _grids(frame)
-    if "kappa" in tables[0]:
+    if not (frame["status"] == SERVED).any():
+        tables = []
+    elif "kappa" in tables[0]:
         tables.append(_filled(MEANING))
     parts = [_filled(head), *tables, _reasons(frame), *_out_of_range(query, frame)]
     return "\n\n".join([*parts, _told(frame, per)])

@@ -247,7 +247,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     best, how = first.iloc[0], "as published"
     told = best
     if best.calibration == "exact" and best.ready:
-        how += f" (exact within {TIE:.1%})"
+        how += f" (its exact calibration is within {TIE:.1%})"
         published = part["mechanism"].eq(best.mechanism) & part["calibration"].eq("published")
         told = part[published].iloc[0]
     elif best.calibration == "exact":

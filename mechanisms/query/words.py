@@ -13,9 +13,13 @@ _HYPHEN = re.compile(r"(?<![\w.)\]<-])-(?=[\d.]*\d)")
 def nearest(
     name: Any, known: Iterable[Any], words: str = "did you mean {!r}? ", most: int = 1
 ) -> str:
-    """`words` about the `most` known names that are most like `name`, or nothing where none is."""
-    near = difflib.get_close_matches(str(name), [str(other) for other in known], n=most)
-    return words.format(" or ".join(near)) if near else ""
+    """`words` about the `most` known names that are most like `name`, or nothing where none is.
+
+    Capitals do not count.
+    """
+    written = {str(other).casefold(): str(other) for other in known}
+    near = difflib.get_close_matches(str(name).casefold(), written, n=most)
+    return words.format(" or ".join(map(written.get, near))) if near else ""
 
 
 def in_one_line(error: object) -> str:

@@ -36,15 +36,15 @@ def explain(result: Verification) -> str:
         return "\n".join(lines)
     if result.slack is None:
         lines += [
-            f"  true delta   {result.true_delta.value:.6g} at that epsilon "
-            f"[{result.true_delta.lower:.6g}, {result.true_delta.upper:.6g}]",
+            f"  true delta   {result.true_delta.value:.6g} at that epsilon"
+            f"{_interval(result.true_delta)}",
             f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
             f"{_interval(result.true_epsilon)}",
         ]
     else:
         lines += [
-            f"  delta        between {_between(result.true_delta)} at that epsilon",
-            f"  epsilon      between {_between(result.true_epsilon)} at that delta:",
+            f"  delta        {_between(result.true_delta)} at that epsilon",
+            f"  epsilon      {_between(result.true_epsilon)} at that delta:",
             f"               {result.slack}",
         ]
     lines += _attack(result)
@@ -105,15 +105,16 @@ def _attack(result: Verification) -> list[str]:
 
 
 def _between(bounds: Bounds) -> str:
-    """The lower bound rounded down and the upper one rounded up, six digits each."""
-    return f"{rounded_down(bounds.lower, 6)} and {rounded_up(bounds.upper, 6)}"
+    """The bounds, each rounded in its direction to six digits; one number where they agree."""
+    low, high = rounded_down(bounds.lower, 6), rounded_up(bounds.upper, 6)
+    return low if low == high else f"between {low} and {high}"
 
 
 def _interval(bounds: Bounds) -> str:
     """The bounds in brackets, nothing where they agree to all digits that are shown."""
     if f"{bounds.lower:.6g}" == f"{bounds.upper:.6g}":
         return ""
-    return f" [{bounds.lower:.6g}, {bounds.upper:.6g}]"
+    return f" [{rounded_down(bounds.lower, 6)}, {rounded_up(bounds.upper, 6)}]"
 
 
 def _reason(result: Verification) -> str:

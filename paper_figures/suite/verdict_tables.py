@@ -88,7 +88,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "theorem": known.theorem if known else "",
                 "setting": setting.name,
                 # The run's own warning: it has one for a variant of its config as well.
-                "in its range": values["message"] == "",
+                "in its range": "no" if values["message"] else "yes",
                 "adjacency": setting.query.adjacency,
                 "claimed epsilon": epsilon,
                 "claimed delta": values["claimed_delta"],
@@ -122,9 +122,9 @@ def summary(results: Results) -> Drawn:
                 **{word: int((group["verdict"] == word).sum()) for word in VERDICT_WORDS},
                 "profile is a bound": int((group["profile"] != EXACT).sum()),
                 "refuted in its range": int(
-                    ((group["verdict"] == REFUTED) & group["in its range"]).sum()
+                    ((group["verdict"] == REFUTED) & (group["in its range"] == "yes")).sum()
                 ),
-                "settings in its range": int(group["in its range"].sum()),
+                "settings in its range": int((group["in its range"] == "yes").sum()),
                 "worst setting": worst["setting"],
                 "claimed (epsilon, delta)": (
                     f"({worst['claimed epsilon']:g}, {worst['claimed delta']:.3g})"

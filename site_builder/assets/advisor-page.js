@@ -119,7 +119,7 @@
     const more = named.length > NAMED ? ` and ${named.length - NAMED} more` : "";
     return [...words, more, named.length > 1 ? " tie for the least error" : " has the least error", rescaled ? ", rescaled: " : ": "];
   };
-  const LABELS = ["Rank", "Mechanism", "RMSE", "Of best", "Of the limit", "As published", "True ε", "True δ", "Claim"];
+  const LABELS = ["Rank", "Mechanism", "Claim", "RMSE", "Of best", "Of the limit", "As published", "True ε", "True δ"];
   const answer = (asked) => {
     const found = ranked(ADVISOR.noises(asked));
     const least = found[0];
@@ -131,13 +131,13 @@
           LABELS,
           String(each.rank),
           [name(each.keys[0]), ...twins(each.keys), each.rescaled ? null : make("span", { class: "soft small" }, " not rescaled")],
+          claim ? badge(claim.verdict) : "—",
           about(each.exact, each.off),
           about(each.exact / least.exact, each.off + least.off, 4),
           about(each.exact / limit.rmse, limit.off + each.off, 4),
           claim ? about(claim.rmse, claim.off, 4) : "—",
           claim ? about(claim.epsilon, claim.off, 4) : "—",
-          claim ? about(claim.delta, claim.off, 3) : "—",
-          claim ? badge(claim.verdict) : "—"
+          claim ? about(claim.delta, claim.off, 3) : "—"
         );
         if (each.rank === 1) row.firstChild.classList.add("best");
         row.dataset.key = each.keys[0];
@@ -222,9 +222,9 @@
     const paired = (title, cell) => line(labels, title, mine ? cell(mine) : "—", its ? cell(its) : "—");
     const limit = ADVISOR.limit(asked);
     const rows = [
+      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.told}`] : "—")),
       row("Claims", (each) => each.guarantee),
       row("Source", (each) => (each.paper ? make("a", { href: `papers/${each.paper}.html` }, each.source) : each.source)),
-      row("Private?", (each) => (each.private ? [make("span", { class: `badge ${{ yes: "good", no: "alert" }[each.private] ?? ""}` }, each.private), ` ${each.at} (settings of the papers)`] : "—")),
       row("True delta where the claim is false, the largest in the range of its theorem or, if none is, outside it", (each) => (each.delta ? [number(each.delta, 3), " for a claimed ", number(each.claimed, 3)] : "—")),
       row("Variance over need, at the settings of all the papers", (each) => (each.waste ? [number(each.waste[0], 3), ...(each.waste[1] > each.waste[0] ? [" to ", number(each.waste[1], 3)] : [])] : "—")),
       row("Seconds of one draw of 48,000 elements", (each) => number(each.seconds ?? NaN, 2)),

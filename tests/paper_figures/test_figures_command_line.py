@@ -34,7 +34,9 @@ def test_without_any_results(tmp_path, monkeypatch, capsys):
 
 def test_where(capsys):
     assert main(["where", "reference"]) == 0
-    assert "ledger   results/reference/claims.md" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "ledger   results/reference/claims.md" in told
+    assert "studies  results/reference/studies" in told
 
 
 def test_an_unknown_command_is_told_in_one_line(capsys):
@@ -48,7 +50,7 @@ def test_an_unknown_command_is_told_in_one_line(capsys):
 @pytest.mark.parametrize(
     ("claim", "number"),
     [
-        ("r1-thm5", "true delta 0.2166 at (1e-05, 1e-07), 89x89"),
+        ("r1-thm5", "true delta 0.2166 at (1e-05, 1e-07) and 89x89 elements"),
         ("tldp-thm1", "claimed 1-LDP: true delta(1) at least 0.999999 with 784 components"),
         ("mgm-thm2-udn", "with 56.6 to 9.62e+10 times the variance"),
         ("r1-f4-max", "in every box with SoHo and LaGuardia: at least 51 (stated 27): contrad"),
@@ -73,10 +75,11 @@ def test_a_long_claim_is_shown_by_its_verdicts_and_with_all_by_its_numbers(capsy
 
 
 def test_an_unknown_claim_is_told_in_one_line(capsys):
-    assert main(["show", "reference", "r1-thm55"]) == 2
-    assert capsys.readouterr().err == (
-        "error: there is no claim 'r1-thm55'; did you mean 'r1-thm5'?\n"
-    )
+    for name in ("r1-thm55", "R1-THM5"):
+        assert main(["show", "reference", name]) == 2
+        assert capsys.readouterr().err == (
+            f"error: there is no claim {name!r}; did you mean 'r1-thm5'?\n"
+        )
     with pytest.raises(SystemExit):
         main(["show", "reference"])
     assert "show takes a run and the id of a claim" in capsys.readouterr().err

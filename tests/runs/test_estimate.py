@@ -89,6 +89,11 @@ def test_another_data_set_says_nothing_of_the_seconds():
     assert "has not timed, so not in the total: pca: boids (2 cells)" in shown
 
 
+def test_data_sets_that_lack_the_same_cells_are_named_together():
+    found = only(config_of(datasets=["boids", "swarm"], mechanisms=["gaussian", "laplace"]), {})
+    assert found.unknown == ["boids, swarm (2 cells each)"]
+
+
 def test_jobs_are_the_batches_of_the_config():
     config = check_config({"run": "test", "cells_per_job": 1, "studies": {"pca": PCA}})
     assert only(config).jobs == 2

@@ -133,11 +133,15 @@ def test_the_advisor_shows_what_the_comparison_says(site):
 def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
     lines = site.matrix.lines
     assert set(lines) == set(site.mechanisms)
-    where = "at 4 of 4 inside the range of its theorem, 12 of 12 outside"
-    assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", where)
+    where = "at 4 of 4{} inside the range of its theorem, 12 of 12 outside"
+    assert (lines["r1smg"].private, lines["r1smg"].at) == ("no", where.format(""))
+    assert lines["r1smg"].told == where.format(" settings of the papers")
+    (first, *_, last) = site.settings_of("r1smg")
+    assert not first["outside"] and last["outside"]
     worst = max(row["true_delta"] for row in site.settings_of("r1smg") if not row["outside"])
     assert lines["r1smg"].true_delta == worst
     assert (lines["mvg"].private, lines["mvg"].at) == ("yes", "at 12 of 12")
+    assert lines["mvg"].told == "at 12 of 12 settings of the papers"
     assert lines["r1smg"].true_delta > 0.4 and lines["r1smg"].claimed == 1e-7
     assert (lines["udn"].private, round(lines["udn"].waste[0], 1)) == ("yes", 56.6)
     # sigma of the analytic Gaussian at (1, 1e-5); the limit is at most that.
@@ -526,3 +530,13 @@ def test_a_mechanism_with_several_uses_ties_once_on_every_page(site):
     counts = set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, page)))
     (index,) = (p for p in leaderboard_pages(site) if p.path == "leaderboard/index.html")
     assert counts and counts <= set(re.findall(r"\((\d+) mechanisms tie\)", html_of(site, index)))
+
+
+def test_a_leaderboard_says_what_a_choice_and_brackets_are(site):
+    pages = {page.path: html_of(site, page) for page in leaderboard_pages(site)}
+    rate = '<br><span class="soft small">learning rate 0.15</span>'
+    assert rate in pages["leaderboard/index.html"]
+    words = "Brackets behind a mechanism have its treatment (a set of informative features, or iid"
+    assert words in pages["leaderboard/regression.html"]
+    assert "null where" not in pages["leaderboard/regression.html"]
+    assert "Brackets behind" not in pages["leaderboard/counts.html"]

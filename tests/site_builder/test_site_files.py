@@ -12,6 +12,7 @@ from datasets import DATASETS
 from site_builder.build import environment_of, rendered
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.start_page import start_page
+from site_builder.words import sentences
 
 pytestmark = pytest.mark.slow
 LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
@@ -72,6 +73,21 @@ def test_every_claim_has_its_verdict_on_the_index_and_on_a_page_of_its_own(built
     assert "pip install python-flint" in judged  # what the checker imports
     assert "<code>claims/guarantee.py:" in judged and "def guarantee(" in judged
     assert "https://arxiv.org/abs/2306.02256" in judged and "@inproceedings{r1smg2024," in judged
+
+
+def test_no_page_shows_markup_or_names_of_python(built):
+    code = re.compile(r"<(pre|code|script|style|svg|math)\b.*?</\1>", re.DOTALL)
+    for path in built.rglob("*.html"):
+        text = code.sub("", path.read_text(encoding="utf-8"))
+        assert not re.search(r"`|>(None|nan|NaN|True|False)<|\[object", text), path
+
+
+def test_a_claim_says_no_sentence_twice():
+    columns = ("statement", "sentence", "we find", "choice", "reservation", "scope", "detail")
+    with open("results/reference/claims.csv", encoding="utf-8") as file:
+        for claim in csv.DictReader(file):
+            said = [each for name in columns for each in set(sentences(claim[name])) if each]
+            assert [each for each, count in Counter(said).items() if count > 1] == []
 
 
 def test_pages_are_the_same_under_another_hash_seed(built, site):

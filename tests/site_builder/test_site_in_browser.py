@@ -195,6 +195,7 @@ def test_a_phone_cuts_no_option_no_name_and_no_formula(browser, built, path):
         ("papers/r1smg2024.html", ".badge.alert"),
         ("mechanisms/r1smg.html", ".badge.alert"),
         ("mechanisms/index.html", "td .badge.good"),
+        ("compare.html", "[data-pair] .badge.alert"),
         ("leaderboard/index.html", "td[data-label^=Best]"),
         ("failures.html", "td[data-label=Reason]"),
     ],
@@ -204,6 +205,16 @@ def test_the_verdict_is_on_the_first_screen_of_a_phone(browser, built, path, wha
     page = Visit(context, built).open(path)
     box = page.locator(f"main {what}").first.bounding_box()
     assert box["y"] < PHONE["height"] and box["x"] + box["width"] <= PHONE["width"]
+    context.close()
+
+
+@pytest.mark.parametrize("path", ["advisor.html", "compare.html", "mechanisms/index.html"])
+def test_a_desktop_shows_every_column_and_the_verdicts_first(browser, built, path):
+    context = browser.new_context(viewport=DESKTOP)
+    page = Visit(context, built).open(path)
+    wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+    assert page.evaluate(f"{wide}.map(e => e.ariaLabel)") == []
+    assert page.locator("td .badge").first.bounding_box()["y"] < DESKTOP["height"]
     context.close()
 
 

@@ -47,7 +47,7 @@ def test_a_stranger_needs_one_file(tmp_path):
     (tmp_path / "r1-thm5.json").write_text((FOLDER / "r1-thm5.json").read_text()[:-40])
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stdout == "" and run.stderr.startswith("r1-thm5.json: NOT PROVED, JSONDecodeError(")
+    assert run.stdout == "" and run.stderr.startswith("r1-thm5.json: NOT PROVED: not a JSON file")
     assert run.stderr.count("\n") == 1
 
 
@@ -57,17 +57,28 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 2
     assert run.stderr.endswith(f"python {checker} FILE ...\n") and run.stderr.count("\n") == 1
-    (tmp_path / "none.json").write_text('{"certificates": [], "limits": []}')
-    run = subprocess.run([*command, tmp_path / "none.json"], capture_output=True, text=True)
-    assert run.returncode == 1
-    # As many files have neither, so each says which files it takes, and names the other checker.
     (other,) = {"check_certificate.py", "check_limit.py"} - {checker}
-    for given in ("none.json", "other.json"):
-        (tmp_path / "other.json").write_text('{"epsilon": 1}')
+    for given, content in (
+        ("none.json", b'{"certificates": [], "limits": []}'),
+        ("other.json", b'{"epsilon": 1}'),
+        ("list.json", b"[1]"),
+        ("text.json", b"no JSON"),
+        ("binary.json", b"\xff\x00"),
+        ("absent.json", None),
+    ):
+        if content is not None:
+            (tmp_path / given).write_bytes(content)
         run = subprocess.run([*command, tmp_path / given], capture_output=True, text=True)
-        assert run.returncode == 1 and run.stderr.count("\n") == 1
-        assert f"{given}: NOT PROVED, ValueError('no " in run.stderr
-        assert "give a file of results/reference/certificates" in run.stderr and other in run.stderr
+        assert run.returncode == 1 and run.stdout == "" and run.stderr.count("\n") == 1
+        # It says which files it takes, and names the other checker, but no class of Python.
+        assert f"{given}: NOT PROVED: not a JSON file of results/reference/" in run.stderr
+        assert other in run.stderr and "Error" not in run.stderr
+
+
+def test_the_second_file_of_a_limit_checks_nothing_alone():
+    command = [sys.executable, ROOT / "check_soft_limit.py", FILES[0]]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1 and run.stdout == "" and "run check_limit.py" in run.stderr
 
 
 @pytest.mark.parametrize("checker", ["check_certificate.py", "check_limit.py"])
@@ -80,7 +91,7 @@ def test_an_error_is_one_line(checker, tmp_path):
     )
     (tmp_path / "flint.py").write_text("raise ImportError")
     for flint, words in (
-        ({}, "forged.json: NOT PROVED, ValueError"),
+        ({}, "forged.json: NOT PROVED: no decimal"),
         ({"PYTHONPATH": str(tmp_path)}, "error: the checker needs python-flint"),
     ):
         run = subprocess.run(command, cwd=tmp_path, env=flint, capture_output=True, text=True)

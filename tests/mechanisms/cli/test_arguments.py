@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,18 @@ def test_a_value_may_be_negative(parser, value):
     assert parser.parse_args([f"--delta={value}", "x"]).name == "x"
 
 
+def test_the_help_stands_in_for_an_error_where_nothing_is_given(capsys):
+    parser = Parser(prog="program")
+    parser.add_argument("name", help="what it is about")
+    parser.add_argument("--delta", type=number)
+    for arguments, words in (([], "what it is about"), (["--delta", "1"], "error: ")):
+        with pytest.raises(SystemExit) as stopped:
+            parser.parse_args(arguments)
+        told = capsys.readouterr()
+        assert stopped.value.code == 2 and told.out == "" and words in told.err
+        assert ("usage: program" in told.err) == (not arguments)
+
+
 def test_a_pair_may_begin_with_a_negative_number(parser):
     assert parser.parse_args(["--range", "-1,1", "x"]).range == "-1,1"
 
@@ -78,6 +91,19 @@ def test_an_error_is_one_line(parser, arguments, words, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ") and words in line
     assert line.endswith("; see program --help")
+
+
+@pytest.mark.parametrize("room", ["mechanisms", "runs", "datasets"])
+def test_the_help_of_a_command_says_what_it_does(room, capsys):
+    main = importlib.import_module(f"{room}.__main__").main
+    with pytest.raises(SystemExit):
+        main(["no-command"])
+    names = re.search(r"choose from (.*)\)", capsys.readouterr().err)[1]
+    for name in re.findall(r"'(\w+)'", names):
+        with pytest.raises(SystemExit) as stopped:
+            main([name, "--help"])
+        _, about, *_ = capsys.readouterr().out.split("\n\n")
+        assert stopped.value.code == 0 and re.match(r"[A-Z].* .*\.$", about, re.DOTALL), about
 
 
 @pytest.mark.parametrize("end", ["return 0", "print(1, flush=True)"])

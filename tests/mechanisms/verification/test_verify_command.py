@@ -72,6 +72,16 @@ def test_verify_in_words():
     assert f"noise        sigma_star {2 / psi:.6g}, expected squared norm {2 / psi:.6g}\n" in shown
 
 
+def test_a_bound_is_rounded_in_its_direction_and_shown_where_it_differs():
+    result = verify(calibrated("r1smg", 16, Budget(epsilon=1, delta=1e-5)), effort=None)
+    assert "true delta   0.441704 at that epsilon\n" in explain(result)
+    apart = Bounds(lower=0.12345678, value=0.1234574, upper=0.12345812)
+    shown = explain(dataclasses.replace(result, true_delta=apart))
+    assert "true delta   0.123457 at that epsilon [0.123456, 0.123459]\n" in shown
+    bounded = dataclasses.replace(result, true_delta=Bounds(0.0, 0.0, 0.0), slack="a reason")
+    assert "delta        0 at that epsilon\n" in explain(bounded)
+
+
 def test_the_verdict_comes_first_and_what_is_out_of_range_last(capfd):
     arguments = ["r1smg", "--shape", "16", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main(["verify", *arguments, "--delta", "1e-5"]) == 0

@@ -64,7 +64,8 @@ def test_errors_equal_those_computed_by_hand(stored, case):
 def test_the_best_is_told_with_its_error(stored):
     (sentence,) = conclusion(stored["attributes"], "element")
     assert sentence.startswith(
-        "At (1, 0) Staircase has the least error, as published (exact within 0.1%): RMSE 6.6332 per"
+        "At (1, 0) Staircase has the least error, as published (its exact calibration "
+        "is within 0.1%): RMSE 6.6332 per"
     )
     assert "K-norm ties with it (within 0.1%)" in sentence
     (sentence,) = conclusion(stored["counts"], "element")

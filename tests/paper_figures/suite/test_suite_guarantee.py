@@ -77,7 +77,7 @@ def test_where_the_setting_to_show_holds_the_worst_refuted_one_is_shown(
     rows += make_guarantee_rows("mgm", {"mgm2021-cifar10": "refuted"}, true_delta=0.5)
     judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
     assert "false at 2 of 3 settings" in judged.because
-    assert judged.because.endswith("(1, 1e-05), 4608x512 the true delta is 0.5.")
+    assert judged.because.endswith("(1, 1e-05) and 4608x512 elements the true delta is 0.5.")
     everywhere = make_guarantee_rows("mgm", {SHOWN: "refuted", "mgm2021-adult": "refuted"})
     judged = guarantee(make_results(everywhere), mechanism="mgm", shown=SHOWN)
     assert "false at all 2 settings" in judged.because

@@ -112,6 +112,14 @@ def test_the_best_is_printed_with_code_that_runs(capsys):
     assert "no mechanism supports this query" in capsys.readouterr().err
 
 
+def test_where_nothing_is_ranked_there_are_reasons_a_status_and_no_empty_table(capsys):
+    assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1"]) == 3
+    head, reasons, end = capsys.readouterr().out.split("\n\n")
+    assert head.startswith("Answer of shape") and reasons.startswith("Not ranked:\n  idn: it needs")
+    assert " ".join(end.split()).startswith("At (1, 0) no mechanism supports this query")
+    assert main([*QUERY, "--mechanisms", "idn,laplace", "--epsilon", "1"]) == 0
+
+
 def test_a_narrow_terminal_or_a_pipe_gets_fewer_columns(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     arguments = [*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", "1", "--delta", "1e-5"]

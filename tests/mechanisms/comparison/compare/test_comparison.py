@@ -175,7 +175,8 @@ def test_ties_are_called_ties():
         "r1smg": 5,
     }
     assert conclusion(frame) == [
-        "At (1, 1e-05) Spherical gamma has the least error, as published (exact within 0.1%): "
+        "At (1, 1e-05) Spherical gamma has the least error, as published (its exact calibration "
+        "is within 0.1%): "
         "RMSE 3.7304 per element. Analytic Gaussian, IMGM and Classic Gaussian tie with "
         "it (within 0.1%). Next is R1SMG with 1.3e+04 times that error."
     ]
@@ -217,7 +218,10 @@ def test_a_sampled_error_is_told_with_its_standard_error():
 def test_an_error_is_told_with_the_calibration_that_has_it():
     both = {"mechanism": ["a", "a"], "title": ["A", "A"], "calibration": ["exact", "published"]}
     for published, told in (
-        (1 + TIE / 2, "as published (exact within 0.1%): RMSE 1.0005 per element."),
+        (
+            1 + TIE / 2,
+            "as published (its exact calibration is within 0.1%): RMSE 1.0005 per element.",
+        ),
         (1 + TIE * 2, "exactly calibrated: RMSE 1 per element."),
     ):
         assert conclusion(made_up(rmse=[1.0, published], **both)) == [
