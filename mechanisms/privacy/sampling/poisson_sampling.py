@@ -279,14 +279,17 @@ class SampledRun:
             return np.array([np.minimum(lower, upper), upper])
 
         lower, upper = by_level(epsilon, curves, self.steps)
-        upper = np.minimum(
-            upper, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
-        )
-        single = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
-        return np.clip(single, lower, upper), upper
+        proved, most = self.log_apart(epsilon)
+        upper = np.minimum(upper, most)
+        return np.clip(proved, lower, upper), upper
+
+    def log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `log_bounds`, of use where losses are so rare that no grid holds them."""
+        lower = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
+        return lower, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
-        """Basic composition, at most 0: of use where losses are so rare that no grid holds them."""
+        """Basic composition, at most 0."""
         each = self.log_step_delta(epsilon / self.steps).upper
         return np.minimum(math.log(self.steps) + each, 0.0)
 
