@@ -371,6 +371,8 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
     if count < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    if count > 2**53:
+        raise ValueError(f"{name} must be at most 2^53, as floats hold no larger ones, got {count}")
     return count
 
 
