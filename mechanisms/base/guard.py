@@ -85,19 +85,34 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
         raise TypeError(
             f"the value must be a numpy array of real numbers, got {kind}; numpy.asarray makes one"
         )
-    if value.dtype.kind == "f" and value.dtype not in (np.float32, np.float64):
+    # Files of other machines have another order of bytes.
+    dtype = value.dtype.newbyteorder("=")
+    if dtype.kind == "f" and dtype not in (np.float32, np.float64):
         raise TypeError(f"the value must be float32 or float64, got {value.dtype}")
     if value.shape != query.shape:
         raise ValueError(f"the value must have the query's shape {query.shape}, got {value.shape}")
     if value.dtype.kind != "f":
         check_whole_numbers(value, "the value")
-    copy = np.array(value, dtype=None if value.dtype.kind == "f" else np.float64, order="C")
+    copy = np.array(value, dtype=dtype if dtype.kind == "f" else np.float64, order="C")
     if not np.isfinite(copy).all():
         bad = _first(~np.isfinite(copy))
         raise ValueError(f"the value must be finite, got {copy[bad]} at index {bad}")
     _check_domain(copy, query)
     copy.flags.writeable = False
     return copy
+
+
+def check_values(values: object, shape: tuple[int, ...]) -> None:
+    """TypeError or ValueError unless these are finite float values, (n, *shape)."""
+    if type(values) is not np.ndarray or values.dtype not in (np.float32, np.float64):
+        kind = getattr(values, "dtype", type(values).__name__)
+        raise TypeError(f"the values must be a plain float32 or float64 array, got {kind}")
+    if not values.ndim or values.shape[1:] != shape:
+        wanted = ", ".join(["n", *map(str, shape)])
+        raise ValueError(f"the values must have shape ({wanted}), got {values.shape}")
+    if not np.isfinite(values).all():
+        bad = _first(~np.isfinite(values))
+        raise ValueError(f"the values must be finite, got {values[bad]} at index {bad}")
 
 
 def check_whole_numbers(numbers: np.ndarray, what: str) -> None:

@@ -16,6 +16,7 @@ from mechanisms.base.exact_calibration import check_exact, exact_factor
 from mechanisms.base.guard import (
     ReleaseError,
     check_draws,
+    check_values,
     checked_value,
     generator,
     named_in_errors,
@@ -23,7 +24,7 @@ from mechanisms.base.guard import (
 )
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy.profile import NoScaleError, PrivacyProfile
+from mechanisms.privacy.profile import NoScaleError, PrivacyProfile, check_count
 from mechanisms.query.option import Option
 from mechanisms.query.query import Budget, OutOfRangeWarning, Query, Unsupported
 from mechanisms.query.requirements import require_delta
@@ -216,9 +217,10 @@ class Mechanism(ABC):
     def releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Independent private answers to one value, (trials, *query.shape).
 
-        The value is checked once. Args, Raises: As `release`.
+        The value is checked once. trials: at least 1. Args, Raises: As `release`.
         """
         value, rng = checked_value(value, self.query), generator(rng)
+        trials = check_count("trials", trials)
         draw = self._releases if self.draws_many() else partial(Mechanism._releases, self)
         with named_in_errors(self.key):
             released = draw(value, rng, trials)
@@ -237,13 +239,16 @@ class Mechanism(ABC):
         """Answers to many values, released independently.
 
         Args:
-            values: (n, *query.shape), float32 or float64. The caller must check them where the
-                noise is only added, or where `_release_all` does not check them.
+            values: (n, *query.shape), finite, float32 or float64. The caller must compare them with
+                the query where the noise is only added, or where `_release_all` does not.
             rng: As in `release`.
+
+        Raises TypeError or ValueError for other values, and as `release` does.
 
         Returns an array of the shape and precision of `values`.
         """
         rng = generator(rng)
+        check_values(values, self.query.shape)
         with named_in_errors(self.key):
             return plain_answer(self._release_all(values, rng), values.shape, values.dtype)
 

@@ -3,14 +3,12 @@
 Element i of the answer changes by at most lambda_i, and all elements may change at once.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.unequal_noise import UnequalGaussian, UnequalLaplace
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, as_floats
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
 
@@ -18,13 +16,8 @@ from mechanisms.query.requirements import require_delta
 def _are_positive_or_none(value) -> bool:
     if value is None:
         return True
-    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
-        return False
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return False
-    return array.size > 0 and bool((np.isfinite(array) & (array > 0)).all())
+    array = as_floats(value)
+    return array is not None and bool((array > 0).all())
 
 
 SENSITIVITIES = {

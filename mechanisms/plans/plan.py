@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import scipy
@@ -18,10 +18,11 @@ from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import group_profile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
-from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+from mechanisms.privacy.sampling.poisson_sampling import SampledRun, check_rate
 from mechanisms.privacy.sampling.total_profile import TotalProfile, total
 from mechanisms.privacy.search_profile import SearchProfile, check_runs
 from mechanisms.privacy.worst_profile import WorstProfile
+from mechanisms.query.query import ADJACENCIES as STATED
 
 ADJACENCIES = ("add-remove", "replace")
 # Alternatives of parallel groups that are composed one by one.
@@ -44,7 +45,8 @@ class Release:
             cover a record that is absent.
         fixed: Whether planning leaves the noise as it is.
 
-    Raises ValueError for a mechanism whose profile is not known.
+    Raises ValueError for a mechanism whose profile is not known, TypeError or ValueError for an
+    argument that is not allowed.
     """
 
     of: Mechanism | PrivacyProfile
@@ -60,8 +62,13 @@ class Release:
             raise ValueError(
                 f"the privacy profile of {self.of.key} is not known; state a guarantee in its place"
             )
-        if not 0 < self.rate <= 1:
-            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
+        if self.adjacency not in (None, *STATED):
+            raise ValueError(
+                f"adjacency must be one of {', '.join(STATED)}, got {self.adjacency!r}"
+            )
+        if not isinstance(self.fixed, bool):
+            raise TypeError(f"fixed must be True or False, got {self.fixed!r}")
+        check_rate(self.rate)
         check_count("times", self.times)
 
     @property
@@ -86,9 +93,15 @@ class Parallel:
     """Releases of which every record is in the data of one only, such as one for each region.
 
     Add-remove only: a record that is replaced may leave one part and enter another.
+
+    Args:
+        releases: One or more; also parts that are divided further. As those of `compose`.
     """
 
-    releases: tuple[Release | Search, ...]
+    releases: tuple[Entry, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "releases", tuple(_entries(self.releases)))
 
     def scaled(self, factor: float) -> Parallel:
         return Parallel(tuple(each.scaled(factor) for each in self.releases))
@@ -99,15 +112,16 @@ class Search:
     """Of a random number of runs, each with all these releases, the best one is released.
 
     Args:
-        releases: Of one run, with the release of its score.
+        releases: Of one run, with the release of its score. As those of `compose`.
         runs, eta: As `SearchProfile` has them: the mean number of runs, and its distribution.
     """
 
-    releases: tuple[Release | Parallel, ...]
+    releases: tuple[Entry, ...]
     runs: float
     eta: float | None = 1.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "releases", tuple(_entries(self.releases)))
         check_runs(self.runs, self.eta)
 
     def scaled(self, factor: float) -> Search:
@@ -115,6 +129,14 @@ class Search:
 
 
 Entry = Release | Parallel | Search
+
+
+def _entries(releases: Iterable[Entry | Mechanism | PrivacyProfile]) -> list[Entry]:
+    """One entry or more; a mechanism or a profile counts as one release."""
+    entries = [each if isinstance(each, Entry) else Release(of=each) for each in releases]
+    if not entries:
+        raise ValueError("releases must hold at least one release")
+    return entries
 
 
 def compose(
@@ -139,10 +161,7 @@ def compose(
     """
     if adjacency not in ADJACENCIES:
         raise ValueError(f"adjacency must be add-remove or replace, got {adjacency!r}")
-    entries = [each if isinstance(each, Entry) else Release(of=each) for each in releases]
-    if not entries:
-        raise ValueError("releases must hold at least one release")
-    one = _composed(entries, adjacency)
+    one = _composed(_entries(releases), adjacency)
     if check_count("group", group) == 1:
         return one
     parts = (SampledRun(step=each, rate=1.0, steps=1) for each in _grouped(_above(one), group))
@@ -175,10 +194,15 @@ def _is_for_add_remove(entry: Entry) -> bool:
 
 def _worlds(entries: Sequence[Entry]) -> Iterable[tuple[Release | Search, ...]]:
     """What one record may see: of each parallel group one member."""
-    choices = (
-        dict.fromkeys(each.releases) if isinstance(each, Parallel) else (each,) for each in entries
-    )
-    return itertools.product(*choices)
+    return itertools.product(*(dict.fromkeys(_alternatives(each)) for each in entries))
+
+
+def _alternatives(entry: Entry) -> Iterator[Release | Search]:
+    if isinstance(entry, Parallel):
+        for each in entry.releases:
+            yield from _alternatives(each)
+    else:
+        yield entry
 
 
 def _run(entry: Release | Search, adjacency: str) -> SampledRun:
@@ -269,7 +293,7 @@ def noise_factor(
     Raises ValueError where no factor does.
     """
     check_target(epsilon, delta)
-    entries = [each if isinstance(each, Entry) else Release(of=each) for each in releases]
+    entries = _entries(releases)
 
     def excess(log_factor: float) -> float:
         factor = math.exp(log_factor)

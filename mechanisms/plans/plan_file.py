@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
+from mechanisms.base.mechanism import CALIBRATIONS, SCALES, Mechanism
 from mechanisms.base.registry import get_mechanism
 from mechanisms.plans.plan import ADJACENCIES, Entry, Parallel, Release, Search
 from mechanisms.privacy.bounded_profile import BoundedProfile
@@ -16,7 +16,9 @@ from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.privacy.sampling.poisson_sampling import LEAST_RATE
 from mechanisms.query.query import ADJACENCIES as STATED
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.words import nearest
@@ -121,6 +123,8 @@ def _number(low: float, high: float, *, ends: bool = False) -> Callable[[Any], f
 
 
 _positive = _number(0.0, math.inf)
+_rate = _number(LEAST_RATE, 1.0, ends=True)
+_scale = _number(*SCALES, ends=True)
 _probability = _number(0.0, 1.0)
 
 
@@ -227,7 +231,7 @@ def _entry(section: _Section) -> Entry:
         Release,
         of=_mechanism(section) if kind == "mechanism" else _profile(section, kind),
         times=section.take("times", _count, "a whole number from 1 to 10^9", 1),
-        rate=section.take("rate", _number(0.0, 1.0 + 1e-16, ends=True), "a number in (0, 1]", 1.0),
+        rate=section.take("rate", _rate, f"a number in [{LEAST_RATE:g}, 1]", 1.0),
         adjacency=section.take("adjacency", _one_of(*STATED), " or ".join(STATED), None),
         fixed=section.take("fixed", _flag, "true or false", False),
     )
@@ -240,9 +244,13 @@ def _profile(section: _Section, kind: str) -> PrivacyProfile:
         # the truth with certainty at a rate of delta (Kairouz, Oh and Viswanath 2015).
         above = PureProfile(largest=budget.epsilon)
         if budget.delta:
-            above = KeepOrNoiseProfile.of(noise=above, log_keep=math.log(budget.delta))
+            # Rounding must not make it more than what is stated: at that delta epsilon is known.
+            log_keep = math.log(budget.delta) * (1 + 8 * ULP) - 32 * ULP
+            above = KeepOrNoiseProfile.of(noise=above, log_keep=log_keep)
         return BoundedProfile(above=above)
-    scale = section.take(kind, _positive, "the scale of the noise over the sensitivity, > 0")
+    least, most = SCALES
+    allowed = f"the scale of the noise over the sensitivity, from {least:g} to {most:g}"
+    scale = section.take(kind, _scale, allowed)
     if kind == "gaussian":
         return GaussianProfile(mu=1 / scale)
     return LaplaceProfile(l1_sensitivity=1.0, scale=scale)

@@ -174,7 +174,9 @@ class LossSum:
     def _tilt(self, epsilon: float) -> float:
         """Near the saddle point, where the logarithm of the integrand, a convex one, is least."""
         widest = self.spacing * max(int(np.abs(each.places).max()) for each, _ in self.parts)
-        low, high = (round(_TILTS_PER_E * math.log(end / widest)) for end in (1e-4, 1e10))
+        # Beyond a few per place the last place has all of the mass, and what is before it vanishes.
+        steepest = min(1e10 / widest, 4.0 / self.spacing)
+        low, high = (round(_TILTS_PER_E * math.log(t)) for t in (1e-4 / widest, steepest))
         while low < high:
             middle = (low + high) // 2
             here, there = (math.exp(step / _TILTS_PER_E) for step in (middle, middle + 1))
@@ -346,6 +348,10 @@ class SummedProfile(PrivacyProfile):
         """log of a lower bound on delta near the largest loss, where a grid is too coarse."""
         return np.full(epsilon.shape, -np.inf)
 
+    def _log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logs of a lower and an upper bound where losses are so rare that no grid holds them."""
+        return np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
+
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         return self._log_delta_near(epsilon, np.full(epsilon.shape, -np.inf))
 
@@ -363,7 +369,12 @@ class SummedProfile(PrivacyProfile):
 
         found = by_level(epsilon.ravel(), curves, self._number, log_target.ravel() - _FAR)
         found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
-        return Bounds(*(np.minimum(each, 0.0).reshape(epsilon.shape) for each in found))
+        lower, value, upper = found
+        proved, most = self._log_apart(epsilon.ravel())
+        upper = np.minimum(upper, most)
+        lower = np.minimum(np.maximum(lower, proved), upper)
+        value = np.clip(value, lower, upper)
+        return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
 
     def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
         """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
@@ -386,7 +397,8 @@ class SummedProfile(PrivacyProfile):
 
         if epsilon >= self.largest_loss:
             return -math.inf
-        return min(float(by_level(np.array([float(epsilon)]), curve, self._number)[0, 0]), 0.0)
+        at = np.array([float(epsilon)])
+        return float(min(by_level(at, curve, self._number)[0, 0], self._log_apart(at)[1][0]))
 
     def _resolution(self, delta):
         # Rounding moves delta by about a hundredth of the allowance for it.
@@ -426,9 +438,9 @@ class ConvolvedProfile(SummedProfile):
             parts = []
             for profile, times, nodes, delta in laws:
                 if side == "above":
-                    law = symmetric_chords(nodes, np.asarray(delta.upper), spacing)
+                    law = symmetric_chords(nodes, delta.upper, spacing)
                 else:
-                    law = symmetric_cells(profile, nodes, np.asarray(delta.value), spacing)
+                    law = symmetric_cells(profile, nodes, delta.value, spacing)
                 parts.append((law, times))
             self._known[side, level, reach] = LossSum(*parts)
         return self._known[side, level, reach]
@@ -442,9 +454,13 @@ class ConvolvedProfile(SummedProfile):
             spacing, nodes = self._grid(tops, level)
             laws = []
             for (profile, times), top, places in zip(self._releases, tops, nodes, strict=True):
-                # The last node may lie above the largest loss by rounding.
+                # The last node may lie off the largest loss by rounding.
                 at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
-                laws.append((profile, times, places, profile.delta(at)))
+                at[-1] = max(at[-1], top)
+                # Rounding in the profile must not become infinite loss.
+                possible = at < profile.largest_loss
+                delta = Bounds(*(possible * np.asarray(each) for each in profile.delta(at)))
+                laws.append((profile, times, places, delta))
             self._known["laws", level, reach] = spacing, laws
         return self._known["laws", level, reach]
 
@@ -491,6 +507,12 @@ class ComposedProfile(ConvolvedProfile):
     def _factor_limits(self):
         return self.base._factor_limits
 
+    def _log_apart(self, epsilon):
+        # Imported here, because that module imports this one.
+        from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+
+        return SampledRun(step=self.base, rate=1.0, steps=self.times).log_apart(epsilon)
+
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
     ) -> np.ndarray:
@@ -512,7 +534,8 @@ class ComposedProfile(ConvolvedProfile):
         size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
         if not tops[0]:
             return 1.0, [np.zeros(1, dtype=int)]
-        return tops[0] / size, [_nodes(size, _NODES[level])]
+        # No loss less by rounding: a few ulps below the largest one they are all of delta.
+        return tops[0] / size * (1 + 8 * ULP), [_nodes(size, _NODES[level])]
 
 
 def _top(profile: PrivacyProfile, cut: float) -> float:

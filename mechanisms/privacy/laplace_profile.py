@@ -43,6 +43,7 @@ class LaplaceProfile(PrivacyProfile):
     def __post_init__(self) -> None:
         check_positive("l1_sensitivity", self.l1_sensitivity)
         check_positive("scale", self.scale)
+        check_positive("l1_sensitivity / scale", self.largest_loss)
 
     @property
     def largest_loss(self) -> float:

@@ -336,7 +336,7 @@ def require_resolved(delta: float, floor: float) -> None:
 
 def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
     """Epsilon as a float array, or TypeError / ValueError naming what is wrong with it."""
-    array = _real_array("epsilon", epsilon)
+    array = real_array("epsilon", epsilon)
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         raise ValueError(f"epsilon must be finite and >= 0, got {array[bad].flat[0]}")
@@ -345,7 +345,7 @@ def check_epsilon(epsilon: ArrayLike) -> np.ndarray:
 
 def check_delta(delta: ArrayLike) -> np.ndarray:
     """Delta as a float array, or TypeError / ValueError naming what is wrong with it."""
-    array = _real_array("delta", delta)
+    array = real_array("delta", delta)
     bad = ~((array >= 0) & (array <= 1))
     if bad.any():
         raise ValueError(f"delta must lie in [0, 1], got {array[bad].flat[0]}")
@@ -354,7 +354,7 @@ def check_delta(delta: ArrayLike) -> np.ndarray:
 
 def check_positive(name: str, value: float) -> None:
     """TypeError or ValueError unless `value` is one finite number above zero."""
-    array = _real_array(name, value)
+    array = real_array(name, value)
     if array.ndim:
         raise TypeError(f"{name} must be one number, got an array of shape {array.shape}")
     if not (np.isfinite(array) and array > 0):
@@ -371,10 +371,13 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
     if count < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    if count > 2**53:
+        raise ValueError(f"{name} must be at most 2^53, as floats hold no larger ones, got {count}")
     return count
 
 
-def _real_array(name: str, value: ArrayLike) -> np.ndarray:
+def real_array(name: str, value: ArrayLike) -> np.ndarray:
+    """Numbers as a float array, or TypeError for anything else."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")

@@ -25,7 +25,8 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_positive
+from mechanisms.privacy.numerics import log1mexp
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_positive, real_array
 
 # Epsilons of one run that are tried for the best c.
 _TRIED = np.r_[0.0, np.geomspace(1e-6, 100.0, 400)]
@@ -34,7 +35,7 @@ _TRIED = np.r_[0.0, np.geomspace(1e-6, 100.0, 400)]
 def check_runs(runs: float, eta: float | None) -> None:
     """ValueError unless a number of runs can have this mean and shape, see `SearchProfile`."""
     check_positive("runs", runs)
-    if eta is not None and not -1 < eta < math.inf:
+    if eta is not None and not -1 < real_array("eta", eta) < math.inf:
         raise ValueError(f"eta must be finite and > -1, got {eta}")
     if eta is not None and runs <= 1:
         raise ValueError(f"runs must be > 1 on average if their number is not Poisson, got {runs}")
@@ -98,24 +99,30 @@ class SearchProfile(PrivacyProfile):
             return self.runs * float(self.base.delta(0.0).upper)
         delta = np.asarray(self.base.delta(_TRIED).upper)
         own = self.base.largest_loss if math.isfinite(self.base.largest_loss) else math.inf
-        g = self.success
-        ratios = np.logaddexp(_TRIED, np.log(np.maximum(delta * (1 - g) / g, 1e-320)))
+        log_g = self.log_success
+        fails = log1mexp(log_g) - log_g  # ln((1 - g) / g)
+        ratios = np.logaddexp(_TRIED, np.log(np.maximum(delta, 1e-320)) + fails)
         return (self.eta + 1) * min(float(ratios.min()), own)
 
     @property
-    def success(self) -> float:
-        """g of the truncated negative binomial distribution with the mean E[K]."""
+    def log_success(self) -> float:
+        """ln g of the truncated negative binomial distribution with the mean E[K]."""
         eta = self.eta
 
-        def mean(log_g: float) -> float:
-            # eta (1 - g) / (g (1 - g^eta)), with its limit at eta = 0.
-            power = -math.expm1(eta * log_g) / eta if eta else -log_g
-            return -math.expm1(log_g) * math.exp(-log_g) / power
-
         def excess(log_g: float) -> float:
-            return math.log(mean(log_g)) - math.log(self.runs)
+            # ln of eta (1 - g) / (g (1 - g^eta)), with its limit at eta = 0.
+            x = eta * log_g
+            if abs(x) > 1e-17:
+                power = max(x, 0.0) + log1mexp(-abs(x)) - math.log(abs(eta))
+            else:
+                power = math.log(-log_g)
+            return float(log1mexp(log_g) - log_g - power) - math.log(self.runs)
 
-        return math.exp(scipy.optimize.brentq(excess, -300.0, -1e-9))
+        # A mean that is nearly 1 or too large for this shape: the end on the private side, or inf.
+        low, high = -1e20, -1e-9
+        if excess(high) > 0:
+            return high
+        return scipy.optimize.brentq(excess, low, high) if excess(low) > 0 else -math.inf
 
 
 def _below(epsilon: np.ndarray, end: np.ndarray | float, delta: np.ndarray | float) -> np.ndarray:

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, unwrapped
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, real_array, unwrapped
 
 # Beyond -log of the least alpha above 0, and of any budget: where alpha is 0, every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
@@ -126,7 +126,7 @@ def _line(
 
 
 def _rates(name: str, rates: ArrayLike) -> np.ndarray:
-    array = np.asarray(rates, dtype=float)
+    array = real_array(name, rates)
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():
         raise ValueError(f"{name} must lie in [0, 1], got {array[wrong].flat[0]}")

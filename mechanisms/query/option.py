@@ -89,14 +89,26 @@ def per_axis(option: Option) -> Option:
     return Option(None, allowed, accepts, option.description)
 
 
-def _as_floats(value: Any, axes: int) -> np.ndarray | None:
-    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, str):
+def as_floats(value: Any) -> np.ndarray | None:
+    """Finite numbers of a sequence or an array, one or more, as floats; None for anything else.
+
+    Texts and booleans are no numbers, and what is masked is none either.
+    """
+    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, np.ma.MaskedArray):
         return None
     try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+        cells = np.asarray(value, None if isinstance(value, np.ndarray) else object)
+        if cells.dtype.kind not in "iuf" and not all(map(is_number, cells.ravel().tolist())):
+            return None
+        array = cells.astype(float)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return array if array.ndim == axes and array.size and np.isfinite(array).all() else None
+    return array if array.size and np.isfinite(array).all() else None
+
+
+def _as_floats(value: Any, axes: int) -> np.ndarray | None:
+    array = as_floats(value)
+    return array if array is not None and array.ndim == axes else None
 
 
 def _is_matrix(value: Any) -> bool:

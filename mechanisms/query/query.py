@@ -55,7 +55,10 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
     if not math.isfinite(number) or not low < number < high:
         raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
     return number
@@ -379,7 +382,7 @@ class Budget:
             raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
         if 0 < delta < LEAST_DELTA:
             raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
-        object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "delta", delta + 0.0)  # -0.0 is 0
 
     @classmethod
     def of_part(cls, *, epsilon: float, delta: float) -> Self:

@@ -35,8 +35,8 @@ from mechanisms.privacy.profile import (
     Bounds,
     PrivacyProfile,
     check_count,
-    check_positive,
     check_target,
+    real_array,
     require_resolved,
 )
 from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
@@ -56,6 +56,7 @@ _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512
 # In place of 0 and infinity, which have no logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
+LEAST_RATE = 1e-300
 # The search for a factor of the noise stays within e^+-64.
 _LARGEST_LOG_FACTOR = 64.0
 
@@ -195,6 +196,12 @@ def step_budget(
     return scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
 
 
+def check_rate(rate: float) -> None:
+    """TypeError or ValueError unless it is a probability that losses can be divided by."""
+    if not LEAST_RATE <= real_array("rate", rate) <= 1:
+        raise ValueError(f"rate must be a probability in [{LEAST_RATE:g}, 1], got {rate}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
     """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
@@ -221,7 +228,7 @@ class SampledRun:
 
     Args:
         step: Profile of one release on the sampled records.
-        rate: q in (0, 1].
+        rate: q in [1e-300, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
     """
@@ -237,9 +244,7 @@ class SampledRun:
     def __post_init__(self) -> None:
         if self.adjacency not in ("add-remove", "replace"):
             raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
-        check_positive("rate", self.rate)
-        if self.rate > 1:
-            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
+        check_rate(self.rate)
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:
@@ -279,14 +284,17 @@ class SampledRun:
             return np.array([np.minimum(lower, upper), upper])
 
         lower, upper = by_level(epsilon, curves, self.steps)
-        upper = np.minimum(
-            upper, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
-        )
-        single = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
-        return np.clip(single, lower, upper), upper
+        proved, most = self.log_apart(epsilon)
+        upper = np.minimum(upper, most)
+        return np.clip(proved, lower, upper), upper
+
+    def log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `log_bounds`, of use where losses are so rare that no grid holds them."""
+        lower = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
+        return lower, np.minimum(self._log_basic(epsilon), self._rare.log_upper(epsilon))
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
-        """Basic composition, at most 0: of use where losses are so rare that no grid holds them."""
+        """Basic composition, at most 0."""
         each = self.log_step_delta(epsilon / self.steps).upper
         return np.minimum(math.log(self.steps) + each, 0.0)
 
@@ -373,7 +381,7 @@ class SampledRun:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
         # Beyond this the exponential, divided by the rate, overflows, and 1 is nothing beside it.
         last = min(700.0, 709.0 + math.log(self.rate))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inside = np.expm1(np.minimum(losses, last)) / self.rate
             base = np.where(inside > -1, np.log1p(inside), -np.inf)
         base += np.maximum(losses - last, 0.0)

@@ -110,20 +110,12 @@ class TotalProfile(SummedProfile):
         """Those that the lower bound does not convolve."""
         return frozenset(run for run in self.parts if not _has_tails(run.step))
 
-    def _log_delta_near(self, epsilon, log_target):
-        lower, value, upper = super()._log_delta_near(epsilon, log_target)
-        upper = np.minimum(upper, self._log_basic(epsilon))
-        # What a single release proves.
+    def _log_apart(self, epsilon):
         singles = [run.log_step_delta(epsilon).lower for run in self._strongest]
-        lower = np.minimum(np.max([lower, *singles], axis=0), upper)
-        return Bounds(lower, np.clip(value, lower, upper), upper)
-
-    def _log_calibrated(self, epsilon):
-        basic = float(self._log_basic(np.array(float(epsilon))))
-        return min(super()._log_calibrated(epsilon), basic)
+        return np.max(singles, axis=0), self._log_basic(epsilon)
 
     def _log_basic(self, epsilon: np.ndarray) -> np.ndarray:
-        """Basic composition: of use where few losses are so rare that no grid holds them."""
+        """Basic composition."""
         at = epsilon / self._number
         strong = (math.log(run.steps) + run.log_step_delta(at).upper for run in self._strongest)
         with np.errstate(divide="ignore"):

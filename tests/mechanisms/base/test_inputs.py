@@ -16,7 +16,8 @@ from mechanisms import (
     all_mechanisms,
     get_mechanism,
 )
-from mechanisms.base.guard import checked_value
+from mechanisms.base.guard import ReleaseError, checked_value
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 
@@ -435,3 +436,46 @@ def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
     for each in filter(None, scaled):
         with pytest.raises(ValueError, match="factor must be finite and > 0"):
             each.scaled(factor)
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i8"])
+def test_another_order_of_bytes(dtype):
+    query = Query(shape=(2,), l2_sensitivity=1.0)
+    mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1.0, delta=1e-5))
+    value = np.array([1, 300], dtype=dtype)
+    native = value.astype(value.dtype.newbyteorder("="))
+    answer = mechanism.release(value, 1)
+    np.testing.assert_array_equal(answer, mechanism.release(native, 1))
+    assert answer.dtype.isnative
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([[1.0, 2.0]], "a plain float32 or float64 array, got list"),
+        (np.zeros((3, 2), int), "got int64"),
+        (np.ma.zeros((3, 2)), "a plain"),
+        (np.zeros(2), r"shape \(n, 2\), got \(2,\)"),
+        (np.zeros((3, 4)), r"shape \(n, 2\)"),
+        (np.array([[0.0, np.nan]]), r"finite, got nan at index \(0, 1\)"),
+    ],
+)
+def test_wrong_values_of_many_releases_are_not_the_mechanisms_fault(values, words):
+    query = Query(shape=(2,), l2_sensitivity=1.0)
+    mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1.0, delta=1e-5))
+    with pytest.raises((TypeError, ValueError), match=words) as error:
+        mechanism.release_all(values, 1)
+    assert not isinstance(error.value, ReleaseError)
+    with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
+        mechanism.releases(np.zeros(2), 1, 0)
+
+
+def test_numbers_beyond_floats():
+    for number in (10**400, -(10**400)):
+        with pytest.raises(ValueError, match="epsilon must satisfy 1e-15 <= epsilon"):
+            Budget(epsilon=number)
+        with pytest.raises(ValueError, match="l2_sensitivity must satisfy"):
+            Query(shape=(2,), l2_sensitivity=number)
+    assert str(Budget(epsilon=1.0, delta=-0.0).delta) == "0.0"
+    with pytest.raises(ValueError, match=r"times must be at most 2\^53"):
+        GaussianProfile(mu=1.0).compose(10**20)

@@ -173,3 +173,23 @@ def test_what_is_refused():
         calibrated("inid-gaussian", changes=[1.0, 0.0, 1.0, 1.0], query=box(CHANGES))
     with pytest.raises(Unsupported, match="needs the option sensitivities"):
         get_mechanism("inid-laplace").calibrate(Query(shape=(2,), l2_sensitivity=1.0), BUDGET)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [True, 1.0],
+        ["1", "0.5"],
+        [b"1", 0.5],
+        np.array([True, True]),
+        np.ma.array([1.0, 0.5], mask=[0, 1]),
+        [10**400, 1],
+        [1.0, None],
+        [1.0, [0.5]],
+    ],
+)
+def test_only_numbers_are_sensitivities(changes):
+    """A text or a boolean is none, though numpy makes one of it; what is masked is none."""
+    query = Query(shape=(2,), l2_sensitivity=1.0)
+    with pytest.raises(ValueError, match="option sensitivities must be positive numbers"):
+        get_mechanism("inid-gaussian").calibrate(query, BUDGET, sensitivities=changes)

@@ -193,9 +193,24 @@ def test_noise_that_fits_a_budget():
         (lambda: compose([gaussian(1.0)], adjacency="local"), "add-remove or replace"),
         (lambda: compose([gaussian(1.0)], group=0), "group must be at least 1"),
         (lambda: gaussian(1.0, rate=0.0), "rate must be a probability"),
+        (lambda: gaussian(1.0, rate=1e-309), "rate must be a probability"),
         (lambda: gaussian(1.0, times=0), "times must be at least 1"),
+        (lambda: gaussian(1.0, adjacency="both"), "adjacency must be one of add-remove"),
+        (lambda: Parallel(()), "at least one release"),
+        (lambda: Search(releases=(), runs=3.0), "at least one release"),
+        (lambda: Parallel((3,)), "of a Mechanism or a PrivacyProfile, got 3"),
+        (lambda: gaussian(1.0, rate=True), "rate must be a real number"),
+        (lambda: gaussian(1.0, fixed="no"), "fixed must be True or False, got 'no'"),
+        (lambda: Search(releases=(gaussian(1.0),), runs=3.0, eta="1"), "eta must be a real number"),
     ],
 )
 def test_bad_plans_are_refused(make, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         make()
+
+
+def test_parts_of_parts_are_parts():
+    """Profiles count as releases, as in `compose`."""
+    one, two, three = (GaussianProfile(mu=mu) for mu in (0.2, 0.5, 0.3))
+    found = compose([Parallel((one, Parallel((two, Parallel((three,))))))])
+    assert found.epsilon(1e-6).value == pytest.approx(two.epsilon(1e-6).value, rel=1e-9)

@@ -1,11 +1,12 @@
 """Plans in files: what they may hold, the line of a mistake, and what the command prints."""
 
 import json
+import math
 
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.plans.plan import Parallel, Release, Search
+from mechanisms.plans.plan import Parallel, Release, Search, compose
 from mechanisms.plans.plan_file import read_plan
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
@@ -55,7 +56,12 @@ def test_a_plan_is_read(plan):
     ("releases", "words"),
     [
         ("  - {gaussian: 0}\n", "line 2: releases[0].gaussian must be the scale of the noise"),
-        ("  - gaussian: 1\n    rate: 2\n", "line 3: releases[0].rate must be a number in (0, 1]"),
+        ("  - {gaussian: 1e-309}\n", "line 2: releases[0].gaussian must be the scale of the noise"),
+        ("  - {laplace: 1e-307}\n", "line 2: releases[0].laplace must be the scale of the noise"),
+        (
+            "  - gaussian: 1\n    rate: 2\n",
+            "line 3: releases[0].rate must be a number in [1e-300, 1]",
+        ),
         ("  - gaussian: 1\n    tims: 2\n", "line 3: unknown key releases[0].tims; did you mean"),
         ("  - {gaussian: 1, times: 1.5}\n", "releases[0].times must be a whole number from 1"),
         ("  - {gaussian: 1, times: .inf}\n", "line 2: releases[0].times must be a whole number"),
@@ -116,3 +122,12 @@ def test_the_command_prints_bounds_and_noise(plan, capsys):
 def test_a_plan_without_questions_is_answered_at_one_delta(plan, capsys):
     assert main(["compose", plan("  - {guarantee: {epsilon: 1, delta: 1e-3}}\n")]) == 0
     assert "epsilon at delta 1e-05: at least 0, no upper bound" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("delta", [1e-5, 1e-300])
+def test_a_guarantee_holds_at_its_own_delta(plan, delta):
+    found = read_plan(plan(f"  - guarantee: {{epsilon: 1, delta: {delta}}}\n"))
+    total = compose(found.releases)
+    assert total.epsilon(delta).upper == pytest.approx(1.0)
+    assert total.epsilon(delta * (1 - 1e-9)).upper == math.inf
+    assert total.delta(1.0).upper == pytest.approx(delta, rel=1e-12)

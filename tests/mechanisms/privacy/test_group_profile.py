@@ -1,5 +1,7 @@
 """Groups of records against closed forms."""
 
+from dataclasses import replace
+
 import mpmath
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import GroupProfile, group_profile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 
 @pytest.mark.parametrize(("size", "width"), [(2, 3e-3), (5, 3e-2)])
@@ -74,3 +77,23 @@ def test_what_gives_itself_away_does_so_in_a_group():
     )
     with pytest.raises(ValueError, match="size must be at least 2"):
         GroupProfile(base=GaussianProfile(mu=1.0), size=1)
+
+
+@pytest.mark.parametrize(("mu", "size"), [(1e-3, 2), (0.5, 2), (5.0, 2), (0.5, 5)])
+def test_groups_at_every_delta(mu, size):
+    found, truth = (
+        GroupProfile(base=GaussianProfile(mu=mu), size=size),
+        GaussianProfile(mu=size * mu),
+    )
+    delta = np.array([1e-20, 1e-30, 1e-100, 1e-280])
+    upper, exact = found.epsilon(delta).upper, truth.epsilon(delta).value
+    assert ((exact <= upper) & (upper <= 1.01 * exact)).all()
+
+
+def test_groups_of_noise_with_heavy_tails():
+    """delta(a) + e^a delta(b) with delta ~ e^(-a / 7): b is about 8 a, and epsilon 9 a at most."""
+    one = SphericalProfile(dimension=8, shape=1.0, power=2.0, scale=10.0, sensitivity=1.0)
+    delta = np.array([1e-2, 1e-8, 1e-30])
+    upper = GroupProfile(base=one, size=2).epsilon(delta).upper
+    assert (replace(one, sensitivity=2.0).epsilon(delta).value <= upper).all()
+    assert (upper <= 9.1 * one.epsilon(delta / 2).upper).all()

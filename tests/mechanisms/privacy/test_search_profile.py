@@ -78,7 +78,7 @@ def test_the_bound_is_below_that_of_renyi_dp(mu, runs, eta):
     """Papernot and Steinke 2022, Theorem 2, and the conversion of Canonne et al. 2020."""
     found = SearchProfile(base=GaussianProfile(mu=mu), runs=runs, eta=eta)
     orders, rho = np.geomspace(1.001, 500, 2000), mu**2 / 2
-    own = (1 - 1 / orders) * rho * orders + math.log(1 / found.success) / orders
+    own = (1 - 1 / orders) * rho * orders + -found.log_success / orders
     total = rho * orders + (1 + eta) * own.min() + math.log(runs) / (orders - 1)
     converted = total + np.log1p(-1 / orders) - np.log(1e-5 * orders) / (orders - 1)
     assert 0.8 * converted.min() < found.epsilon(1e-5).upper < converted.min()
@@ -91,7 +91,7 @@ def test_the_mean_of_the_runs_is_met():
         weights = np.exp(np.array(logs) + k * math.log1p(-g))
         mean = float(weights @ k / weights.sum())
         found = SearchProfile(base=GaussianProfile(mu=1.0), runs=mean, eta=eta)
-        assert found.success == pytest.approx(g, rel=1e-6)
+        assert math.exp(found.log_success) == pytest.approx(g, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,31 @@ def test_the_mean_of_the_runs_is_met():
 def test_bad_searches_are_refused(runs, eta, words):
     with pytest.raises(ValueError, match=words):
         SearchProfile(base=GaussianProfile(mu=1.0), runs=runs, eta=eta)
+
+
+@pytest.mark.parametrize("runs", [1.5, 1e15, 1e200])
+def test_a_logarithmic_number_of_runs_is_the_limit_of_others(runs):
+    """(1 - g) / (g ln(1 / g)) runs on average, g down to 1e-203."""
+    found, *near = (
+        SearchProfile(base=GaussianProfile(mu=1.0), runs=runs, eta=eta)
+        for eta in (0.0, 5e-324, -1e-300, 1e-12)
+    )
+    g = found.log_success
+    mean = math.log(-math.expm1(g)) - g - math.log(-g)
+    assert mean == pytest.approx(math.log(runs), rel=1e-9)
+    for each in near:
+        assert each.epsilon(1e-5).upper == pytest.approx(found.epsilon(1e-5).upper, rel=1e-6)
+
+
+@pytest.mark.parametrize("eta", [-0.99, 0.0, 1.0, 1e6])
+def test_a_search_of_hardly_more_than_one_run(eta):
+    one = GaussianProfile(mu=1.0).epsilon(1e-5).value
+    found = SearchProfile(base=GaussianProfile(mu=1.0), runs=1 + 1e-15, eta=eta)
+    assert one <= found.epsilon(1e-5).upper < one * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("eta", [-0.99, 0.0, 1.0])
+def test_a_search_of_more_runs_than_a_float_of_g_allows(eta):
+    """Of pure noise; a geometric number costs 3 epsilon whatever its mean."""
+    found = SearchProfile(base=PureProfile(largest=0.5), runs=1e300, eta=eta)
+    assert found.epsilon(0.0).upper == pytest.approx((eta + 2) * 0.5)

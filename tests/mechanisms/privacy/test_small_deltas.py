@@ -216,3 +216,41 @@ def test_too_little_noise_for_a_tiny_delta_is_refuted():
     assert verify(mechanism, effort=None).verdict == "holds"
     weaker = replace(mechanism, noise=mechanism.noise.scaled(0.85))
     assert verify(weaker, effort=None).verdict == "refuted"
+
+
+@pytest.mark.parametrize("loss", [0.1, 0.7, 17.3])
+@pytest.mark.parametrize("times", [2, 7, 50])
+def test_compositions_hold_up_to_the_largest_loss(loss, times):
+    """There all of delta is in the last place, and rounding is as large as the distance to it."""
+    base = LaplaceProfile(l1_sensitivity=loss, scale=1.0)
+    epsilon = loss * times * (1 - 10.0 ** -np.arange(1, 15))
+    found, exact = (
+        each.delta(epsilon)
+        for each in (ComposedProfile(base=base, times=times), base.compose(times))
+    )
+    assert (found.lower <= exact.upper * (1 + 1e-9)).all()
+    assert (exact.lower <= found.upper * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("times", [333, 1000])
+def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
+    """1e-16 in the delta of one release would be 1e-13 of all, and epsilon three times as large."""
+    base = LaplaceProfile(l1_sensitivity=0.1, scale=1.0)
+    found, exact = (
+        each.epsilon(1e-20)
+        for each in (ComposedProfile(base=base, times=times), base.compose(times))
+    )
+    assert found.lower <= exact.upper and exact.lower <= found.upper
+    assert found.upper - found.lower < 1e-3 * found.upper
+
+
+def test_compositions_of_noise_whose_large_losses_are_rare():
+    """No grid holds them: the delta of all releases is the sum of theirs."""
+    delta = 1e-30
+    one = SphericalProfile(dimension=8, shape=1.0, power=2.0, scale=1.0, sensitivity=1.0)
+    ten = one.compose(10)
+    found = ten.scale_factor(1.0, delta)
+    true = 10 * one.scaled(found).delta(1.0).value
+    assert 0.9 * delta < true < delta
+    bounds = ten.scaled(found).delta(1.0)
+    assert 0.9 * true < bounds.lower <= bounds.upper < 1.1 * true

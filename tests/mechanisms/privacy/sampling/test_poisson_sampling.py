@@ -202,7 +202,7 @@ def test_limits():
 @pytest.mark.parametrize(
     ("changed", "error", "words"),
     [
-        ({"rate": 0.0}, ValueError, "rate must be finite and > 0"),
+        ({"rate": 0.0}, ValueError, "rate must be a probability"),
         ({"rate": 1.5}, ValueError, "rate must be a probability"),
         ({"steps": 0}, ValueError, "steps must be at least 1"),
         ({"steps": 1.5}, TypeError, "steps must be an integer"),
