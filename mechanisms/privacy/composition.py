@@ -507,11 +507,15 @@ class ComposedProfile(ConvolvedProfile):
     def _factor_limits(self):
         return self.base._factor_limits
 
-    def _log_apart(self, epsilon):
+    @cached_property
+    def _as_run(self):
         # Imported here, because that module imports this one.
         from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
-        return SampledRun(step=self.base, rate=1.0, steps=self.times).log_apart(epsilon)
+        return SampledRun(step=self.base, rate=1.0, steps=self.times)
+
+    def _log_apart(self, epsilon):
+        return self._as_run.log_apart(epsilon)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

@@ -92,7 +92,7 @@ def test_groups_at_every_delta(mu, size):
 
 def test_groups_of_noise_with_heavy_tails():
     """delta(a) + e^a delta(b) with delta ~ e^(-a / 7): b is about 8 a, and epsilon 9 a at most."""
-    one = SphericalProfile(dimension=8, shape=1.0, power=2.0, scale=10.0, sensitivity=1.0)
+    one = SphericalProfile(dimension=8, radial_shape=1.0, power=2.0, scale=10.0, sensitivity=1.0)
     delta = np.array([1e-2, 1e-8, 1e-30])
     upper = GroupProfile(base=one, size=2).epsilon(delta).upper
     assert (replace(one, sensitivity=2.0).epsilon(delta).value <= upper).all()

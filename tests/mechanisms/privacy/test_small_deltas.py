@@ -247,7 +247,7 @@ def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
 def test_compositions_of_noise_whose_large_losses_are_rare():
     """No grid holds them: the delta of all releases is the sum of theirs."""
     delta = 1e-30
-    one = SphericalProfile(dimension=8, shape=1.0, power=2.0, scale=1.0, sensitivity=1.0)
+    one = SphericalProfile(dimension=8, radial_shape=1.0, power=2.0, scale=1.0, sensitivity=1.0)
     ten = one.compose(10)
     found = ten.scale_factor(1.0, delta)
     true = 10 * one.scaled(found).delta(1.0).value
