@@ -20,9 +20,9 @@ from mechanisms.privacy.profile import (
 # what lies beyond has a probability below e^-500.
 _REACH, _MARGIN = 40.0, 400
 _LOG_BEYOND = -500.0
-# The table of probabilities has 80 numbers for each unit of the standard deviation; below the least
-# one delta is 1 at any epsilon that a budget may have.
-LEAST_STD, LARGEST_STD = 1e-9, 1e5
+# The table of probabilities has 80 numbers for each unit of the standard deviation. With the least
+# one, Skellam noise has delta 1 at every epsilon up to 460.
+LEAST_STD, LARGEST_STD = 1e-100, 1e5
 
 
 @dataclass(frozen=True, kw_only=True)

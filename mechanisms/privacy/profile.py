@@ -180,8 +180,8 @@ class PrivacyProfile(ABC):
         if met:
             return float(np.exp(root))
         raise NoScaleError(
-            f"no multiple of this noise has delta({epsilon:g}) = {delta:g}: the search ended at "
-            f"the multiple {np.exp(root):g}"
+            f"no multiple of this noise was found that has delta({epsilon:g}) = {delta:g}: the "
+            f"search ended at the multiple {np.exp(root):g}"
         )
 
     def _on_the_private_side(self, factor: float, epsilon: float, delta: float) -> float:

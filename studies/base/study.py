@@ -83,7 +83,9 @@ class Study(ABC):
     @property
     def title(self) -> str:
         """What it asks, in a line."""
-        return inspect.getdoc(sys.modules[type(self).__module__]).splitlines()[0]
+        # Python run with -OO has no docstrings.
+        text = inspect.getdoc(sys.modules[type(self).__module__]) or self.name
+        return text.splitlines()[0]
 
     @property
     def maps(self) -> tuple[str, ...]:

@@ -134,6 +134,17 @@ def test_movement_aal_from_a_tar_with_a_root_folder(tmp_path):
 
 
 @pytest.mark.usefixtures("eleven")
+def test_movement_aal_with_a_target_of_zero(tmp_path):
+    members = movement_members("")
+    targets = "".join(f"{k},{int(k > 1)}\n" for k in range(1, 12))
+    members["dataset/MovementAAL_target.csv"] = f"#sequence_ID, class_label\n{targets}".encode()
+    path = tmp_path / "MovementAAL.tar"
+    tar_of(path, members, mode="w")
+    with pytest.raises(DataError, match=r"target\.csv: value: record 1 has 0.*1 and -1"):
+        movement_aal.parse(path)
+
+
+@pytest.mark.usefixtures("eleven")
 @pytest.mark.parametrize("targets", [b"1,1\n", b"1,1\n" * 11, b"2,1\n" * 2])
 def test_movement_aal_without_a_target(tmp_path, targets):
     members = movement_members("")

@@ -1,6 +1,7 @@
 """The data dictionary describes the tables that are stored, and its example runs."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "results" / "reference" / "studies"
+
+
+def test_a_study_without_docstrings_has_its_name_for_a_title(monkeypatch):
+    """As with python -OO."""
+    study = all_studies()["pca"]
+    assert study.title != "pca"
+    monkeypatch.setattr(sys.modules[type(study).__module__], "__doc__", None)
+    assert study.title == "pca"
 
 
 @pytest.mark.parametrize("name", read_config(ROOT / "config" / "reference.yaml")["studies"])

@@ -166,6 +166,12 @@ def test_moments_and_workload_variance_by_sampling():
     assert mechanism.noise.workload_variance((prefix,)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("key", ["inid-laplace", "inid-gaussian"])
+def test_an_element_moves_by_no_more_than_the_query_says(key):
+    with pytest.raises(ValueError, match="at most linf_sensitivity = 1, got 5"):
+        calibrated(key, [1.0, 5.0, 0.5, 0.1], query=box(CHANGES))
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match="must have the query's shape"):
         calibrated("inid-gaussian", query=box([1.0]))

@@ -294,6 +294,15 @@ def test_moments_of_noise_that_is_hardly_ever_there(epsilon):
         assert p == pytest.approx(9.36e-124, rel=1e-3)
 
 
+@pytest.mark.parametrize("epsilon", [42.0, 50.0, 100.0])
+@pytest.mark.parametrize("key", ["skellam", "discrete-gaussian"])
+def test_noise_that_is_nearly_always_zero_meets_its_budget(key, epsilon):
+    """Then p(0) - e^epsilon p(1) is delta, and the variance is 2 p(1): 2 (1 - delta) e^-epsilon."""
+    budget = Budget(epsilon=epsilon, delta=1e-5)
+    exact = get_mechanism(key).calibrate(counts(1), budget, "exact")
+    assert exact.expected_loss() == pytest.approx(2 * (1 - 1e-5) * math.exp(-epsilon), rel=1e-9)
+
+
 def test_noise_without_moments_is_unsupported():
     with pytest.raises(Unsupported, match="zero but for a probability below 1e-300"):
         get_mechanism("discrete-gaussian").calibrate(counts(4), Budget(epsilon=1e7, delta=1e-5))
