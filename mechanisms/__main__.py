@@ -6,6 +6,7 @@ if __name__ == "__main__":
     end_quietly()
 
 import argparse
+import functools
 import importlib.metadata
 import json
 import math
@@ -30,6 +31,7 @@ from mechanisms.cli.query_arguments import (
     mechanism_of,
 )
 from mechanisms.cli.report_command import add_report_command
+from mechanisms.query.extras import needed
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
 from mechanisms.query.words import aligned, in_one_line
@@ -45,9 +47,9 @@ EXIT_STATUSES = (
 )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, called: str = "python -m mechanisms") -> int:
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
-    parser = _parser()
+    parser = _parser(called)
     options = parser.parse_args(arguments)
     options.arguments = sys.argv[1:] if arguments is None else arguments
     if options.version:
@@ -164,6 +166,8 @@ def _in_words(error: Exception, options) -> str:
     if not raising and isinstance(error, TypeError | ValueError | OSError):
         # A plan file has the names of the fields.
         return in_options(str(error)) if hasattr(options, "l2_sensitivity") else str(error)
+    if not raising and isinstance(error, ModuleNotFoundError):
+        return f"{options.command} {needed(error)}"
     return error_line(error, raising)
 
 
@@ -192,8 +196,8 @@ def _version() -> str:
         return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m mechanisms", description=__doc__)
+def _parser(called: str) -> argparse.ArgumentParser:
+    parser = Parser(prog=called, description=__doc__)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
     parser.set_defaults(notes=(), status=0)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -263,8 +267,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def command() -> int:
     """The exit status of the installed command."""
-    return run(main)
+    return run(functools.partial(main, called="matrix-noise"))
 
 
 if __name__ == "__main__":
-    sys.exit(command())
+    sys.exit(run(main))

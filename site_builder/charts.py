@@ -170,10 +170,21 @@ def _claimed(claim: float | None) -> list[dict]:
     return [{"data": data, "mark": mark, "encoding": height | more} for mark, more in marks]
 
 
-# Numbers of an axis: short ones as they are, others with an exponent.
+def _power(n: int) -> str:
+    if 0 <= n <= 3:
+        return str(10**n)
+    return "10" + str(n).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+# Numbers of an axis: powers of ten from 10^4 and up to 10^-4 by their exponent, as on other axes.
+# Of what lies between two powers, short numbers are written as they are.
+_EXPONENT = "round(log(datum.value) / LN10)"
+_FAR = ",".join(f"'{n}':'{_power(n)}'" for n in range(-12, 13) if not -4 < n < 4)
 PLAIN = (
-    "(abs(datum.value) >= 1e5 || (datum.value != 0 && abs(datum.value) < 1e-3)) "
-    "? format(datum.value, '.0e') : format(datum.value, '~g')"
+    f"(datum.value > 0 && abs(datum.value / pow(10, {_EXPONENT}) - 1) < 1e-9 "
+    f"&& ({{{_FAR}}})[toString({_EXPONENT})]) "
+    "|| ((abs(datum.value) >= 1e5 || (datum.value != 0 && abs(datum.value) < 1e-3)) "
+    "? format(datum.value, '.0e') : format(datum.value, '~g'))"
 )
 SHOWN_ONLY = "indexof(hidden, datum.label) < 0"
 DASHES = ["as published", "at equal true privacy"]
@@ -276,12 +287,6 @@ def _powers(low: float, high: float) -> range:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     step = max(1, math.ceil((last - first) / 6))
     return range(-step * (-first // step), last + 1, step)
-
-
-def _power(n: int) -> str:
-    if 0 <= n <= 3:
-        return str(10**n)
-    return "10" + str(n).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _scaled(logarithmic: bool, rows: pd.DataFrame) -> dict:

@@ -88,7 +88,7 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
         key=key,
         private=private,
         at=_at(found, own),
-        told=_at(found, own, " settings of the papers"),
+        told=_told(found, own),
         true_delta=math.nan if worst is None else deltas[worst],
         claimed=math.nan if worst is None else own.loc[worst, "claimed"],
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
@@ -96,12 +96,23 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     )
 
 
-def _at(found: pd.DataFrame, own: pd.DataFrame, settings: str = "") -> str:
-    """At how many of a mechanism's settings something was found."""
+def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
+    """At how many of a mechanism's settings something was found, for a cell of a table."""
+    return "at " + _counted(found, own, "")
+
+
+def _told(found: pd.DataFrame, own: pd.DataFrame) -> str:
+    """The same as the end of a sentence."""
+    if len(own) == 1:
+        return "at the one setting of the papers" if len(found) else "at no setting of the papers"
+    return "at " + _counted(found, own, " settings of the papers")
+
+
+def _counted(found: pd.DataFrame, own: pd.DataFrame, settings: str) -> str:
     if own["outside"].eq("").all():
-        return f"at {len(found)} of {len(own)}{settings}"
+        return f"{len(found)} of {len(own)}{settings}"
     inside, outside = (
         f"{check(found['outside']).sum()} of {check(own['outside']).sum()}"
         for check in (lambda why: why.eq(""), lambda why: why.ne(""))
     )
-    return f"at {inside}{settings} inside the range of its theorem, {outside} outside"
+    return f"{inside}{settings} inside the range of its theorem, {outside} outside"

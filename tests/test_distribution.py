@@ -34,7 +34,7 @@ blocked -= set(sys.stdlib_module_names) | {{"__pycache__", ".."}}
 class Blocked:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in blocked:
-            raise ImportError(f"{{name}} is blocked", name=name)
+            raise ModuleNotFoundError(f"{{name}} is blocked", name=name)
 
 
 sys.meta_path.insert(0, Blocked())
@@ -139,15 +139,41 @@ def test_importing_is_quick_and_loads_nothing_of_the_suite(installed):
     assert loaded == ["[]", "[]"]
 
 
-def test_what_is_missing_is_named(installed):
+def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
     code = """
-    from mechanisms import Budget, Query, compare
-    try:
-        compare(Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0))
-    except ImportError as error:
-        print(error.name)
+    from mechanisms.__main__ import main
+    asked = "--shape 3 --l2-sensitivity 1 --epsilon 1 --delta 1e-5".split()
+    sampled = "--option rate=0.01 --option steps=10".split()
+    for command in (
+        ["compare", *asked],
+        ["compose", "plan.yaml"],
+        ["audit", "laplace", *asked, "--l1-sensitivity", "1", "--score", "logistic"],
+        ["verify", "moments-accountant", *asked, *sampled],
+    ):
+        sys.stderr = sys.stdout
+        print(main(command))
     """
-    assert isolated(installed, code) == "pandas\n"
+    lines = isolated(installed, code).splitlines()
+    told = [line for line in lines if line != "2"]
+    assert told == [
+        f"error: {command} needs the package {package}: pip install 'matrix-noise-bench[{extra}]'"
+        for command, package, extra in (
+            ("compare", "pandas", "compare"),
+            ("compose", "yaml", "plans"),
+            ("audit", "sklearn", "audit"),
+            ("verify", "dp_accounting", "accounting"),
+        )
+    ]
+    assert len(lines) == 2 * len(told)
+
+
+def test_the_command_calls_itself_by_its_own_name(installed):
+    code = """
+    from mechanisms.__main__ import command
+    sys.argv = ["matrix-noise", "--help"]
+    command()
+    """
+    assert isolated(installed, code).startswith("usage: matrix-noise ")
 
 
 def test_ranges_contain_the_pins():

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from changed_tests import modules_of
 
+from mechanisms.query.extras import EXTRAS as TOLD
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -75,6 +77,14 @@ def test_everything_that_mechanisms_import_is_in_an_extra():
     # The suite's pages and the checker of certificates, which is a file of its own.
     extras = [extra for extra in EXTRAS if extra not in ("site", "certificates")]
     assert distributions(found) == stated(*extras) - {"clarabel"}
+
+
+def test_what_is_missing_is_told_by_its_extra():
+    brings = {name: stated(extra) - stated() for name, extra in TOLD.items()}
+    for name, found in brings.items():
+        assert {normal(each) for each in PROVIDED_BY[name]} <= found, name
+    others = [extra for extra in EXTRAS if extra not in ("site", "certificates")]
+    assert set().union(*brings.values()) == stated(*others) - stated()
 
 
 def test_the_extra_of_the_site_is_what_importing_it_needs():

@@ -20,6 +20,7 @@ from mechanisms.comparison.loss_quantile import (
     weighted_squares,
 )
 from mechanisms.limit.limit import limit
+from mechanisms.query.extras import needed
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity, Kronecker, Workload
 from mechanisms.verification.self_check import QUICK, Effort, require_stated_norms
@@ -29,8 +30,6 @@ SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "fa
 # Between notes, all of which are predicates of the mechanism, as the message of `Unsupported` is.
 JOINT = "; it "
 QUANTILE = 0.99
-# The extra of pyproject.toml that installs a package.
-EXTRAS = {"dp_accounting": "accounting", "cvxpy": "oracle", "clarabel": "oracle"}
 _TIMED_DRAWS, _LONG_DRAW = 4, 0.01
 # In a comparison that somebody waits for: floats drawn for a quantile, and draws at least. A study
 # draws four times as often, which halves the standard error.
@@ -124,10 +123,7 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         except Unsupported as reason:
             return {"status": UNSUPPORTED, "note": str(reason)}
         except ImportError as error:
-            extra = EXTRAS.get(error.name or "")
-            name = f"matrix-noise-bench[{extra}]" if extra else error.name
-            note = f"needs the package {error.name}: pip install '{name}'"
-            return {"status": UNSUPPORTED, "note": note}
+            return {"status": UNSUPPORTED, "note": needed(error)}
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}

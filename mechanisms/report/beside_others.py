@@ -4,6 +4,7 @@ from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.advisor import compare, conclusion, refuted
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.limit import limit
+from mechanisms.query.extras import needed
 from mechanisms.query.query import Budget, Unsupported
 from mechanisms.report.subject import MECHANISM, Subject
 from mechanisms.report.truth import query_of
@@ -28,7 +29,7 @@ def beside_others(subject: Subject, question: dict) -> dict:
     try:
         frame = compare(query, budget, mechanisms=names, seconds=SECONDS)
     except ModuleNotFoundError as error:
-        return {"fault": f"needs {error.name}: pip install 'matrix-noise-bench[compare]'"}
+        return {"fault": needed(error)}
     served = frame[frame["rmse"].notna()]
     own = served["mechanism"].eq(key)
     false = set(frame["mechanism"][refuted(frame)])
