@@ -47,3 +47,15 @@ def test_a_key_that_is_there_twice_is_told_before_snakemake_keeps_the_last(proje
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
     assert ended.returncode
     assert "line 3: the key 'run' appears twice" in ended.stdout + ended.stderr
+
+
+def test_the_snakefile_that_catalogues_look_for_plans_the_same_jobs(project):
+    def jobs(*options):
+        shown = project.snakemake("--dry-run", "--quiet", "rules", *options).stdout
+        rows = shown.partition("Job stats:")[2].partition("\ntotal")[0].splitlines()
+        # Without the names of the two targets.
+        return sorted(row for row in rows if not row.startswith(("all ", "everything ")))
+
+    expected = jobs()
+    assert any(line.startswith("run_batch ") for line in expected)
+    assert jobs("--snakefile", "workflow/Snakefile") == expected
