@@ -302,6 +302,9 @@ def noise_factor(
         if delta == 0:
             largest = float(found.epsilon(0.0).upper)
             return max(math.log(largest / epsilon), _LOG_NOTHING) if largest else _LOG_NOTHING
+        enough, least = found.stated
+        if enough <= epsilon and least <= delta:
+            return _LOG_NOTHING
         return max(float(found.log_delta(epsilon).upper), _LOG_NOTHING) - math.log(delta)
 
     low, high = _bracket(excess)
