@@ -164,6 +164,16 @@ def test_guarantees_add_up_exactly(plan, releases, epsilon, delta):
     assert total.epsilon(math.nextafter(float(1 - left), 0)).upper == math.inf
 
 
+def test_a_guarantee_on_a_sample_of_half_the_records(plan):
+    """At half of its delta epsilon is ln(1 + (e^1 - 1) / 2)."""
+    total = compose(
+        read_plan(plan("  - {guarantee: {epsilon: 1, delta: 1e-6}, rate: 0.5}\n")).releases
+    )
+    found = total.epsilon(0.5e-6).upper
+    assert math.log1p(math.expm1(1) / 2) <= found <= math.log1p(math.expm1(1) / 2) * (1 + 1e-12)
+    assert total.epsilon(math.nextafter(0.5e-6, 0)).upper == math.inf
+
+
 @pytest.mark.parametrize(
     "releases",
     [
