@@ -15,8 +15,7 @@ import scipy
 
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.group_profile import group_profile
+from mechanisms.privacy.group_profile import group_profile, has_closed_form
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, check_rate
 from mechanisms.privacy.sampling.total_profile import TotalProfile, total
@@ -221,13 +220,11 @@ def _run(entry: Release | Search, adjacency: str) -> SampledRun:
 def _grouped(profile: PrivacyProfile, size: int) -> list[PrivacyProfile]:
     """Independent releases that reveal no less of a group than those of a total reveal of one.
 
-    Gaussian noise on all records is apart from the others: its closed form holds for groups.
+    Noise on all records whose closed form holds for groups is apart from the others.
     """
     if not isinstance(profile, TotalProfile):
         return [group_profile(profile, size)]
-    noise = [
-        run for run in profile.parts if run.rate == 1 and isinstance(run.step, GaussianProfile)
-    ]
+    noise = [run for run in profile.parts if run.rate == 1 and has_closed_form(run.step)]
     others = tuple(run for run in profile.parts if run not in noise)
     apart = [group_profile(run.step, size).compose(run.steps) for run in noise]
     return [*apart, group_profile(total(others), size)] if others else apart
@@ -302,6 +299,9 @@ def noise_factor(
         if delta == 0:
             largest = float(found.epsilon(0.0).upper)
             return max(math.log(largest / epsilon), _LOG_NOTHING) if largest else _LOG_NOTHING
+        enough, least = found.stated
+        if enough <= epsilon and least <= delta:
+            return _LOG_NOTHING
         return max(float(found.log_delta(epsilon).upper), _LOG_NOTHING) - math.log(delta)
 
     low, high = _bracket(excess)

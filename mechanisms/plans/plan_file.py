@@ -12,11 +12,9 @@ from mechanisms.base.mechanism import CALIBRATIONS, SCALES, Mechanism
 from mechanisms.base.registry import get_mechanism
 from mechanisms.plans.plan import ADJACENCIES, Entry, Parallel, Release, Search
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.finite_profile import PureProfile
+from mechanisms.privacy.finite_profile import GuaranteeProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.sampling.poisson_sampling import LEAST_RATE
 from mechanisms.query.query import ADJACENCIES as STATED
@@ -240,13 +238,9 @@ def _entry(section: _Section) -> Entry:
 def _profile(section: _Section, kind: str) -> PrivacyProfile:
     if kind == "guarantee":
         budget = _only_budget(section.section(kind))
-        # Every (epsilon, delta)-DP release is a post-processing of randomised response that tells
-        # the truth with certainty at a rate of delta (Kairouz, Oh and Viswanath 2015).
         above = PureProfile(largest=budget.epsilon)
         if budget.delta:
-            # Rounding must not make it more than what is stated: at that delta epsilon is known.
-            log_keep = math.log(budget.delta) * (1 + 8 * ULP) - 32 * ULP
-            above = KeepOrNoiseProfile.of(noise=above, log_keep=log_keep)
+            above = GuaranteeProfile(largest=budget.epsilon, told=budget.delta)
         return BoundedProfile(above=above)
     least, most = SCALES
     allowed = f"the scale of the noise over the sensitivity, from {least:g} to {most:g}"

@@ -1,6 +1,7 @@
 """The profile of a worst pair that is not known: bounds that enclose it."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class BoundedProfile(PrivacyProfile):
     @property
     def largest_loss(self) -> float:
         return self.above.largest_loss
+
+    @property
+    def stated(self) -> tuple[float, Fraction]:
+        return self.above.stated
 
     @property
     def attains_largest_loss(self) -> bool:

@@ -1,13 +1,14 @@
 """Profiles of a loss with few values: randomised response, caps, one event, moving supports."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 import scipy
 
-from mechanisms.privacy.numerics import ULP, log1mexp
+from mechanisms.privacy.numerics import ULP, float_above, log1mexp
 from mechanisms.privacy.profile import (
     Bounds,
     PrivacyProfile,
@@ -56,13 +57,13 @@ class FiniteProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         of_loss, of_mass = self._rounding
         of_loss += 4 * ULP * epsilon
+        # There no finite loss is left, whatever its rounding.
+        of_loss = np.where(epsilon < self.largest_finite_loss, of_loss, 0.0)
         lower, value, upper = (
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
         )
-        private = epsilon >= self.largest_loss
         # The logarithm of the sum rounds as well.
-        upper = upper * (1 - 4 * ULP) + of_mass
-        upper = np.where(private, -np.inf, np.minimum(upper, 0.0))
+        upper = np.minimum(upper * (1 - 4 * ULP) + of_mass, 0.0)
         bounds = Bounds(lower * (1 + 4 * ULP) - of_mass, np.minimum(value, upper), upper)
         return self._known(bounds, -np.inf, 0.0)
 
@@ -164,6 +165,58 @@ class PureProfile(FiniteProfile):
             return super().scale_factor(epsilon, delta)
         wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
         return self._on_the_private_side(float(self.largest / wanted), epsilon, delta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuaranteeProfile(PureProfile):
+    """An upper bound for any (epsilon, delta)-DP release; epsilon is `largest`, delta is `told`.
+
+    Any such pair is one post-processing of randomised response that tells the truth, and says so,
+    with probability delta (Kairouz, Oh and Viswanath 2015): its loss is then infinite. Of `times`
+    releases none does so with probability (1 - delta)^times.
+
+    told: delta of one release, in (0, 1).
+    """
+
+    told: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.told < 1:
+            raise ValueError(f"told must lie in (0, 1), got {self.told}")
+
+    @property
+    def largest_loss(self) -> float:
+        return np.inf
+
+    @property
+    def largest_finite_loss(self) -> float:
+        return self.times * self.largest
+
+    @property
+    def stated(self) -> tuple[float, Fraction]:
+        epsilon, delta = (self.times * Fraction(each) for each in (self.largest, self.told))
+        return float_above(epsilon), delta
+
+    @cached_property
+    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
+        losses, log_masses = super().atoms
+        log_untold = self.times * np.log1p(-self.told)
+        log_told = np.log(-np.expm1(log_untold))
+        # A truth that only the other input can have is the last.
+        return (
+            np.r_[np.inf, losses, -np.inf],
+            np.r_[log_told, log_untold + log_masses, -np.inf],
+        )
+
+    @property
+    def _rounding(self) -> tuple[float, float]:
+        of_loss, of_mass = super()._rounding
+        return of_loss, of_mass + 4 * ULP * (1 + abs(self.atoms[1][0]))
+
+    def scale_factor(self, epsilon: float, delta: float) -> float:
+        """By a search; ValueError where no epsilon of one release has this delta."""
+        return PrivacyProfile.scale_factor(self, epsilon, delta)
 
 
 @dataclass(frozen=True, kw_only=True)

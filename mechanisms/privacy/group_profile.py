@@ -20,6 +20,7 @@ from mechanisms.privacy.composition import CUTS, RESOLVED, at_negative
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
+from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # Epsilons on either side of zero, and the logarithm of what they leave out for each record.
 _NODES, _LOG_CUT = 1200, math.log(3e-13)
@@ -138,10 +139,21 @@ def _both_signs(logs: np.ndarray, spacing: float) -> np.ndarray:
     return np.r_[np.log(at_negative(positive, np.exp(logs[1:])))[::-1], logs]
 
 
+def has_closed_form(base: PrivacyProfile) -> bool:
+    """Whether the profile of a group is that of the same noise at a larger distance."""
+    return isinstance(base, GaussianProfile | SphericalProfile)
+
+
 def group_profile(base: PrivacyProfile, size: int) -> PrivacyProfile:
-    """An upper bound for groups of `size` records, >= 1: a closed form where there is one."""
+    """An upper bound for groups of `size` records, >= 1: a closed form where there is one.
+
+    Answers to data that differ in `size` records are `size` times as far apart, at most.
+    """
     if check_count("size", size) == 1:
         return base
-    if isinstance(base, GaussianProfile):
-        return GaussianProfile(mu=size * base.mu)
+    match base:
+        case GaussianProfile(mu=mu):
+            return GaussianProfile(mu=size * mu)
+        case SphericalProfile(sensitivity=sensitivity):
+            return replace(base, sensitivity=size * sensitivity)
     return GroupProfile(base=base, size=size)

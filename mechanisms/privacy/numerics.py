@@ -1,6 +1,8 @@
 """Small numerical helpers that keep their relative accuracy where the naive formula loses it."""
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -20,6 +22,15 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
     x = np.asarray(x, dtype=float)
     with np.errstate(divide="ignore"):
         return np.where(x > -np.log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+def float_above(exact: Fraction) -> float:
+    """The least float64 that is not below a rational number, inf above the largest."""
+    try:
+        found = float(exact)
+    except OverflowError:
+        return math.inf
+    return found if found >= exact else math.nextafter(found, math.inf)
 
 
 def log_mills(x: np.ndarray) -> np.ndarray:

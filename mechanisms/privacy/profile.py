@@ -6,12 +6,13 @@ import functools
 import math
 import operator
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.numerics import ULP, falling_root
+from mechanisms.privacy.numerics import ULP, falling_root, float_above
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -90,6 +91,14 @@ class PrivacyProfile(ABC):
     def largest_finite_loss(self) -> float:
         """Essential supremum of the losses that are finite, where `infinite_mass` is known."""
         return self.largest_loss
+
+    @property
+    def stated(self) -> tuple[float, Fraction]:
+        """An epsilon that is enough at a delta, without rounding; inf where none is known.
+
+        Curves of delta are rounded, and so pass the least delta that they fall to by a little.
+        """
+        return self.largest_loss, Fraction(0)
 
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
@@ -285,7 +294,11 @@ class PrivacyProfile(ABC):
         # Beyond the end of a search only an infinite mass above delta proves that epsilon is inf.
         lower = np.where((delta > 0) & (delta < self.infinite_mass), np.inf, lower)
         upper = np.where(upper < self._ceiling, upper, self.largest_loss)
-        return Bounds(np.minimum(lower, start.value), start.value, np.maximum(upper, start.value))
+        upper = np.maximum(upper, start.value)
+        enough, least = self.stated
+        upper = np.where(delta >= float_above(least), np.minimum(upper, enough), upper)
+        value = np.minimum(start.value, upper)
+        return Bounds(np.minimum(lower, value), value, upper)
 
     def _crossing(self, delta: np.ndarray, curve: int = 1) -> np.ndarray:
         """Smallest epsilon at which a curve of `Bounds`, that of values, is at most delta."""

@@ -1,6 +1,7 @@
 """The largest delta of several profiles: a record that may be in one of several places."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -19,6 +20,11 @@ class WorstProfile(PrivacyProfile):
     @property
     def largest_loss(self) -> float:
         return max(each.largest_loss for each in self.profiles)
+
+    @property
+    def stated(self) -> tuple[float, Fraction]:
+        epsilons, deltas = zip(*(each.stated for each in self.profiles), strict=True)
+        return max(epsilons), max(deltas)
 
     def compose(self, times: int) -> PrivacyProfile:
         """The same place in every release."""

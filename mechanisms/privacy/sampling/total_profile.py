@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +29,7 @@ from mechanisms.privacy.composition import (
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
-from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.numerics import ULP, float_above
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
@@ -76,6 +77,20 @@ class TotalProfile(SummedProfile):
     @cached_property
     def largest_loss(self) -> float:
         return float(sum(run.steps * _largest(run) for run in self.parts))
+
+    @cached_property
+    def stated(self) -> tuple[float, Fraction]:
+        """Those of the releases, added up: basic composition."""
+        epsilon = delta = Fraction(0)
+        for run in self.parts:
+            each, share = run.step.stated
+            if each == math.inf:
+                return math.inf, Fraction(0)
+            if run.rate < 1:
+                each = _amplified(run.rate, each) * (1 + 4 * ULP)
+            epsilon += run.steps * Fraction(each)
+            delta += run.steps * Fraction(run.rate) * share
+        return float_above(epsilon), delta
 
     @property
     def attains_largest_loss(self) -> bool:
@@ -333,11 +348,14 @@ def _curve_at(run: SampledRun, losses: np.ndarray) -> np.ndarray:
 
 
 def _largest(run: SampledRun) -> float:
-    """The largest loss of one release: ln(1 + q (e^loss - 1))."""
+    """The largest loss of one release."""
     loss = run.step.largest_loss
-    if run.rate == 1 or not math.isfinite(loss):
-        return loss
-    return math.log1p(run.rate * math.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
+    return loss if run.rate == 1 or not math.isfinite(loss) else _amplified(run.rate, loss)
+
+
+def _amplified(rate: float, loss: float) -> float:
+    """ln(1 + q (e^loss - 1))."""
+    return math.log1p(rate * math.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
 
 
 def _ends(run: SampledRun, cut: float) -> tuple[float, float]:

@@ -29,6 +29,42 @@ def test_integers_that_double_precision_does_not_tell_apart_are_refused(release)
         audit_release(release, first, second, epsilon=1.0, delta=1e-5, samples=100)
 
 
+@pytest.mark.parametrize("score", ["mean", "bits"])
+def test_integers_less_a_constant_are_refuted(score):
+    """The remedy of the refusal, at numbers near 2^64."""
+    least = np.uint64(2**64 - 2)
+
+    def release(value, rng):
+        return least + value.astype(np.uint64)
+
+    pair = np.zeros(1), np.ones(1)
+    with pytest.raises(ValueError, match="subtract a constant that does not depend on the data"):
+        audit_release(release, *pair, 1.0, score=score)
+    found = audit_release(lambda *given: release(*given) - least, *pair, 1.0, score=score)
+    assert found.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "write"),
+    [
+        ([], "np.load(io.BytesIO(sys.stdin.buffer.read()))", "np.save(out, rows)"),
+        (["--text"], "np.array(input().split(), float)", "np.savetxt(out, rows, '%d')"),
+    ],
+)
+def test_programs_of_integers_that_double_precision_does_not_tell_apart(
+    black_box, capsys, option, given, write
+):
+    Path("noisy.py").write_text(
+        f"import io, sys\nimport numpy as np\nout, value = io.BytesIO(), {given}\n"
+        "rows = np.uint64(2**53 + 1) + np.tile(value.astype(np.uint64), (int(sys.argv[1]), 1))\n"
+        f"{write}\nsys.stdout.buffer.write(out.getvalue())\n"
+    )
+    program = ["--program", f"{sys.executable} noisy.py", "--pair", "pair.npz", *option]
+    assert main(["audit", *program, "--epsilon", "1", "--score", "bits"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "9007199254740993" in line or "9007199254740994" in line
+
+
 def test_files_of_integers_that_double_precision_does_not_tell_apart(tmp_path):
     path = tmp_path / "outputs.npy"
     np.save(path, np.array([[2**53 + 1]] * 5))

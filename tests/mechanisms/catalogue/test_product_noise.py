@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -40,6 +41,60 @@ def test_stated_and_true_delta(size, epsilon, k, stated, true):
 def test_a_sampled_audit_refutes_it_too():
     result = verify(calibrated(64, 1.0, k=1000), samples=20_000)
     assert result.audit.delta_lower > 0.5
+
+
+def delta_of_much_noise(size, epsilon, scale):
+    """Where the noise is far larger than the sensitivity 1, in 40 digits.
+
+    Near the answer the density is c |x|^(1 - M) / A, A the area of the sphere and c = 2 / (scale
+    sqrt(pi)). The set P(x) > e^epsilon Q(x) is the ball of |x - s| > kappa |x|, kappa =
+    e^(epsilon / (M - 1)): in a direction of cosine u its mass is c times the length of a ray in it,
+    from the answer under P, and from the neighbour under Q.
+    """
+    with mpmath.workdps(40):
+        kappa = mpmath.exp(mpmath.mpf(epsilon) / (size - 1))
+        width = kappa**2 - 1
+        centre, radius = 1 / width, kappa / width
+        half = mpmath.mpf(size - 3) / 2
+
+        def mean(length, low):
+            """Over directions whose cosine is u, which has a density of (1 - u^2)^half."""
+            found = mpmath.quad(
+                lambda u: length(u) * (1 - u**2) ** half, mpmath.linspace(low, 1, 9)
+            )
+            return found / mpmath.beta(mpmath.mpf(size - 1) / 2, mpmath.mpf(1) / 2)
+
+        def from_inside(u):
+            return mpmath.sqrt(radius**2 - centre**2 * (1 - u**2)) - centre * u
+
+        far = centre + 1
+
+        def from_outside(u):
+            return 2 * mpmath.sqrt(max(radius**2 - far**2 * (1 - u**2), 0))
+
+        seen = mpmath.sqrt(1 - (radius / far) ** 2)
+        gain = mean(from_inside, -1) - mpmath.exp(epsilon) * mean(from_outside, seen)
+        return float(2 / (scale * mpmath.sqrt(mpmath.pi)) * gain)
+
+
+@pytest.mark.parametrize(
+    ("size", "epsilon", "delta", "calibration"),
+    [
+        (7, 1.0, 1e-80, "published"),
+        (7, 1e-6, 1e-100, "published"),
+        (4, 1e-6, 1e-30, "exact"),
+        (64, 1e-6, 1e-30, "exact"),
+    ],
+)
+def test_very_much_noise_by_another_method(size, epsilon, delta, calibration):
+    mechanism = calibrated(size, epsilon, delta, calibration=calibration)
+    found = mechanism.profile().delta(epsilon)
+    true = delta_of_much_noise(size, epsilon, mechanism.noise.scale)
+    assert found.lower <= true <= found.upper
+    if calibration == "exact":
+        assert true == pytest.approx(delta, rel=1e-6)
+    else:
+        assert verify(mechanism).verdict == "refuted"
 
 
 @pytest.mark.parametrize("size", [4, 10**6])

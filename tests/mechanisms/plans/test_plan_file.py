@@ -2,14 +2,17 @@
 
 import json
 import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.plans.plan import Parallel, Release, Search, compose
+from mechanisms.plans.plan import Parallel, Release, Search, compose, noise_factor
 from mechanisms.plans.plan_file import read_plan
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.numerics import float_above
 
 
 @pytest.fixture
@@ -126,8 +129,59 @@ def test_a_plan_without_questions_is_answered_at_one_delta(plan, capsys):
 
 @pytest.mark.parametrize("delta", [1e-5, 1e-300])
 def test_a_guarantee_holds_at_its_own_delta(plan, delta):
-    found = read_plan(plan(f"  - guarantee: {{epsilon: 1, delta: {delta}}}\n"))
-    total = compose(found.releases)
-    assert total.epsilon(delta).upper == pytest.approx(1.0)
-    assert total.epsilon(delta * (1 - 1e-9)).upper == math.inf
-    assert total.delta(1.0).upper == pytest.approx(delta, rel=1e-12)
+    """And at no less: curves of delta are rounded up, the question at this delta is not."""
+    total = compose(read_plan(plan(f"  - guarantee: {{epsilon: 1, delta: {delta}}}\n")).releases)
+    assert total.epsilon(delta).upper == 1.0
+    assert total.epsilon(math.nextafter(delta, 0)).upper == math.inf
+    assert delta <= total.delta(1.0).upper <= delta * (1 + 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("releases", "epsilon", "delta"),
+    [
+        ([(0.1, 1e-6, 3)], Fraction(0.1) * 3, Fraction(1e-6) * 3),
+        ([(0.1, 1e-200, 3), (0.2, 0, 1)], Fraction(0.1) * 3 + Fraction(0.2), Fraction(1e-200) * 3),
+        (
+            [(1, 3e-7, 1), (0.3, 7e-7, 2), (0.25, 0, 4)],
+            Fraction(2) + Fraction(0.3) * 2,
+            Fraction(3e-7) + Fraction(7e-7) * 2,
+        ),
+    ],
+)
+def test_guarantees_add_up_exactly(plan, releases, epsilon, delta):
+    """By basic composition in fractions; beyond all epsilons delta is 1 - prod (1 - delta)."""
+    lines = (
+        f"  - {{guarantee: {{epsilon: {each}, delta: {share}}}, times: {times}}}\n"
+        for each, share, times in releases
+    )
+    total = compose(read_plan(plan("".join(lines))).releases)
+    most, least = (float_above(each) for each in (epsilon, delta))
+    assert total.epsilon(least).upper <= most
+    left = math.prod((1 - Fraction(share)) ** times for _, share, times in releases)
+    beyond = total.delta(np.array([0.5, 1.0, 2.0]) * most).upper
+    assert (beyond >= 1 - left).all() and beyond[-1] <= float(1 - left) * (1 + 1e-11)
+    # At less than the probability that a release tells the truth no epsilon is enough.
+    assert total.epsilon(math.nextafter(float(1 - left), 0)).upper == math.inf
+
+
+def test_a_guarantee_on_a_sample_of_half_the_records(plan):
+    """At half of its delta epsilon is ln(1 + (e^1 - 1) / 2)."""
+    total = compose(
+        read_plan(plan("  - {guarantee: {epsilon: 1, delta: 1e-6}, rate: 0.5}\n")).releases
+    )
+    found = total.epsilon(0.5e-6).upper
+    assert math.log1p(math.expm1(1) / 2) <= found <= math.log1p(math.expm1(1) / 2) * (1 + 1e-12)
+    assert total.epsilon(math.nextafter(0.5e-6, 0)).upper == math.inf
+
+
+@pytest.mark.parametrize(
+    "releases",
+    [
+        "  - guarantee: {epsilon: 2, delta: 1e-6}\n",
+        "  - parallel: [{laplace: 1}, {guarantee: {epsilon: 2, delta: 1e-6}}]\n",
+        "  - {guarantee: {epsilon: 1.5, delta: 1e-6}}\n  - {laplace: 2}\n",
+    ],
+)
+def test_noise_for_a_guarantee_at_its_own_delta(plan, releases):
+    factor = noise_factor(read_plan(plan(releases)).releases, 1.0, 1e-6)
+    assert 2 <= factor <= 2.0002

@@ -1,11 +1,13 @@
 """Groups of records against closed forms."""
 
+import math
 from dataclasses import replace
 
 import mpmath
 import numpy as np
 import pytest
 
+from mechanisms.plans.plan import compose
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import GroupProfile, group_profile
@@ -90,10 +92,27 @@ def test_groups_at_every_delta(mu, size):
     assert ((exact <= upper) & (upper <= 1.01 * exact)).all()
 
 
+def test_spherical_noise_has_the_distance_of_the_group():
+    """Of a Gaussian in that family, by its closed form; in a plan three such releases too."""
+    one = SphericalProfile(
+        dimension=6, radial_shape=6.0, power=2.0, scale=math.sqrt(2) / 0.4, sensitivity=1.0
+    )
+    delta = np.array([1e-2, 1e-30, 1e-280])
+    truth = GaussianProfile(mu=0.4 * 5).epsilon(delta).value
+    assert group_profile(one, 5).epsilon(delta).value == pytest.approx(truth, rel=1e-6)
+    epsilon = GaussianProfile(mu=0.4 * 2 * math.sqrt(3)).epsilon(1e-9).value
+    assert 1e-9 <= compose([one] * 3, group=2).delta(epsilon).upper <= 1.01e-9
+
+
 def test_groups_of_noise_with_heavy_tails():
-    """delta(a) + e^a delta(b) with delta ~ e^(-a / 7): b is about 8 a, and epsilon 9 a at most."""
-    one = SphericalProfile(dimension=8, radial_shape=1.0, power=2.0, scale=10.0, sensitivity=1.0)
-    delta = np.array([1e-2, 1e-8, 1e-30])
-    upper = GroupProfile(base=one, size=2).epsilon(delta).upper
-    assert (replace(one, sensitivity=2.0).epsilon(delta).value <= upper).all()
-    assert (upper <= 9.1 * one.epsilon(delta / 2).upper).all()
+    """delta(a) + e^a delta(b) with delta ~ e^(-a / 2): b is about 3 a, and epsilon 4 a at most."""
+    one = SphericalProfile(dimension=3, radial_shape=1.0, power=2.0, scale=10.0, sensitivity=1.0)
+    delta = np.array([1e-2, 1e-8])
+    epsilon = 4.1 * np.array(one.epsilon(delta / 2).upper)
+    upper = GroupProfile(base=one, size=2).delta(epsilon).upper
+    assert (group_profile(one, 2).delta(epsilon).value <= upper).all()
+    assert (upper <= delta).all()
+    # Far out, where the noise is large, twice the distance moves epsilon by 2 log 2.
+    one, far = replace(one, scale=1e3), np.array([1e-40, 1e-280])
+    apart = group_profile(one, 2).epsilon(far).upper - one.epsilon(far).upper
+    assert apart == pytest.approx(2 * math.log(2), rel=1e-4)

@@ -1,5 +1,8 @@
 """Every helper against 60-digit arithmetic, at the edges of its domain."""
 
+import math
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -11,6 +14,15 @@ from mechanisms.privacy import numerics
 def digits():
     with mp.workdps(60):
         yield
+
+
+@pytest.mark.parametrize("number", [0.1, 1.0, 1e-300, 5e-324])
+def test_the_least_float_that_is_not_below(number):
+    after = math.nextafter(number, math.inf)
+    little = Fraction(after - number) / 1000
+    found = [numerics.float_above(Fraction(number) + sign * little) for sign in (-1, 0, 1)]
+    assert found == [number, number, after]
+    assert numerics.float_above(Fraction(10) ** 400) == math.inf
 
 
 def mills(x):

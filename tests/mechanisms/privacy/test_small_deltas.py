@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, get_mechanism, verify
+from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.__main__ import main
 from mechanisms.privacy.composition import CUTS, ComposedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -196,16 +196,21 @@ def test_a_largest_loss_is_still_attained_by_rounded_sums():
     assert bounds.lower <= bounds.value <= bounds.upper < -280_000
 
 
-def test_scales_whose_powers_leave_float64_are_unsupported():
-    from mechanisms import Unsupported
-
+@pytest.mark.parametrize("key", ["r1smg", "product-noise"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-80), (1e-6, 1e-100)])
+def test_scales_whose_powers_leave_float64_are_unsupported(key, epsilon, delta):
     query = Query(shape=(7,), l2_sensitivity=1.0)
-    for epsilon, delta in ((1.0, 1e-80), (1e-6, 1e-100)):
-        with pytest.raises(Unsupported, match="the moments of its squared norm"):
-            get_mechanism("r1smg").calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
+    with pytest.raises(Unsupported, match="the moments of its squared norm"):
+        get_mechanism(key).calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
+
+
+@pytest.mark.parametrize("calibration", ["published", "exact"])
+def test_a_delta_below_what_spherical_profiles_resolve_is_unsupported(calibration):
     query = Query(shape=(2,), l2_sensitivity=0.0025)
     with pytest.raises(Unsupported, match="no multiple of this noise"):
-        get_mechanism("spherical-gamma").calibrate(query, Budget(epsilon=0.0326, delta=1e-300))
+        get_mechanism("spherical-gamma").calibrate(
+            query, Budget(epsilon=0.0326, delta=1e-300), calibration
+        )
 
 
 def test_too_little_noise_for_a_tiny_delta_is_refuted():

@@ -1,11 +1,16 @@
 """One-run audits: lower bounds of single trainings beside the claimed and the accounted epsilon."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from learning.training.one_run_audit import Guesses, epsilon_by_count
 from paper_figures.drawings import DrawingError
-from paper_figures.suite.one_run_bounds import one_run
+from paper_figures.suite.one_run_bounds import COUNTS, FOUND, one_run
+from runs.results import read_results
+
+STUDIES = Path(__file__).resolve().parents[3] / "results" / "reference" / "studies"
 
 
 def row(metric, value, mechanism, trial=None):
@@ -49,3 +54,17 @@ def test_each_training_is_a_point_beside_its_accountant_s_bound(make_results):
 def test_a_run_without_canaries_says_so(make_results):
     with pytest.raises(DrawingError, match="needs canaries"):
         one_run(make_results([row("true_epsilon_upper", 1.8, "gaussian")]))
+
+
+def test_the_committed_counts_prove_the_committed_bounds():
+    table = one_run(read_results([STUDIES / "dpsgd.parquet"])).data
+    assert len(table) > 40 and table[[FOUND, *COUNTS]].notna().all(axis=None)
+    for row in table.itertuples():
+        canaries, guesses, correct = (int(getattr(row, count)) for count in COUNTS)
+        found = Guesses(canaries=canaries, guesses=guesses, correct=correct)
+        assert epsilon_by_count(found, row.delta, 0.05 / 3) == pytest.approx(
+            getattr(row, FOUND), abs=1e-6
+        )
+    # What R1SMG shows, training without privacy shows too.
+    all_right = table[table["one_run_correct"] == table["one_run_guesses"]]
+    assert {"non-private", "r1smg"} == set(all_right["mechanism"])

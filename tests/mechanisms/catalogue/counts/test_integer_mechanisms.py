@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.catalogue.counts.integer_mechanisms import skellam_epsilon, whole_multiples
@@ -278,13 +278,17 @@ def test_sums_of_a_unit_that_is_not_exact_are_whole_multiples():
         whole_multiples(np.array([0.1 + 1e-9]), 0.1)
 
 
-@pytest.mark.parametrize("epsilon", [400.0, 700.0])
-def test_moments_of_noise_that_is_hardly_ever_there(epsilon):
-    """A loss that is 0 or 1 has E L^k = p: the kurtosis is 1 / p, and p = M 2 P(X = 1)."""
+@pytest.mark.parametrize(
+    ("calibration", "epsilon"),
+    [*itertools.product(["published"], [290.0, 400.0, 700.0]), ("exact", 190.0)],
+)
+def test_moments_of_noise_that_is_hardly_ever_there(calibration, epsilon):
+    """A loss that is 0 or 1 has E L^k = p: the kurtosis is 1 / p, and p = M E X^2."""
     mechanism = get_mechanism("discrete-gaussian").calibrate(
-        counts(4), Budget(epsilon=epsilon, delta=1e-5)
+        counts(4), Budget(epsilon=epsilon, delta=1e-5), calibration
     )
-    p = 8 * math.exp(-1 / (2 * mechanism.noise.law.std**2))
+    weights = {x: math.exp(-(x**2) / (2 * mechanism.noise.law.std**2)) for x in range(-3, 4)}
+    p = 4 * sum(x**2 * weight for x, weight in weights.items()) / sum(weights.values())
     loss = mechanism.loss()
     assert loss.mean == pytest.approx(p, rel=1e-9)
     assert loss.raw_kurtosis == pytest.approx(1 / p, rel=1e-9)
@@ -303,21 +307,65 @@ def test_noise_that_is_nearly_always_zero_meets_its_budget(key, epsilon):
     assert exact.expected_loss() == pytest.approx(2 * (1 - 1e-5) * math.exp(-epsilon), rel=1e-9)
 
 
-def test_noise_without_moments_is_unsupported():
+@pytest.mark.parametrize(
+    ("calibration", "epsilon"), [("published", 930.0), ("published", 1e7), ("exact", 740.0)]
+)
+def test_noise_without_moments_is_unsupported(calibration, epsilon):
+    budget = Budget(epsilon=epsilon, delta=1e-5)
     with pytest.raises(Unsupported, match="zero but for a probability below 1e-300"):
-        get_mechanism("discrete-gaussian").calibrate(counts(4), Budget(epsilon=1e7, delta=1e-5))
+        get_mechanism("discrete-gaussian").calibrate(counts(4), budget, calibration)
 
 
-@pytest.mark.parametrize("delta", [1e-12, 1e-30, 1e-100])
-def test_several_counts_at_any_delta(delta):
-    """Discrete Gaussian noise of this size is a Gaussian to many digits, and so is its privacy."""
+@pytest.mark.parametrize(
+    ("key", "most", "delta"),
+    [
+        *itertools.product(["discrete-gaussian"], [3], [1e-12, 1e-30, 1e-100]),
+        *itertools.product(["skellam"], [64], [1e-12, 1e-100]),
+    ],
+)
+def test_several_counts_at_any_delta(key, most, delta):
+    """Noise of this size is a Gaussian to many digits, and so is its privacy."""
     budget = Budget(epsilon=1.0, delta=delta)
-    exact = get_mechanism("discrete-gaussian").calibrate(counts(3, 3), budget, "exact")
-    gaussian = get_mechanism("gaussian-analytic").calibrate(counts(3, 3), budget)
+    exact = get_mechanism(key).calibrate(counts(most, most), budget, "exact")
+    gaussian = get_mechanism("gaussian-analytic").calibrate(counts(most, most), budget)
     assert exact.noise.law.std == pytest.approx(gaussian.noise.sigma, rel=3e-3)
     bounds = exact.profile().delta(1.0)
     assert bounds.upper == pytest.approx(delta, rel=1e-6)
     assert bounds.lower > 0.97 * delta
+
+
+def test_three_counts_of_skellam_noise_by_enumeration_and_in_little_work(monkeypatch):
+    """Searches end, and their tables are short: they once grew until there was no memory."""
+    law, evaluated = SkellamProfile.log_masses, []
+
+    def counted(self, numbers):
+        evaluated.append(len(numbers))
+        assert sum(evaluated) < 10**5
+        return law(self, numbers)
+
+    monkeypatch.setattr(SkellamProfile, "log_masses", counted)
+    stds = []
+    for epsilon, delta in ((1.0, 2e-12), (1.0, 1e-12), (0.1, 1e-6)):
+        evaluated.clear()
+        budget = Budget(epsilon=epsilon, delta=delta)
+        exact = get_mechanism("skellam").calibrate(counts(3, 3), budget, "exact")
+        stds.append(exact.noise.law.std)
+        variance = stds[-1] ** 2
+        # Up to 9 standard deviations are the masses whose products are of the size of delta.
+        numbers = np.arange(-int(9 * stds[-1]) - 1, int(9 * stds[-1]) + 1)
+        p = special.ive(np.abs(numbers), variance)
+        losses = np.log(p[1:] / p[:-1])
+        # delta is the sum of P(L > e - l) - e^(e - l) Q(L > e - l) over two losses l.
+        sum_p, sum_q = (np.r_[0.0, np.cumsum(p[part])] for part in (slice(1, None), slice(-1)))
+        left = epsilon - np.add.outer(losses, losses)
+        # The losses fall with x.
+        above = np.searchsorted(-losses, -left)
+        gain = np.maximum(sum_p[above] - np.exp(left) * sum_q[above], 0.0)
+        found = float(np.sum(np.outer(p[1:], p[1:]) * gain))
+        bounds = exact.profile().delta(epsilon)
+        assert bounds.lower <= found <= bounds.upper <= delta * (1 + 1e-6)
+    # Less delta takes more noise, and a little only.
+    assert stds[0] < stds[1] < 1.02 * stds[0]
 
 
 def test_what_the_table_does_not_hold_is_told_before_a_search():

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy
 from workload_errors import workload_error
 
 from mechanisms import (
@@ -177,6 +178,18 @@ def test_the_error_of_the_workload(name):
     gaussian = get_mechanism("gaussian").calibrate(query, BUDGET)
     assert workload_error(mechanism) < gaussian.noise.sigma**2 * np.sum(rows**2)
     assert 0 <= mechanism.optimality_gap() < 1e-8
+
+
+def test_a_workload_that_is_singular_but_for_rounding_is_answered():
+    """The answers of a Hilbert matrix; another solver finds no strategy that is better."""
+    rows = scipy.linalg.hilbert(10)
+    mechanism = calibrated(histogram(10), workload=rows)
+    expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
+    assert workload_error(mechanism) == pytest.approx(expected, rel=1e-7)
+    other = calibrated(histogram(10), "matrix-mechanism-cvxpy", workload=rows)
+    assert mechanism.optimality_gap() < 1e-5
+    assert workload_error(mechanism) == pytest.approx(workload_error(other), rel=1e-5)
+    assert verify(calibrated(histogram(10), calibration="exact", workload=rows)).verdict == HOLDS
 
 
 def test_prefix_error_at_the_reference_value():
