@@ -16,6 +16,7 @@ from pooch import file_hash
 from datasets.catalogue import DATASETS
 from datasets.entry import Dataset
 from mechanisms.query.yaml_file import ConfigError, read_yaml
+from runs.archive import write_zip
 from runs.cells import cells_of
 from runs.config import read_config
 from runs.stored import RESULTS, tables_of
@@ -38,7 +39,7 @@ _DESCRIPTION = (
 
 
 def write_crate(run: str, out: Path) -> None:
-    """Write the crate of a run to a zip file.
+    """Write the crate of a run to a zip file; the same commit and results give the same bytes.
 
     Raises:
         ConfigError: There is no such run, or no commit has what is in the tree.
@@ -56,7 +57,8 @@ def write_crate(run: str, out: Path) -> None:
                 {"@context": [f"{_CRATE}/context", _TERMS], "@graph": _graph(run, tree)}, indent=1
             )
         )
-        packed = shutil.make_archive(str(Path(folder, "crate")), "zip", tree)
+        packed = Path(folder, "crate.zip")
+        write_zip(tree, packed)
         shutil.copyfile(packed, out)
 
 

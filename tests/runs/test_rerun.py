@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -219,6 +220,11 @@ def test_a_crate_is_enough_to_compute_cells_again(
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
     assert main(command) == 0
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        path.chmod(path.stat().st_mode & 0o700)
+        os.utime(path, (1e9, 1e9))
+    assert main([*command[:-1], str(tmp_path / "again.zip")]) == 0
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "small.zip").read_bytes()
     crate = tmp_path / "crate"
     shutil.unpack_archive(tmp_path / "small.zip", crate)
     assert not (crate / "results/small/cells").exists()
