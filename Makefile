@@ -68,10 +68,11 @@ certify: $(READY) ## write and check the certificates
 
 # Of the commit, with its time and fixed rights: whoever builds it gets the same bytes.
 wheel: $(READY) ## the package mechanisms, in dist/
-	rm -rf build && mkdir -p build dist
-	git -c tar.umask=0022 archive HEAD | tar -x -C build
-	umask 022 && cd build && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(abspath $(BIN))/python \
-		-c 'from setuptools.build_meta import build_wheel; build_wheel("../dist")'
+	rm -rf build/wheel && mkdir -p build/wheel dist
+	git -c tar.umask=0022 archive HEAD | tar -x -C build/wheel
+	umask 022 && cd build/wheel && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(abspath $(BIN))/python -c \
+		'from setuptools.build_meta import build_wheel; build_wheel("../../dist")'
 
 # What is published by hand: nothing leaves this machine. Built again, it has the same bytes.
 release: $(READY) ## wheel, crate, site, paper and notes, in dist/

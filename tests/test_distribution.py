@@ -119,7 +119,7 @@ def test_a_wheel_built_again_has_the_same_bytes(tmp_path):
         subprocess.run(make, cwd=sources, umask=umask, check=True, capture_output=True)
         (wheel,) = (sources / "dist").iterdir()
         built.append(wheel.read_bytes())
-        (sources / "build/mechanisms/removed.py").write_text("")
+        (sources / "build/wheel/mechanisms/removed.py").write_text("")
         (sources / "mechanisms/added.py").write_text("")
     assert built[0] == built[1]
 
