@@ -12,6 +12,7 @@ from pooch import file_hash
 
 from claims.ledger import WHOLE, read_ledger
 from mechanisms.query.yaml_file import read_yaml
+from runs.started import read_starts
 from runs.stored import RESULTS
 
 SCHEMA = Path(__file__).with_name("ledger_schema.json")
@@ -22,7 +23,7 @@ VERSION = 1
 def ledger_data(folder: Path) -> dict[str, Any]:
     """The ledger of the run in `folder`, with null where a number or a text is missing.
 
-    No commit of the tree stands in it, so that only a release or other rows change it.
+    What packs or reads it leaves no trace: only a release or other rows change it.
 
     Raises:
         ConfigError: CITATION.cff, which states the version, cannot be read.
@@ -34,6 +35,7 @@ def ledger_data(folder: Path) -> dict[str, Any]:
         "version": VERSION,
         "suite version": version,
         "run": folder.name,
+        "commits": [start and start["commit"] for start in read_starts(folder)],
         # The tag that CHANGELOG.md tells a release to have.
         "base": f"{home}/blob/v{version}/" * bool(home) + f"{RESULTS.name}/{folder.name}/",
         # Seconds differ whenever the same config runs.
