@@ -75,6 +75,16 @@ def test_answers_of_the_library_are_rows(rows):
     assert widths.round(9).value_counts().to_dict() == {0.2: 9, 0.02: 9}
 
 
+def test_the_committed_bounds_of_the_suite_are_those_of_this_code(rows):
+    """In all but the last digits, which depend on the processor."""
+    case = ["releases", "times", "delta", "by"]
+    ours = rows[rows["by"] == SUITE]
+    pairs = ours.merge(pd.read_csv(compositions.TABLE), on=case, suffixes=("", "_committed"))
+    assert len(pairs) == len(ours) == 4 * 3
+    for name in ("lower", "value", "upper"):
+        np.testing.assert_allclose(pairs[name], pairs[f"{name}_committed"], rtol=1e-7)
+
+
 needs_the_library = pytest.mark.skipif(
     importlib.util.find_spec("prv_accountant") is None,
     reason="prv_accountant is not installed; the head of this file says how",
