@@ -19,6 +19,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.group_profile import group_profile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, check_rate
+from mechanisms.privacy.sampling.running_total import Memory, running
 from mechanisms.privacy.sampling.total_profile import TotalProfile, total
 from mechanisms.privacy.search_profile import SearchProfile, check_runs
 from mechanisms.privacy.worst_profile import WorstProfile
@@ -251,6 +252,7 @@ class Odometer:
         self._settings = {"adjacency": adjacency, "group": group}
         self._counts: dict[Entry, int] = {}
         self._total: PrivacyProfile | None = None
+        self._memory = Memory()
 
     def add(self, release: Entry | Mechanism | PrivacyProfile) -> None:
         """Count one more entry; as those of `compose`."""
@@ -269,7 +271,7 @@ class Odometer:
             for kind, times in self._counts.items():
                 counted = isinstance(kind, Release)
                 entries += [replace(kind, times=times)] if counted else [kind] * times
-            self._total = compose(entries, **self._settings)
+            self._total = running(compose(entries, **self._settings), self._memory)
         return self._total
 
     def epsilon(self, delta: float) -> Bounds:
