@@ -61,6 +61,20 @@ def test_gaussian_noise_beside_hardly_any_other_has_its_closed_form():
         assert bounds.upper < bounds.lower * 1.001 + 1e-12
 
 
+def test_the_sum_is_that_of_its_parts_but_for_far_less_than_is_allowed():
+    """`FFT_ERROR` allows 1e-12."""
+    odometer, losses = Odometer(), np.linspace(0.0, 3.0, 100)
+    for release in different(40):
+        odometer.add(release)
+        odometer.delta(0.5)
+    for side in ("above", "below"):
+        for kept in odometer.total._sum(side, 0, math.inf).sums:
+            found = np.exp(kept.log_delta(losses, tilted=False)[0])
+            anew = np.exp(composition.LossSum(*kept.parts).log_delta(losses, tilted=False)[0])
+            assert anew.max() > 0.1
+            np.testing.assert_allclose(found, anew, rtol=0, atol=2e-14)
+
+
 def test_an_older_total_keeps_its_bounds():
     odometer = Odometer()
     for release in MIXED[:5]:
