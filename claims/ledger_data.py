@@ -26,7 +26,7 @@ def ledger_data(folder: Path) -> dict[str, Any]:
     What packs or reads it leaves no trace: only a release or other rows change it.
 
     Raises:
-        ConfigError: CITATION.cff, which states the version, cannot be read.
+        ConfigError: CITATION.cff, which states the version, or the record of starts is damaged.
     """
     cited = read_yaml(Path("CITATION.cff"))
     home, version = cited.get("repository-code"), cited["version"]

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from mechanisms.query.yaml_file import ConfigError
 from runs.parts import write_at_once
 
 RECORD = "started.json"
@@ -21,6 +22,9 @@ def record_start(run: Path) -> None:
 
     Args:
         run: Folder of the run, which is made if it is missing.
+
+    Raises:
+        ConfigError: The record that is there is damaged.
     """
     starts, commit = read_starts(run), commit_of_tree()
     packages = {each.name: each.version for each in importlib.metadata.distributions()}
@@ -40,10 +44,18 @@ def read_starts(run: Path) -> list[dict[str, Any] | None]:
     Each has `commit`, with `-dirty` behind it where files of the tree differed or were new, or None
     outside of git; `python`; and `packages`, versions by name. None in place of a start stands for
     rows that are older than the record.
+
+    Raises:
+        ConfigError: The record is damaged.
     """
     record = run / RECORD
     if record.exists():
-        return json.loads(record.read_text(encoding="utf-8"))
+        try:
+            return json.loads(record.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(
+                f"{record} is damaged ({error}); remove it: what was in it is then not recorded"
+            ) from None
     return [None] * any((run / rows).exists() for rows in ("studies", "cells"))
 
 

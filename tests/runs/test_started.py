@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from mechanisms.query.yaml_file import ConfigError
 from runs.started import RECORD, commit_of_tree, read_starts, record_start
 
 
@@ -52,6 +53,15 @@ def test_rows_that_are_older_stay_not_recorded(git, tmp_path, rows):
     record_start(run)
     before, start = json.loads((run / RECORD).read_text())
     assert before is None and start["commit"] == git("rev-parse", "HEAD")
+
+
+def test_a_damaged_record_is_told_and_kept(git, tmp_path):
+    run = tmp_path / "results/small"
+    run.mkdir(parents=True)
+    (run / RECORD).write_text('[{"commit": ')
+    with pytest.raises(ConfigError, match=r"started\.json is damaged .*; remove it"):
+        record_start(run)
+    assert (run / RECORD).read_text() == '[{"commit": '
 
 
 def test_a_copy_in_the_tree_of_something_else_has_no_commit(git, tmp_path, monkeypatch):

@@ -20,7 +20,10 @@ rule summary:
 
 
 onstart:
-    record_start(RUN)
+    try:
+        record_start(RUN)
+    except (ConfigError, OSError) as error:
+        sys.exit(f"error: {error}")
 
 
 # Targets that need all studies list the summary; this is for all others, such as one figure.
