@@ -1,8 +1,8 @@
 # `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: help run test test-all check figures site paper certify release lint bench cluster soak
-.PHONY: library-trials pins clean
+.PHONY: help run test test-all check figures site paper certify wheel release lint bench cluster
+.PHONY: soak library-trials pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -66,15 +66,25 @@ paper: $(READY) ## a paper on a run, its numbers from the rows: RUN=reference
 certify: $(READY) ## write and check the certificates
 	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates
 
-# What is published by hand: nothing leaves this machine.
+# Of the commit, with its time and fixed rights: whoever builds it gets the same bytes.
+wheel: $(READY) ## the package mechanisms, in dist/
+	rm -rf build/wheel && mkdir -p build/wheel dist
+	git -c tar.umask=0022 archive HEAD | tar -x -C build/wheel
+	umask 022 && cd build/wheel && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(abspath $(BIN))/python -c \
+		'from setuptools.build_meta import build_wheel; build_wheel("../../dist")'
+
+# What is published by hand: nothing leaves this machine. Built again, it has the same bytes.
 release: $(READY) ## wheel, crate, site, paper and notes, in dist/
 	rm -rf dist && mkdir dist
 	$(BIN)/python -m site_builder.citations > dist/notes.md
-	$(BIN)/python -c 'from setuptools.build_meta import build_wheel; build_wheel("dist")'
+	$(MAKE) wheel
 	$(BIN)/python -m runs crate $(RUN) --out dist/$(RUN)-crate.zip
-	$(BIN)/python -m site_builder build $(RUN) --out dist/site
+	$(BIN)/python -m site_builder build $(RUN) --out dist/packed/site
 	$(BIN)/python -m site_builder paper $(RUN) --out dist/paper.pdf
-	cd dist && ../$(BIN)/python -m zipfile -c site.zip site && rm -r site
+	$(BIN)/python -c 'from pathlib import Path; from runs.archive import write_zip; \
+		write_zip(Path("dist/packed"), Path("dist/site.zip"))'
+	rm -r dist/packed
 
 bench: $(READY) ## measure speeds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'

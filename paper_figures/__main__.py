@@ -69,14 +69,14 @@ def main(arguments: list[str] | None = None) -> int:
                 write_ledger(folder)
                 draw_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
+        if options.command == "export":
+            print(ledger_text(folder))
     except ConfigError as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
     if options.command == "draw":
         with writing(folder):
             _draw(folder, stored)
-    elif options.command == "export":
-        print(ledger_text(folder))
     elif options.command == "where":
         for name, path in PLACES.items():
             if (folder / path).exists():

@@ -16,8 +16,10 @@ from pooch import file_hash
 from datasets.catalogue import DATASETS
 from datasets.entry import Dataset
 from mechanisms.query.yaml_file import ConfigError, read_yaml
+from runs.archive import write_zip
 from runs.cells import cells_of
 from runs.config import read_config
+from runs.started import RECORD, read_starts
 from runs.stored import RESULTS, tables_of
 
 _LEFT_OUT = shutil.ignore_patterns("cells", "batches", "logs", "captions", "site", "*.tmp")
@@ -38,7 +40,7 @@ _DESCRIPTION = (
 
 
 def write_crate(run: str, out: Path) -> None:
-    """Write the crate of a run to a zip file.
+    """Write the crate of a run to a zip file; the same commit and results give the same bytes.
 
     Raises:
         ConfigError: There is no such run, or no commit has what is in the tree.
@@ -56,7 +58,8 @@ def write_crate(run: str, out: Path) -> None:
                 {"@context": [f"{_CRATE}/context", _TERMS], "@graph": _graph(run, tree)}, indent=1
             )
         )
-        packed = shutil.make_archive(str(Path(folder, "crate")), "zip", tree)
+        packed = Path(folder, "crate.zip")
+        write_zip(tree, packed)
         shutil.copyfile(packed, out)
 
 
@@ -120,6 +123,7 @@ def _graph(run: str, tree: Path) -> list[dict]:
             "@id": "#run",
             "@type": "CreateAction",
             "name": f"The run {run}",
+            "description": _computed_with(read_starts(tree / RESULTS / run)),
             "instrument": {"@id": workflow["@id"]},
             "object": _ids(given),
             "result": _ids(results),
@@ -139,6 +143,18 @@ def _graph(run: str, tree: Path) -> list[dict]:
         *authors,
         *parts,
     ]
+
+
+def _computed_with(starts: list[dict | None]) -> str:
+    """What the rows come from, in words: the code of the crate may be that of a later commit."""
+    told = [
+        f"commit {start['commit'] or 'not known'}, Python {start['python']}"
+        if start
+        else "not recorded"
+        for start in starts
+    ]
+    where = f"; its packages are in {RECORD}" * any(starts)
+    return f"Code and Python at its starts: {', then '.join(told)}{where}."
 
 
 def _ids(entities: list[dict]) -> list[dict]:

@@ -1,10 +1,10 @@
 """How each number is made again: commands, the config of the run, the commit, the seed."""
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from mechanisms.query.yaml_file import read_yaml
+from runs.started import commit_of_tree
 
 CONFIGS = Path("config")
 
@@ -46,14 +46,4 @@ def provenance_of(run: str) -> Provenance:
         if content.get("run") == run:
             config, seed = str(path), content.get("seed")
             break
-    return Provenance(run, config, seed, _commit())
-
-
-def _commit() -> str | None:
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return found.stdout.strip()
+    return Provenance(run, config, seed, commit_of_tree())

@@ -1,5 +1,6 @@
 """The package as others install it: a wheel of `mechanisms` alone, with few imports, fast."""
 
+import os
 import re
 import subprocess
 import sys
@@ -43,15 +44,20 @@ assert "pandas" in blocked and "torch" in blocked
 """
 
 
+def sources_in(folder: Path) -> Path:
+    """A copy of what a wheel is made of, as building writes into its folder."""
+    sources = folder / "sources"
+    sources.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", *SHIPPED, "learning"):
+        copy(ROOT / name, sources / name)
+    return sources
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A folder into which the wheel of a copy of the sources was unpacked, as pip does."""
     folder = tmp_path_factory.mktemp("distribution")
-    sources = folder / "sources"
-    sources.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", *SHIPPED, "learning"):
-        # A copy, as building writes into its folder.
-        copy(ROOT / name, sources / name)
+    sources = sources_in(folder)
     build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
     command = [sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(sources)]
     subprocess.run(command, check=True)
@@ -94,6 +100,28 @@ def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
     assert tops == SHIPPED
     sources = {path.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("*.py")}
     assert {path.relative_to(installed) for path in installed.rglob("*.py")} == sources
+
+
+def test_a_wheel_built_again_has_the_same_bytes(tmp_path):
+    """At another time, by another user, where an earlier build and a change of the tree are."""
+    sources = sources_in(tmp_path)
+    copy(ROOT / "Makefile", sources / "Makefile")
+    copy(ROOT / ".gitignore", sources / ".gitignore")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "all"]):
+        subprocess.run([*git, *words], cwd=sources, check=True)
+    make = ["make", "--silent", "wheel", f"BIN={Path(sys.executable).parent}", "READY="]
+    built = []
+    for umask, moment in ((0o022, 1e9), (0o077, 1.7e9)):
+        for path in (path for path in sources.rglob("*") if path.is_file()):
+            path.chmod(0o666 & ~umask)
+            os.utime(path, (moment, moment))
+        subprocess.run(make, cwd=sources, umask=umask, check=True, capture_output=True)
+        (wheel,) = (sources / "dist").iterdir()
+        built.append(wheel.read_bytes())
+        (sources / "build/wheel/mechanisms/removed.py").write_text("")
+        (sources / "mechanisms/added.py").write_text("")
+    assert built[0] == built[1]
 
 
 def test_the_wheel_has_a_console_script(installed):

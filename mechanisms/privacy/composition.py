@@ -73,6 +73,12 @@ FINE = 60.0
 _SAMPLES_AT_ONCE = 1 << 22
 
 
+# Losses that are summed: places, masses and how many with them. Of the sum the first and the last
+# place that matter, and what computes the masses there.
+Parts = list[tuple[np.ndarray, np.ndarray, int]]
+Likely = tuple[tuple[int, int], Callable[[], np.ndarray]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LossDistribution:
     """Masses of the losses places * spacing, in rising order, and of infinite loss."""
@@ -89,7 +95,12 @@ class _Tail:
     Of more than _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
     """
 
-    def __init__(self, parts: tuple[tuple[LossDistribution, int], ...], tilt: float):
+    def __init__(
+        self,
+        parts: tuple[tuple[LossDistribution, int], ...],
+        likely: Callable[..., Likely],
+        tilt: float,
+    ):
         spacing = parts[0][0].spacing
         self.tilt, self.spacing, self.log_mass = tilt, spacing, 0.0
         tilted = []
@@ -99,7 +110,7 @@ class _Tail:
             total = weights.sum()
             self.log_mass += times * float(logs.max() + np.log(total))
             tilted.append((each.places, weights / total, times))
-        (low, high), masses = _likely_sums(tilted)
+        (low, high), masses = likely(parts, tilt, tilted)
         self.low = low
         first = sum(int(places[0]) * times for places, _, times in tilted)
         if first > 0:
@@ -129,9 +140,15 @@ class _Tail:
 
 
 class LossSum:
-    """The sum of independent losses on one grid: (distribution, how many with it), one or more."""
+    """The sum of independent losses on one grid: (distribution, how many with it), one or more.
 
-    def __init__(self, *parts: tuple[LossDistribution, int]):
+    likely: Computes the sum from the parts, their tilt and the tilted parts; `likely_sums` by
+        default.
+    """
+
+    def __init__(
+        self, *parts: tuple[LossDistribution, int], likely: Callable[..., Likely] | None = None
+    ):
         self.parts = parts
         self.spacing = parts[0][0].spacing
         self.largest = self.spacing * sum(int(each.places[-1]) * n for each, n in parts)
@@ -139,7 +156,9 @@ class LossSum:
             log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
         # Methods that are cached per object.
-        self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
+        self._tail = functools.lru_cache(maxsize=16)(
+            functools.partial(_Tail, self.parts, likely or (lambda *given: likely_sums(given[-1])))
+        )
         self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -199,9 +218,7 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
 
 
-def _likely_sums(
-    parts: list[tuple[np.ndarray, np.ndarray, int]],
-) -> tuple[tuple[int, int], Callable[[], np.ndarray]]:
+def likely_sums(parts: Parts) -> Likely:
     """The first and the last place of the sum that matter, and what computes the masses there.
 
     Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
@@ -210,20 +227,13 @@ def _likely_sums(
     """
     parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
     ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
-    sizes = [int(places[-1] - places[0]) + 1 for places, _, _ in parts]
-    wider = max(sizes) / min(sizes)
-    orders = np.geomspace(1e-3, 20 * wider, 20 + math.ceil(math.log(wider))) / max(sizes)
-    orders = np.r_[-orders, orders]
-    log_moments = np.array([times * _log_moments(p, mass, orders) for p, mass, times in parts])
-    # Each of the sums wraps its share.
-    log_share = math.log(_WRAPPED / 2 / (2 * len(parts) - 1))
+    orders = orders_of(parts)
+    moments = np.array([times * log_moments(p, mass, orders) for p, mass, times in parts])
 
     def limits(start: int, stop: int) -> tuple[int, int]:
-        """Of the sum of some of the parts, by Chernoff bounds at all orders."""
-        first, last = ends[start:stop].sum(axis=0).tolist()
-        found = (log_moments[start:stop].sum(axis=0) - log_share) / orders
-        low = max(first, math.floor(found[orders < 0].max()))
-        return low, max(min(last, math.ceil(found[orders > 0].min())), low + 1)
+        some = slice(start, stop)
+        sums = ends[some].sum(axis=0), moments[some].sum(axis=0)
+        return limits_of(*sums, orders, 2 * len(parts) - 1)
 
     def masses(start: int, stop: int) -> np.ndarray:
         """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
@@ -231,18 +241,16 @@ def _likely_sums(
         length = scipy.fft.next_fast_len(high - low + 1, real=True)
         places, weights, times = parts[start]
         if stop - start == times == 1:
-            first, around = int(places[0]), _around(places, weights, length)
+            first, circle = int(places[0]), around(places, weights, length)
         else:
             first, spectrum = transform(start, stop, length)
-            around = scipy.fft.irfft(spectrum, length)
-        return np.roll(around, first - low)[: high - low + 1]
+            circle = scipy.fft.irfft(spectrum, length)
+        return np.roll(circle, first - low)[: high - low + 1]
 
     def transform(start: int, stop: int, length: int) -> tuple[int, np.ndarray]:
         """Of that sum on a circle of so many places, and its first place."""
         if stop - start == 1:
-            places, weights, times = parts[start]
-            spectrum = scipy.fft.rfft(_around(places, weights, length))
-            return int(places[0]) * times, complex_power(spectrum, times)
+            return transform_of(*parts[start], length)
         low, high = limits(start, stop)
         if 2 * (high - low) < length:
             # Narrow ones take shorter transforms on a circle of their own.
@@ -255,17 +263,45 @@ def _likely_sums(
     return limits(0, len(parts)), lambda: masses(0, len(parts))
 
 
-def _around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+def transform_of(
+    places: np.ndarray, weights: np.ndarray, times: int, length: int
+) -> tuple[int, np.ndarray]:
+    """The first place of a sum of equal losses, and its transform on a circle from there on."""
+    spectrum = scipy.fft.rfft(around(places, weights, length))
+    return int(places[0]) * times, complex_power(spectrum, times)
+
+
+def around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
     """Masses on a circle, from the first place on: sums that lie further apart wrap around."""
     return np.bincount((places - places[0]) % length, weights, length)
 
 
-def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
+def orders_of(parts: Parts) -> np.ndarray:
+    """The orders of Chernoff's bounds on the sum, below and above 0."""
+    sizes = [int(places[-1] - places[0]) + 1 for places, _, _ in parts]
+    wider = max(sizes) / min(sizes)
+    orders = np.geomspace(1e-3, 20 * wider, 20 + math.ceil(math.log(wider))) / max(sizes)
+    return np.r_[-orders, orders]
+
+
+def log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
     """log E e^(order X) of masses at places, for each order."""
     kept = weights > 0
     exponents = np.log(weights[kept]) + orders[:, None] * places[kept]
     top = exponents.max(axis=1)
     return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+
+
+def limits_of(
+    ends: np.ndarray, moments: np.ndarray, orders: np.ndarray, sums: int
+) -> tuple[int, int]:
+    """Places between its ends beyond which one of so many sums wraps its share of _WRAPPED.
+
+    By Chernoff's bounds at all orders.
+    """
+    found = (moments - math.log(_WRAPPED / 2 / sums)) / orders
+    low = max(int(ends[0]), math.floor(found[orders < 0].max()))
+    return low, max(min(int(ends[1]), math.ceil(found[orders > 0].min())), low + 1)
 
 
 def rounded_up(spacing: float, number: int) -> float:

@@ -1,9 +1,17 @@
-"""Totals of another accountant next to the suite's, with a stand-in for its library."""
+"""Totals of another accountant next to the suite's: with a stand-in for its library, and with it.
 
+    python -m pip install --no-deps --target FOLDER prv-accountant==0.2.0
+    PYTHONPATH=FOLDER python -m pytest tests/library_trials/test_compositions.py
+
+The pinned environment does not have it: without it the tests of its own answers are skipped.
+"""
+
+import importlib.util
 import math
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,6 +73,63 @@ def test_answers_of_the_library_are_rows(rows):
     assert theirs["lower"][failed].isna().all()
     widths = (theirs["upper"] - theirs["lower"])[~failed]
     assert widths.round(9).value_counts().to_dict() == {0.2: 9, 0.02: 9}
+
+
+def test_the_committed_bounds_of_the_suite_are_those_of_this_code(rows):
+    """In all but the last digits, which depend on the processor."""
+    case = ["releases", "times", "delta", "by"]
+    ours = rows[rows["by"] == SUITE]
+    pairs = ours.merge(pd.read_csv(compositions.TABLE), on=case, suffixes=("", "_committed"))
+    assert len(pairs) == len(ours) == 4 * 3
+    for name in ("lower", "value", "upper"):
+        np.testing.assert_allclose(pairs[name], pairs[f"{name}_committed"], rtol=1e-7)
+
+
+needs_the_library = pytest.mark.skipif(
+    importlib.util.find_spec("prv_accountant") is None,
+    reason="prv_accountant is not installed; the head of this file says how",
+)
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """The rows of 1 and 100 releases, with the library's own answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compositions, "environment", lambda key: sys.executable)
+        patch.setattr(compositions, "TIMES", (1, 100))
+        return compositions.measured()
+
+
+@needs_the_library
+def test_the_library_bounds_the_epsilon_of_closed_forms(answers):
+    """Its losses are those of a removed record, which for samples are the larger ones."""
+    theirs = answers[(answers["by"] != SUITE) & (answers["times"] == 1)].set_index("releases")
+    for name, delta in CLOSED_FORMS.items():
+        for row in theirs.loc[name].itertuples():
+            # Below 0 it bounds nothing.
+            assert row.lower < 0 or delta(row.lower) > row.delta
+            assert row.delta > delta(row.upper)
+
+
+@needs_the_library
+def test_all_intervals_of_the_library_overlap_ours(answers):
+    theirs = answers[answers["by"] != SUITE]
+    assert theirs["error"].isna().all()
+    case = ["releases", "times", "delta"]
+    pairs = theirs.merge(answers[answers["by"] == SUITE], on=case, suffixes=("", "_ours"))
+    assert len(pairs) == 2 * 2 * 4 * 3
+    assert (pairs["lower"] <= pairs["upper_ours"]).all()
+    assert (pairs["lower_ours"] <= pairs["upper"]).all()
+
+
+@needs_the_library
+def test_the_library_repeats_the_committed_rows(answers):
+    case = ["releases", "times", "delta", "by"]
+    theirs = answers[answers["by"] != SUITE]
+    pairs = theirs.merge(pd.read_csv(compositions.TABLE), on=case, suffixes=("", "_committed"))
+    assert len(pairs) == len(theirs)
+    for name in ("lower", "value", "upper"):
+        np.testing.assert_allclose(pairs[name], pairs[f"{name}_committed"], rtol=1e-6)
 
 
 def test_the_summary_counts_intervals_that_overlap():

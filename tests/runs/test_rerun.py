@@ -4,6 +4,8 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from runs.config import read_config
 from runs.frames import read_frame
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
 from runs.result_table import BASE, write_table
+from runs.started import record_start
 from runs.store import read_cell
 from studies.base.settings import ConfigError
 
@@ -218,7 +221,13 @@ def test_a_crate_is_enough_to_compute_cells_again(
     assert "the tree has changes: commit them first" in capsys.readouterr().err
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
+    record_start(Path("results/small"))
     assert main(command) == 0
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        path.chmod(path.stat().st_mode & 0o700)
+        os.utime(path, (1e9, 1e9))
+    assert main([*command[:-1], str(tmp_path / "again.zip")]) == 0
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "small.zip").read_bytes()
     crate = tmp_path / "crate"
     shutil.unpack_archive(tmp_path / "small.zip", crate)
     assert not (crate / "results/small/cells").exists()
@@ -234,6 +243,12 @@ def test_a_crate_is_enough_to_compute_cells_again(
         else:
             assert (crate / part["@id"]).is_dir()
     assert {"@id": "results/small/studies/noise_only.parquet"} in graph["#run"]["result"]
+    assert {"@id": "results/small/started.json"} in graph["#run"]["result"]
+    packed = graph["Snakefile"]["version"]
+    assert graph["#run"]["description"] == (
+        f"Code and Python at its starts: not recorded, then commit {packed}, "
+        f"Python {platform.python_version()}; its packages are in started.json."
+    )
     check = [sys.executable, "-m", "runs", "check", "small", "--seed", "7", "--seconds", "60"]
     ended = subprocess.run(check, cwd=crate, capture_output=True, text=True, check=True)
     assert "small: 1 of 1 cells again, --seed 7" in ended.stdout

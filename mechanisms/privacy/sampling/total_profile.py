@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,12 +16,15 @@ from mechanisms.privacy.composition import (
     CUTS,
     FINE,
     ComposedProfile,
+    Likely,
     LossDistribution,
     LossSum,
+    Parts,
     SummedProfile,
     chord_masses,
     chords,
     distribution,
+    likely_sums,
     merged_cells,
     symmetric_cells,
     symmetric_chords,
@@ -155,16 +158,27 @@ class TotalProfile(SummedProfile):
 
     def _sum(self, side: str, level: int, reach: float) -> _WorseDirection:
         if (side, level, reach) not in self._known:
-            spacing = self._spacing(level, reach)
-            laws_of = _laws_above if side == "above" else _laws_below
             laws = [
-                (laws_of(run, self._places(ends, level, reach), spacing), run.steps)
+                (self._laws(run, ends, side, level, reach), run.steps)
                 for run, ends in zip(self.parts, self._ends(level), strict=True)
                 if side == "above" or run not in self._alone
             ]
-            nothing = distribution(np.zeros(1, int), np.ones(1), spacing)
-            self._known[side, level, reach] = _WorseDirection(laws or [([nothing], 1)])
+            nothing = distribution(np.zeros(1, int), np.ones(1), self._spacing(level, reach))
+            self._known[side, level, reach] = _WorseDirection(
+                laws or [([nothing], 1)], functools.partial(self._likely, (side, level, reach))
+            )
         return self._known[side, level, reach]
+
+    def _laws(
+        self, run: SampledRun, ends: tuple[float, float], side: str, level: int, reach: float
+    ) -> list[LossDistribution]:
+        """Of one loss of a release: for each direction, or one that serves both."""
+        laws_of = _laws_above if side == "above" else _laws_below
+        return laws_of(run, self._places(ends, level, reach), self._spacing(level, reach))
+
+    def _likely(self, key: tuple, way: int, parts: tuple, tilt: float, tilted: Parts) -> Likely:
+        """The sum of tilted losses of one side, level, reach and direction."""
+        return likely_sums(tilted)
 
     def _places(self, ends: tuple[float, float], level: int, reach: float) -> np.ndarray:
         """From 0 to the loss that matters, half of them geometric, half even where most mass is."""
@@ -209,10 +223,15 @@ class TotalProfile(SummedProfile):
 class _WorseDirection:
     """The larger delta of two sums: removing a record, and adding one."""
 
-    def __init__(self, laws: list[tuple[list[LossDistribution], int]]):
-        directions = range(max(len(each) for each, _ in laws))
+    def __init__(
+        self, laws: list[tuple[list[LossDistribution], int]], likely: Callable[..., Likely]
+    ):
         self.sums = [
-            LossSum(*((each[way % len(each)], times) for each, times in laws)) for way in directions
+            LossSum(
+                *((each[way % len(each)], times) for each, times in laws),
+                likely=functools.partial(likely, way),
+            )
+            for way in range(max(len(each) for each, _ in laws))
         ]
         self.spacing = self.sums[0].spacing
 

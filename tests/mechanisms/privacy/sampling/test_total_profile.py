@@ -11,7 +11,7 @@ from dp_accounting.pld import PLDAccountant
 
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
-from mechanisms.privacy.composition import _likely_sums, at_negative
+from mechanisms.privacy.composition import at_negative, likely_sums
 from mechanisms.privacy.finite_profile import CapProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
@@ -151,7 +151,7 @@ def test_sums_of_narrow_and_wide_parts_are_convolutions(widths):
         parts.append((np.arange(width + 1) - width // 3, masses, times))
         for _ in range(times):
             expected = np.convolve(expected, masses)
-    (low, high), masses = _likely_sums(parts)
+    (low, high), masses = likely_sums(parts)
     first = low + sum(width // 3 * times for times, width in enumerate(widths, 1))
     assert expected[: max(first, 0)].sum() + expected[first + high - low + 1 :].sum() < 1e-15
     assert masses() == pytest.approx(expected[first : first + high - low + 1], abs=1e-15)
