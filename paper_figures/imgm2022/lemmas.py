@@ -157,9 +157,7 @@ def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) 
     ]
     same = all(math.isclose(*pair, rel_tol=1e-9) for pair in losses)
     return Finding(
-        parts=[
-            statement("it provides none for matrices,", not same, "IMGM's noise is its noise")
-        ],
+        parts=[statement("it provides none for matrices,", not same, "IMGM's noise is its noise")],
         detail=(
             "The l2 norm of a vector is the Frobenius norm of the matrix with its entries; the "
             f"noise of both has the same variance at {len(shapes)} shapes."
