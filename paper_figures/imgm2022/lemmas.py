@@ -1,6 +1,7 @@
 """Lemmas 1 to 3 of imgm2022, and what it says of directional noise, in closed form."""
 
 import math
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -8,9 +9,8 @@ import scipy
 from claims.comparisons import statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.verdicts import Finding
+from claims.verdicts import Finding, Outcome
 from mechanisms import Budget
-from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
 from paper_figures.mvg2018.numbers import REGRESSION, binary_allocation
@@ -84,22 +84,38 @@ def loss_condition(
 
 
 @judge
-def only_the_product(*, shape: Shape, split: Positive, tolerance: float) -> Finding:
-    """Section 4.1: other smallest singular values of the two factors with the same product."""
-    rng = np.random.default_rng(0)
-    m, n = shape
-    one = MatrixGaussian(row_std=np.full(m, split), column_std=np.full(n, 1 / split))
-    even = MatrixGaussian(row_std=np.ones(m), column_std=np.ones(n))
-    seed = int(rng.integers(2**32))
-    gap = np.abs(
-        one.sample(np.random.default_rng(seed), 1) - even.sample(np.random.default_rng(seed), 1)
-    ).max()
+def split_of_the_smallest(
+    *, shape: Shape, split: Positive, readings: dict[Literal["equal", "kept"], str]
+) -> Finding:
+    """Section 4.1: smallest singular values `split` and 1 / `split` of the factors, not 1 and 1.
+
+    The paper does not say what becomes of the other singular values: they may stay equal to the
+    smallest of their factor, as in eq. (13), or keep their values.
+    """
+    kept = max(split, 1 / split)
+
+    def deviations(rows: float, columns: float, others: str) -> np.ndarray:
+        factors = [
+            [least, *[least if others == "equal" else kept] * (size - 1)]
+            for size, least in zip(shape, (rows, columns), strict=True)
+        ]
+        return np.outer(*factors)
+
+    outcomes = []
+    for others, words in readings.items():
+        change = deviations(split, 1 / split, others) / deviations(1, 1, others)
+        least, most = (extreme**2 for extreme in (change.min(), change.max()))
+        shown = f"{least:.4g} to {most:.4g} times the variance of an element"
+        changes = statement("another split changes the noise:", most > least, shown)
+        outcomes.append(Outcome(choice=words, parts=(changes,)))
     return Finding(
-        parts=[statement("another split changes the noise,", gap > tolerance, f"by {gap:.1g}")],
+        choice="the other singular values of the two factors",
+        outcomes=outcomes,
         detail=(
-            f"Factors {split:g} I and I / {split:g} against I and I, the same draws. The "
-            "covariance of the noise is the Kronecker product of both, so that only the product of "
-            "the singular values matters."
+            f"Smallest singular values {split:g} and {1 / split:g} against 1 and 1: both meet "
+            "Theorem 2 with equality. An element of the noise has the product of a singular value "
+            f"of either factor as its standard deviation. Values that are kept are {kept:g}. No "
+            "element has less noise than i.i.d. noise (imgm-directions)."
         ),
     )
 
@@ -141,9 +157,7 @@ def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) 
     ]
     same = all(math.isclose(*pair, rel_tol=1e-9) for pair in losses)
     return Finding(
-        parts=[
-            statement("it has no solution for matrices,", not same, "IMGM's noise is its noise")
-        ],
+        parts=[statement("it provides none for matrices,", not same, "IMGM's noise is its noise")],
         detail=(
             "The l2 norm of a vector is the Frobenius norm of the matrix with its entries; the "
             f"noise of both has the same variance at {len(shapes)} shapes."

@@ -276,9 +276,9 @@ def run_times(
         detail=(
             "Ratios of median seconds to those of the Gaussian on the whole answer, with bootstrap "
             f"intervals over the draws. Little more: {little[0]:g} to {little[1]:g} "
-            f"times; far more: at least {far[0]:g} times. The paper has 1.37 (IDN), 1.51 "
-            "(UDN) and 312 (MVG) times, at a shape that it does not state. Our SVD is of the "
-            "answer, and the seconds include the calibration to its directions. "
+            f"times; far more: at least {far[0]:g} times. Table 5 of mgm2021 has 1.37 (IDN), 1.51 "
+            "(UDN) and 312 (MVG) times, at a shape that is not stated. Our SVD is of the answer, "
+            "and the seconds include the calibration to its directions. "
             f"{_without_svd(given, far_more, shapes)}"
         ),
         calibration="published",

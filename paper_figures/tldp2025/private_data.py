@@ -174,6 +174,7 @@ def _classifier(scores: OfficialScores) -> str:
 
 def _sizes(rows: pd.DataFrame, scores: OfficialScores, dataset: str, epsilons: str) -> Sizes:
     return Sizes(
+        dataset=dataset,
         records=int(shared_number(rows, STUDY, dataset, "records")),
         trials=scores.trials,
         network=_classifier(scores),

@@ -335,18 +335,23 @@ def parameter_pairs(
     close: list[Pair],
     alike: float,
     start: tuple[Pair, ...] = (),
+    learned: float,
     margin: float,
 ) -> Finding:
-    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C."""
+    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
+
+    Where no model is above random parameters by more than `learned`, all are alike, whatever the
+    mechanisms: then neither an order nor a tie is one.
+    """
     if dataset not in official_datasets(results.rows, STUDY):
         raise CannotJudge(f"This run has no {dataset_title(dataset)}")
     scores = official_scores(results.rows, STUDY, dataset, range="clip")
     last, first = scores.epsilons[-1], scores.epsilons[0]
     signal = Signal(
-        means=tuple(scores.means.xs(last, level="epsilon")),
+        means=tuple(scores.means.xs(last, level="epsilon").drop(list(LEVELS), errors="ignore")),
         floor=scores.level("random-answer"),
-        ceiling=scores.level("non-private"),
-        margin=alike,
+        margin=learned,
+        better="larger",
     )
 
     def gaps(pairs: Sequence[Sequence[str]], words: str, epsilon: float) -> dict:
@@ -358,7 +363,7 @@ def parameter_pairs(
         }
 
     parts = order(gaps(ahead, "above", last), margin=margin, signal=signal)
-    parts += equal(gaps(close, "about", last), margin=alike)
+    parts += equal(gaps(close, "about", last), margin=alike, signal=signal)
     parts += order(gaps(start, "above", first), margin=margin)
     return Finding(
         parts=parts,

@@ -87,7 +87,7 @@ def tensor_guarantee(
         ]
         for key, name in KINDS.items()
     }
-    others = "; ".join(
+    others = ". ".join(
         f"With {components(count)}, {listed(f'{v[i]:.3g} ({n})' for n, v in deltas.items())}"
         for i, count in enumerate(counts[1:], 1)
     )

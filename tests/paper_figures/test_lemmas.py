@@ -10,7 +10,7 @@ from paper_figures.imgm2022.lemmas import (
     loss_condition,
     loss_variable,
     magnitude_of_directions,
-    only_the_product,
+    split_of_the_smallest,
 )
 from paper_figures.mgm2021.lemmas import exact_entries, norm_inequality, only_for_small_data
 from paper_figures.r1smg2024.lemmas import (
@@ -72,13 +72,30 @@ def test_lemmas_of_imgm():
     assert loss_variable(shape=(3, 2), draws=10, tolerance=1e-6).verdict == "confirmed"
     arguments = {"epsilons": [0.1, 3.0], "deltas": [0.1, 1e-5], "tolerance": 1e-6}
     assert loss_condition(**arguments, shift=1e-4).verdict == "confirmed"
-    assert only_the_product(shape=(2, 3), split=4.0, tolerance=1e-9).verdict == "contradicted"
     uneven = magnitude_of_directions(shares=[0.9], informative=[0, 1])
     assert uneven.verdict == "contradicted"
     # Two of six directions with a third of the precision is equal precision.
     assert magnitude_of_directions(shares=[1 / 3], informative=[0, 1]).verdict == "confirmed"
     matrices = applies_to_matrices(shapes=[(2, 3)], epsilon=1.0, delta=1e-5)
     assert matrices.verdict == "contradicted"
+
+
+@pytest.mark.parametrize("split", [4.0, 0.5])
+def test_only_other_singular_values_that_are_kept_leave_a_choice(split):
+    readings = {"equal": "equal to the smallest", "kept": "kept"}
+    found = split_of_the_smallest(shape=(2, 3), split=split, readings=readings)
+    assert [outcome.verdict for outcome in found.outcomes] == ["contradicted", "confirmed"]
+    assert found.verdict == "depends"
+    # The row of the smallest value has split^2 times the variance, its column 1/split^2 times.
+    least, most = sorted((split**-2, split**2))
+    assert found.outcomes[1].parts[0].found.startswith(f"{least:.4g} to {most:.4g} times")
+    # Of one element all singular values are the smallest; and 1 is no other split.
+    assert split_of_the_smallest(shape=(1, 1), split=split, readings=readings).verdict == (
+        "contradicted"
+    )
+    assert split_of_the_smallest(shape=(2, 3), split=1.0, readings=readings).verdict == (
+        "contradicted"
+    )
 
 
 def test_lemmas_of_mgm():

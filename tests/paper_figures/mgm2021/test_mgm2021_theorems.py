@@ -4,7 +4,7 @@ import pytest
 
 from claims.claim import all_claims
 from claims.judged_rows import calibrated
-from claims.verdicts import CONFIRMED, CONTRADICTED
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.mgm2021 import same_noise, stated_sensitivities, theorems
 from paper_figures.mgm2021.same_noise import same_noise_on_elements as on_elements
@@ -53,17 +53,20 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "own_row", "expected"),
     [
-        ({}, CONTRADICTED),
+        ({}, CONTRADICTED, DEPENDS),
         # A batch of one record.
-        ({"features": {"adult": [1, 10]}}, CONFIRMED),
+        ({"features": {"adult": [1, 10]}}, CONFIRMED, CONFIRMED),
     ],
 )
-def test_one_record_changes_one_row_of_a_batch(arguments, expected):
+def test_what_one_record_changes_of_a_batch_decides(arguments, own_row, expected):
     given = CLAIMS["mgm-sensitivities"].arguments | arguments
     found = stated_sensitivities.uploads_and_features(**given)
-    assert (found.parts[0].verdict, found.parts[-1].verdict) == (CONFIRMED, expected)
+    row, batch = (outcome.parts for outcome in found.outcomes)
+    assert (row[0].verdict, row[-1].verdict) == (CONFIRMED, own_row)
+    assert {part.verdict for part in batch} == {CONFIRMED}
+    assert found.verdict == expected
 
 
 def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():

@@ -4,7 +4,7 @@ import pytest
 
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from paper_figures.drawings import DrawingError
-from paper_figures.tldp2025.private_data import figure_1, table_5, variant_order
+from paper_figures.tldp2025.private_data import figure_1, others_low, table_5, variant_order
 
 
 def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results, study_rows):
@@ -67,3 +67,20 @@ def test_a_slight_lead_is_decided_where_all_epsilons_agree(
     settings = {"slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
     found = variant_order(make_results(made), epsilons=list(ahead), **settings)
     assert found.parts[1].verdict == verdict
+
+
+def test_the_sizes_of_every_data_set_name_it(make_results, study_rows):
+    given = [
+        row
+        for name in ("mnist", "cifar10")
+        for row in study_rows(
+            "private_data",
+            name,
+            {"gaussian": 0.1, "random-answer": 0.1},
+            classifier="logistic",
+            shape="28x28",
+        )
+    ]
+    sets = ["mnist", "cifar10"]
+    found = others_low(make_results(given), datasets=sets, others=["gaussian"], margin=0.1)
+    assert [found.sizes.dataset, *(sizes.dataset for sizes in found.other_sizes)] == sets

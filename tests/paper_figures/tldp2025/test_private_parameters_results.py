@@ -1,9 +1,10 @@
 """Figure 3 of tldp2025 on made-up scores, and the uploads that are noise alone."""
 
 import pandas as pd
+import pytest
 
 from paper_figures.tldp2025.private_parameters import figure_3
-from paper_figures.tldp2025.private_parameters_verdicts import _noise_alone
+from paper_figures.tldp2025.private_parameters_verdicts import _noise_alone, parameter_pairs
 
 
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
@@ -51,3 +52,24 @@ def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
     assert _noise_alone(spent.assign(value=[0.0, 5e4])) == {("a", 10.0)}
     # And 3 delta at epsilon = 0.
     assert _noise_alone(spent.assign(value=0.0, delta=[0.0033, 0.0034])) == {("a", 10.0)}
+
+
+@pytest.mark.parametrize(("best", "expected"), [(0.9, "confirmed"), (0.24, "inconclusive")])
+def test_models_that_have_learned_nothing_have_neither_an_order_nor_a_tie(
+    make_results, study_rows, best, expected
+):
+    scores = {"tldp-g": best, "llagp": 0.15, "idn": 0.15}
+    given = study_rows(
+        "private_parameters", "cifar10", scores | {"random-answer": 0.1, "non-private": 0.95}
+    )
+    found = parameter_pairs(
+        make_results([row | {"shape": "1x7010"} for row in given]),
+        dataset="cifar10",
+        ahead=[("tldp-g", "llagp")],
+        close=[("idn", "llagp")],
+        alike=0.05,
+        learned=0.15,
+        margin=0.01,
+    )
+    assert [part.verdict for part in found.parts] == [expected] * 2
+    assert all(("no signal" in part.reason) == (best < 0.25) for part in found.parts)
