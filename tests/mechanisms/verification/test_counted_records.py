@@ -7,7 +7,7 @@ import planted_bugs as planted
 import pytest
 
 from mechanisms import Budget, Inconsistent, Query, get_mechanism
-from mechanisms.verification.self_check import QUICK, require_consistent
+from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
 QUERIES = {
     "histogram": Query(
@@ -69,12 +69,13 @@ class RoundedTo(planted.Gaussian):
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["study", "verify"])
 @pytest.mark.parametrize("mistake", [SnapsToTheValue, OneOfManyWithoutNoise, Cycle])
-def test_numbers_that_recur_are_a_mistake(mistake, query):
+def test_numbers_that_recur_are_a_mistake(mistake, effort, query):
     words = "numbers that occurred more than once|element of the value itself"
     for seed in range(2):
         with pytest.raises(Inconsistent, match=words):
-            require_consistent(mistake.calibrate(query, planted.BUDGET), seed=seed)
+            require_consistent(mistake.calibrate(query, planted.BUDGET), seed=seed, effort=effort)
 
 
 @pytest.mark.slow
