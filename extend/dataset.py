@@ -64,7 +64,7 @@ class MyData:
 
 
 def parse(path: Path) -> MyData:
-    """All records: two measurements and the class per line, no header.
+    """All records: two measurements and the class per line, no header (`header=` compares one).
 
     `datasets.load` calls it with the verified files, in the order of `ENTRY.files`.
 

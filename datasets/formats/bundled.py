@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ MEASUREMENT = Numbers(0, 10_000)  # none of their features is negative
 
 
 def bundled_table(
-    file_name: str, columns: Columns, *, delimiter: str | None = ",", skip: int = 0
+    file_name: str, columns: Columns, *, delimiter: str | None = ",", header: Sequence[str] = ()
 ) -> dict[str, NDArray]:
     """A table among scikit-learn's own files: its columns (n,) by their names.
 
@@ -34,4 +35,4 @@ def bundled_table(
     with reading(place, "cannot be read"):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-    return read_table(content, columns, place, delimiter=delimiter, skip=skip)
+    return read_table(content, columns, place, delimiter=delimiter, header=header)

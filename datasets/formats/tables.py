@@ -1,8 +1,9 @@
 """Tables of text with declared columns."""
 
+import contextlib
 import csv
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -19,15 +20,26 @@ def read_table(
     place: Path | str,
     *,
     delimiter: str | None = ",",
-    skip: int = 0,
+    header: Sequence[str] = (),
 ) -> dict[str, NDArray]:
-    """The columns of a small table (n,) by their names; `skip` lines stand before the records.
+    """The columns of a small table (n,) by their names.
+
+    Args:
+        content: the bytes of the file.
+        columns: what the cells of each column may be, in the order of the file.
+        place: the file, in words.
+        delimiter: between two cells; any blanks if None.
+        header: what the first line must say; the file has none if this is empty.
 
     Raises:
-        DataError: a record has another number of cells, or a cell is not allowed.
+        DataError: another header, a record with another number of cells, or a cell that is not
+            allowed.
     """
     with reading(place, "not a text"):
-        lines = content.decode().splitlines()[skip:]
+        lines = content.decode().splitlines()
+    if header:
+        require_header(lines[0].split(delimiter) if lines else [], header, place)
+        lines = lines[1:]
     rows = [line.split(delimiter) for line in lines if line.strip()]
     for record, row in enumerate(rows, start=1):
         if len(row) != len(columns):
@@ -44,7 +56,7 @@ def read_frame(
     place: Path | str,
     *,
     missing: Collection[str] = (),
-    skip: int = 0,
+    header: Sequence[str] = (),
     comment: str | None = None,
 ) -> dict[str, NDArray]:
     """As `read_table`, of a large table or one of texts; cells that spell `missing` are NaN.
@@ -52,21 +64,23 @@ def read_frame(
     Quotes may stand around a whole cell that has no comma; any others are part of the cell.
 
     Raises:
-        DataError: a record has another number of cells, or a cell is not allowed.
+        DataError: as `read_table`.
     """
     # Imported here: it takes half a second, and other loaders do not need it.
     import pandas as pd
 
     # pandas would read 0.99999999999999999999 as 1, and "1"9 as 19.
     whole = [i for i, column in enumerate(columns.values()) if getattr(column, "whole", False)]
-    with reading(place, "not a table"):
+    with reading(place, "not a table"), contextlib.ExitStack() as opened:
+        stream = opened.enter_context(source.open("rb")) if isinstance(source, Path) else source
+        if header:
+            require_header(stream.readline().decode().split(","), header, place)
         # Names given to pandas would make it drop cells of longer records.
         frame = pd.read_csv(
-            source,
+            stream,
             header=None,
             dtype=dict.fromkeys(whole, object),
             quoting=csv.QUOTE_NONE,
-            skiprows=skip,
             comment=comment,
             na_values=list(missing),
             keep_default_na=False,
@@ -79,6 +93,22 @@ def read_frame(
         name: _unquoted(frame[number].to_numpy(), missing) for number, name in enumerate(columns)
     }
     return read_columns(cells, columns, place)
+
+
+def require_header(cells: Sequence[object], names: Sequence[str], place: Path | str) -> None:
+    """Compare a header with what it must say, without its quotes, blanks, `#` and capitals.
+
+    Where columns changed places together with their names, their cells may all be allowed.
+
+    Raises:
+        DataError: it says something else; the message has the first difference.
+    """
+    found = [unquoted(str(cell).strip()).lstrip("#").strip() for cell in cells]
+    if len(found) != len(names):
+        raise wrong_file(place, f"its header has {len(found)} columns, expected {len(names)}")
+    for column, (said, name) in enumerate(zip(found, names, strict=True), start=1):
+        if said.casefold() != name.casefold():
+            raise wrong_file(place, f"its header has {said!r:.80} in column {column}, not {name!r}")
 
 
 def _unquoted(column: NDArray, missing: Collection[str]) -> NDArray:

@@ -42,6 +42,8 @@ FEATURES = (
     *(f"{name} error" for name in _MEASURED),
     *(f"worst {name}" for name in _MEASURED),
 )
+# Records, features, and the classes 0 and 1.
+_HEADER = ("569", "30", "malignant", "benign")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,6 @@ def load() -> BreastCancer:
         DataError: scikit-learn or its file is missing, or not 569 records.
     """
     columns = {name: MEASUREMENT for name in FEATURES} | {"benign": Numbers(0, 1, whole=True)}
-    table = bundled_table("breast_cancer.csv", columns, skip=1)
+    table = bundled_table("breast_cancer.csv", columns, header=_HEADER)
     require_rows(ENTRY, records=len(table["benign"]))
     return BreastCancer(features=matrix(table, FEATURES), benign=table["benign"])

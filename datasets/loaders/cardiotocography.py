@@ -11,9 +11,9 @@ import xlrd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.data_error import reading, wrong_file
+from datasets.fetching.data_error import reading
 from datasets.formats.columns import Numbers, read_columns
-from datasets.formats.tables import matrix
+from datasets.formats.tables import matrix, require_header
 
 ENTRY = Dataset(
     name="cardiotocography",
@@ -100,8 +100,7 @@ def parse(path: Path) -> Cardiotocography:
         ]
         header = rows[_HEADER_ROW]
         pattern, state = header.index("CLASS"), header.index("NSP")
-    if tuple(header[_FIRST : _FIRST + 21]) != FEATURES:
-        raise wrong_file(path, f"the sheet Data has another header: {header}")
+    require_header(header[_FIRST : _FIRST + 21], FEATURES, f"{path}: sheet Data, from LB")
     records = np.array([row for row in rows[_HEADER_ROW + 1 :] if row[state] != ""], object)
     require_rows(ENTRY, records=len(records))
     cells = dict(zip(FEATURES, records[:, _FIRST:].T, strict=False))

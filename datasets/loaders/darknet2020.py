@@ -12,7 +12,7 @@ import pandas as pd
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading, wrong_file
 from datasets.formats.columns import Numbers, Words
-from datasets.formats.tables import read_frame
+from datasets.formats.tables import read_frame, unquoted
 
 ENTRY = Dataset(
     name="darknet2020",
@@ -60,17 +60,18 @@ def parse(path: Path) -> Darknet2020:
     Raises:
         DataError: a file is not the published one.
     """
-    with reading(path, "not a csv file"):
-        *names, traffic, application = pd.read_csv(path, nrows=0, skipinitialspace=True).columns
+    with reading(path, "not a csv file"), path.open(encoding="utf-8") as lines:
+        header = [unquoted(name.strip()) for name in lines.readline().split(",")]
+    names = header[:-2]
     columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
-    columns |= {traffic: Words(TRAFFIC), application: Words()}
-    if len(columns) != COLUMNS:
-        raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS}")
-    flows = pd.DataFrame(read_frame(path, columns, path, missing=("", "NaN"), skip=1))
-    Words(APPLICATIONS).read(flows[application].str.casefold(), f"{path}: {application}")
+    columns |= {"traffic": Words(TRAFFIC), "application": Words()}
+    if not len(header) == len(columns) == COLUMNS:
+        raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS} of different names")
+    flows = pd.DataFrame(read_frame(path, columns, path, missing=("", "NaN"), header=header))
+    Words(APPLICATIONS).read(flows["application"].str.casefold(), f"{path}: application")
     require_rows(ENTRY, flows=len(flows))
     return Darknet2020(
         flows=flows[names],
-        traffic=flows[traffic].rename("traffic"),
-        application=flows[application].rename("application"),
+        traffic=flows["traffic"],
+        application=flows["application"],
     )

@@ -4,6 +4,7 @@ One record is one walk, a sequence of steps. A study that takes single steps as 
 step, not a walk.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
 from datasets.fetching.data_error import wrong_file
-from datasets.formats.columns import Numbers, require
+from datasets.formats.columns import Columns, Numbers, require
 from datasets.formats.tables import matrix, read_table
 
 ENTRY = Dataset(
@@ -48,9 +49,9 @@ ENTRY = Dataset(
 FEATURES = ("anchor1", "anchor2", "anchor3", "anchor4")
 
 _TABLES = {
-    "targets": ("MovementAAL_target.csv", Numbers(-1, 1, whole=True)),
-    "groups": ("MovementAAL_DatasetGroup.csv", Numbers(1, 3, whole=True)),
-    "paths": ("MovementAAL_Paths.csv", Numbers(1, 6, whole=True)),
+    "targets": ("MovementAAL_target.csv", "class_label", Numbers(-1, 1, whole=True)),
+    "groups": ("MovementAAL_DatasetGroup.csv", "dataset_ID", Numbers(1, 3, whole=True)),
+    "paths": ("MovementAAL_Paths.csv", "path_ID", Numbers(1, 6, whole=True)),
 }
 _MOST_BYTES = 1 << 20  # of one csv file
 
@@ -81,21 +82,24 @@ def parse(archive: Path) -> MovementAAL:
     """
     ids = range(1, ENTRY.rows["sequences"] + 1)
     names = [f"MovementAAL_RSS_{k}.csv" for k in ids]
-    wanted = (*names, *(name for name, _ in _TABLES.values()))
+    wanted = (*names, *(name for name, *_ in _TABLES.values()))
     files = read_members(archive, dict.fromkeys(wanted, _MOST_BYTES))
-    strengths = {name: Numbers(-1, 1) for name in FEATURES}
-    sequences = tuple(
-        matrix(read_table(files[name], strengths, f"{archive}: {name}", skip=1), FEATURES)
-        for name in names
-    )
+    strengths = {f"RSS_{name}": Numbers(-1, 1) for name in FEATURES}
+    sequences = tuple(matrix(_table(files, name, strengths, archive), strengths) for name in names)
     found = {}
-    for field, (name, allowed) in _TABLES.items():
-        place = f"{archive}: {name}"
-        columns = {"sequence": Numbers(1, len(ids), whole=True), "value": allowed}
-        table = read_table(files[name], columns, place, skip=1)
-        if not np.array_equal(np.sort(table["sequence"]), ids):
-            raise wrong_file(place, f"not one record of each of the {len(ids)} sequences")
-        require(table["value"] != 0, table["value"], f"{place}: value", "1 and -1")
-        found[field] = table["value"][np.argsort(table["sequence"])]
+    for field, (name, column, allowed) in _TABLES.items():
+        columns = {"sequence_ID": Numbers(1, len(ids), whole=True), column: allowed}
+        order, values = _table(files, name, columns, archive).values()
+        if not np.array_equal(np.sort(order), ids):
+            found_ids = f"not one record of each of the {len(ids)} sequences"
+            raise wrong_file(f"{archive}: {name}", found_ids)
+        require(values != 0, values, f"{archive}: {name}: {column}", "1 and -1")
+        found[field] = values[np.argsort(order)]
     require_rows(ENTRY, sequences=len(sequences), steps=sum(map(len, sequences)))
     return MovementAAL(sequences=sequences, **found)
+
+
+def _table(
+    files: Mapping[str, bytes], name: str, columns: Columns, archive: Path
+) -> dict[str, NDArray]:
+    return read_table(files[name], columns, f"{archive}: {name}", header=[*columns])

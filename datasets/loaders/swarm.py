@@ -40,6 +40,9 @@ ENTRY = Dataset(
 
 
 COLUMNS = 2400
+# Of each boid, in the order of `Swarm.features`, as the publisher describes them; the file adds the
+# number of the boid, from 1.
+_OF_A_BOID = ("x", "y", "xVel", "yVel", "xA", "yA", "xS", "yS", "xC", "yC", "nAC", "nS")
 _TABLE = "Flocking.csv"
 _MOST_BYTES = 2 << 30
 _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
@@ -67,9 +70,11 @@ def parse(archive: Path) -> Swarm:
     Raises:
         DataError: a file is not the published one.
     """
-    features = [f"feature {k}" for k in range(1, COLUMNS + 1)]
+    boids = range(1, COLUMNS // len(_OF_A_BOID) + 1)
+    features = [f"{name}{boid}" for boid in boids for name in _OF_A_BOID]
     columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
+    place = f"{archive}: {_TABLE}"
     for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
-        table = read_frame(stream, columns, f"{archive}: {_TABLE}", missing=("", " "), skip=1)
+        table = read_frame(stream, columns, place, missing=("", " "), header=[*columns])
     require_rows(ENTRY, flocking=len(table["class"]))
     return Swarm(features=matrix(table, features), labels=table["class"])

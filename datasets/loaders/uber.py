@@ -81,7 +81,7 @@ def parse(path: Path) -> Pickups:
     Raises:
         DataError: a file is not the published one.
     """
-    table = read_frame(path, COLUMNS, path, skip=1)
+    table = read_frame(path, COLUMNS, path, header=[*COLUMNS])
     time = pd.to_datetime(table["Date/Time"], format="%m/%d/%Y %H:%M:%S", errors="coerce")
     allowed = "times in April 2014 like 4/1/2014 0:11:00"
     require((time >= START) & (time < END), table["Date/Time"], f"{path}: Date/Time", allowed)

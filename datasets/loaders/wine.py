@@ -39,6 +39,8 @@ FEATURES = (
     "od280/od315_of_diluted_wines",
     "proline",
 )
+# Records, features and classes.
+_HEADER = ("178", "13", "class_0", "class_1", "class_2")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,6 @@ def load() -> Wine:
         DataError: scikit-learn or its file is missing, or not 178 records.
     """
     columns = {name: MEASUREMENT for name in FEATURES} | {"grower": Numbers(0, 2, whole=True)}
-    table = bundled_table("wine_data.csv", columns, skip=1)
+    table = bundled_table("wine_data.csv", columns, header=_HEADER)
     require_rows(ENTRY, records=len(table["grower"]))
     return Wine(features=matrix(table, FEATURES), grower=table["grower"])

@@ -11,12 +11,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from learning.networks.network import Network
 from learning.training.classifiers import Training, trained
 from learning.training.trial import Seeds
+
+
+class Round(NamedTuple):
+    """The end of a round: its wall-clock seconds."""
+
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +68,14 @@ def averaged(
         checkpoint: A file, which the caller removes. None: start anew and keep nothing.
         label: The beginning of the progress line on stderr.
     """
-    done, parameters = _begin(network, seeds.start, checkpoint)
-    for turn in range(done, plan.rounds):
+    import torch
+
+    from learning.training.checkpoint import begin, keep
+
+    start = network.initial(np.random.default_rng(seeds.start))
+    begun, history = begin(start, checkpoint, Round)
+    parameters = begun.numpy()
+    for turn in range(len(history), plan.rounds):
         clock = time.perf_counter()
         sent = []
         for user, (inputs, labels) in enumerate(users):
@@ -74,27 +87,14 @@ def averaged(
                 own = clipped(own, plan.bound)
             sent.append(release(own[None], noise)[0])
         parameters = np.mean(sent, axis=0, dtype=np.float64).astype(np.float32)
+        history.append(Round(time.perf_counter() - clock))
         if checkpoint is not None:
-            _keep(checkpoint, turn + 1, parameters)
-        seconds = time.perf_counter() - clock
+            keep(checkpoint, torch.from_numpy(parameters), history)
+        left = sum(each.seconds for each in history) / len(history) * (plan.rounds - turn - 1)
         print(
-            f"{label}: round {turn + 1} of {plan.rounds}, {seconds:.1f} s, about "
-            f"{seconds * (plan.rounds - turn - 1):.0f} s left",
+            f"{label}: round {turn + 1} of {plan.rounds}, {history[-1].seconds:.1f} s, about "
+            f"{left:.0f} s left",
             file=sys.stderr,
             flush=True,
         )
     return parameters
-
-
-def _begin(network: Network, seed: int, checkpoint: Path | None) -> tuple[int, np.ndarray]:
-    if checkpoint is not None and checkpoint.exists():
-        with np.load(checkpoint) as kept:
-            return int(kept["rounds"]), kept["parameters"]
-    return 0, network.initial(np.random.default_rng(seed))
-
-
-def _keep(checkpoint: Path, rounds: int, parameters: np.ndarray) -> None:
-    temporary = checkpoint.with_suffix(".tmp")
-    with temporary.open("wb") as file:
-        np.savez(file, rounds=rounds, parameters=parameters)
-    temporary.replace(checkpoint)

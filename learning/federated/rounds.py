@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from learning.networks.network import Network
-from learning.training.noisy_descent import Diverged, accuracy, begin, keep
+from learning.training.checkpoint import begin, keep
+from learning.training.noisy_descent import Diverged, accuracy
 from learning.training.trial import Seeds
 
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import torch
 
 from learning.networks.network import Network
 from learning.records.labelled import Split
+from learning.training.checkpoint import begin, keep
 from learning.training.clipped_sums import clipped_sum, require_alone
 from learning.training.clipping import Clipping
 from learning.training.device import prepared, tensors_of
@@ -188,24 +189,3 @@ def accuracy(network: Network, parameters, images, labels) -> float:
                 )
             right += int((logits.argmax(dim=1) == y).sum())
     return right / len(labels)
-
-
-def begin(start: np.ndarray, checkpoint: Path | None, entry: Callable) -> tuple[torch.Tensor, list]:
-    """Parameters and history of an existing checkpoint, else the start and no history.
-
-    Args:
-        start: Parameters before the first step.
-        entry: Constructor of one entry of the history.
-    """
-    if checkpoint is not None and checkpoint.exists():
-        kept = torch.load(checkpoint, map_location="cpu", weights_only=True)
-        return kept["parameters"], [entry(*each) for each in kept["history"]]
-    return torch.from_numpy(start), []
-
-
-def keep(checkpoint: Path, parameters: torch.Tensor, history: Sequence[tuple]) -> None:
-    """Write a checkpoint atomically: a reader sees the old one or the new one."""
-    temporary = checkpoint.with_suffix(".tmp")
-    kept = {"parameters": parameters.cpu(), "history": [tuple(epoch) for epoch in history]}
-    torch.save(kept, temporary)
-    temporary.replace(checkpoint)

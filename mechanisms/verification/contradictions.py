@@ -18,7 +18,7 @@ from mechanisms.verification.events import (
     telling_direction,
 )
 from mechanisms.verification.fresh_noise import (
-    LARGE_EPSILON,
+    claimed_of_numbers,
     find_dependence_on_value,
     find_exact_answers,
     find_recurring_numbers,
@@ -189,22 +189,21 @@ class Contradictions:
         yield from find_shared_noise(training, test)
         yield from find_shared_noise(at_once, test)
         yield from find_seed_faults(self.mechanism, rest)
-        # The largest probability of one number as the noise of an element.
-        atom = None
         where, largest = "of a constant", float(np.abs(rest).max())
         scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
         scale = scale or self.query.l2_sensitivity
         value = random_value(self.query, self.rng, scale)
         moves = list(self._changes(training))
         if value is not None:
-            if profile is not None and not (
-                rest.any() or self._keeps_to_a_grid(training) or self._rounds_first(value)
-            ):
-                atom = float(profile.delta(LARGE_EPSILON).upper)
             elsewhere = self.noise(value, MORE * count)
             where, largest = f"{where} and a random value", max(largest, np.abs(value).max())
-            if atom is not None:
+            if profile is not None and not (
+                self._keeps_to_a_grid(training) or self._rounds_first(value)
+            ):
                 rounding = 4 * np.finfo(float).eps * largest
+                # Noise that is added to zeros is not rounded.
+                share = 4 * rounding / self._change_of_one() if rest.any() else 0.0
+                atom = claimed_of_numbers(profile, share)
                 yield from find_recurring_numbers(training, elsewhere, rounding, atom)
                 yield from find_exact_answers(elsewhere, atom)
                 again = np.concatenate([training, test])
@@ -259,6 +258,13 @@ class Contradictions:
             found.append(norms_of(self.source.sample(min(left, at_most))))
             left -= at_most
         return np.concatenate(found)
+
+    def _change_of_one(self) -> float:
+        """How much one element may change about rest, at least; of a record it may be half."""
+        query = self.query
+        bounds = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
+        change = min(bound for bound in bounds if bound is not None) / 2
+        return change * self.mechanism.share_covered(np.full(query.shape, change))
 
     def _keeps_to_a_grid(self, draws: np.ndarray) -> bool:
         """Whether noise lies on a grid that the changes of one record keep to.

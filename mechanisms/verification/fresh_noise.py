@@ -2,7 +2,8 @@
 
 A claim that covers every real change of a value implies that the noise has no atom above delta. If
 the noise took one number with probability p, it would take K others, for K fractions of a change,
-each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta.
+each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= delta. Numbers that
+lie within a share w of a change have 1 / w such copies, so that p <= delta + e^epsilon w.
 """
 
 import math
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.verification.audit_statistics import largest_probability, least_probability
 from mechanisms.verification.events import TAIL, projected
 from mechanisms.verification.timed_releases import other_releases, released_by
@@ -23,6 +25,19 @@ COINCIDENCE = 1e-3
 SEED = 1
 
 
+def claimed_of_numbers(profile: PrivacyProfile, share: float) -> float:
+    """The largest probability that a profile allows the noise of an element to be at one number.
+
+    Args:
+        share: How far numbers that count as one are apart, over the change of an element.
+    """
+    if not share:
+        return float(profile.delta(LARGE_EPSILON).upper)
+    epsilons = np.linspace(0.0, LARGE_EPSILON, 61)
+    copies = max(1.0, 1 / share - 1)
+    return float(np.min(profile.delta(epsilons).upper + np.exp(epsilons) / copies))
+
+
 def find_recurring_numbers(
     training: np.ndarray, test: np.ndarray, rounding: float, delta: float
 ) -> Iterator[str]:
@@ -33,7 +48,7 @@ def find_recurring_numbers(
         test: Noise of another value, which judges them: a mechanism may round its answers, which
             repeats numbers too, but other ones for another value.
         rounding: Of a number of `test`.
-        delta: What is claimed at `LARGE_EPSILON` for every change.
+        delta: What is claimed of one number, see `claimed_of_numbers`.
     """
     numbers, times = np.unique(training, return_counts=True)
     atoms = numbers[times > 1]
@@ -57,7 +72,7 @@ def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     Args:
         draws: Noise (n, *shape) of a random value. Rounding an answer does not reproduce such a
             value, and adding noise to it seldom does.
-        delta: What is claimed at `LARGE_EPSILON` for every change.
+        delta: What is claimed of one number, see `claimed_of_numbers`.
     """
     exact = ~draws.reshape(len(draws), -1).astype(bool)
     size = exact.shape[1]

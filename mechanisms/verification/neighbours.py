@@ -9,37 +9,65 @@ from mechanisms.base.guard import checked_value
 from mechanisms.query.query import Query
 from mechanisms.verification.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
 
+# Steps back to rest of a value that is not allowed.
+HALVINGS = 12
+
 
 def resting_value(query: Query) -> np.ndarray | None:
-    """Zeros, or else the middle of the element range everywhere; None if neither is allowed."""
-    middle = sum(query.element_range) / 2 if query.element_range is not None else 0.0
-    candidates = (np.full(query.shape, level) for level in (0.0, middle))
+    """Zeros, or else one number everywhere, as near the middle of the element range as is allowed.
+
+    Of counts a whole number of records. None if no such value is known.
+    """
+    low, high = query.element_range or (0.0, 0.0)
+    middle, least = (low + high) / 2, min(max(low, 0.0), high)
+    levels = [0.0, middle, (middle + least) / 2, least]
+    if query.structure == "counts":
+        levels = [query.linf_sensitivity * round(each / query.linf_sensitivity) for each in levels]
+    candidates = (np.full(query.shape, level) for level in levels)
     return next((value for value in candidates if is_allowed(value, query)), None)
 
 
 def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray | None:
-    """A value far from rest, of elements of the order of `scale` where no range is stated."""
-    if query.structure in ("records", "gram"):
+    """A value far from rest, of elements of the order of `scale` where no range is stated.
+
+    None if no value is known that the query allows.
+    """
+    rest, value = resting_value(query), _far_value(query, rng, scale)
+    if rest is None:
+        return None
+    if query.frobenius_bound is not None:
+        value = value * min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
+        value = np.clip(value, *(query.element_range or (None, None)))
+    for _ in range(HALVINGS):
+        if query.structure == "counts":
+            records = np.trunc((value - rest) / query.linf_sensitivity)
+            value = rest + query.linf_sensitivity * records
+        if is_allowed(value, query):
+            return value
+        value = (value + rest) / 2
+    return None
+
+
+def _far_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray:
+    """A value that may leave what the query allows."""
+    low, high = query.element_range or (-math.inf, math.inf)
+    if query.structure == "gram" or (query.structure == "records" and low <= 0 <= high):
         count = 8 if query.structure == "gram" else query.shape[1]
         records = rng.standard_normal((query.shape[0], count))
-        if query.element_range is not None and query.element_range[0] >= 0:
+        if low >= 0:
             records = np.abs(records)
         lengths = query.record_bound * rng.uniform(0.3, 1.0, count)
         records *= lengths / np.linalg.norm(records, axis=0)
-        value = records @ records.T if query.structure == "gram" else records
-        if query.element_range is not None and query.structure == "records":
-            value = np.clip(value, *query.element_range)
-    elif query.structure == "counts":
+        value = records @ records.T if query.structure == "gram" else records.clip(low, high)
+    elif query.structure == "counts" and query.element_range is None:
         value = query.linf_sensitivity * rng.integers(0, 1000, query.shape)
     elif query.element_range is not None:
-        value = rng.uniform(*query.element_range, query.shape)
+        value = rng.uniform(low, high, query.shape)
     else:
         value = scale * rng.standard_normal(query.shape)
         # Some are of the size of the noise.
         value *= rng.choice((1.0, 0.1), query.shape)
-    if query.frobenius_bound is not None:
-        value *= min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
-    return value if is_allowed(value, query) else None
+    return value
 
 
 def is_allowed(value: np.ndarray, query: Query) -> bool:

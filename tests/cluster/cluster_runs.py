@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from left_over import at_work_in, end_left_over
 
 from runs.frames import read_frame
 
@@ -76,7 +77,14 @@ class Eats(Waits):
 
 
 @pytest.fixture(scope="module")
-def slurm():
+def nothing_is_left_at_the_end(tmp_path_factory):
+    """No process is at work in a folder of these tests once the cluster has stopped."""
+    yield
+    assert end_left_over(tmp_path_factory.getbasetemp()) == []
+
+
+@pytest.fixture(scope="module")
+def slurm(nothing_is_left_at_the_end):
     """The cluster, in a folder of its own."""
     # Sockets have short names only.
     folder = Path("/tmp") / f"slurm-{os.getpid()}"
@@ -84,6 +92,13 @@ def slurm():
     yield folder
     subprocess.run([SCRIPT, "stop", folder], check=True, timeout=PATIENCE)
     shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(slurm, tmp_path):
+    """No process of a test is at work in its folder once it has ended."""
+    yield
+    assert end_left_over(tmp_path) == []
 
 
 @pytest.fixture
@@ -130,7 +145,7 @@ def wait_for(condition):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def tiny_alone(new_project, tmp_path_factory):
+def tiny_alone(nothing_is_left_at_the_end, new_project, tmp_path_factory):
     """The tiny run without a cluster: its process and its project; most tests wait meanwhile."""
     project = new_project(tmp_path_factory.mktemp("tiny") / "project")
     command = [sys.executable, "-m", "snakemake", "results", "--cores", "1"]
@@ -169,44 +184,49 @@ def job_of(project):
     return wait_for(job)[0]
 
 
-def start_now(job):
+def wait_for_its_end(child, folder):
+    """Until the processes of a job have ended, which takes some seconds, they may still measure."""
+    wait_for(lambda: all(process.pid == child.pid for process in at_work_in(folder)))
+
+
+def start_now(job, child, folder):
     """Slurm holds back for two minutes a job that returns to the queue."""
     wait_for(lambda: slurm_says("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
+    wait_for_its_end(child, folder)
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)
 
 
-def requeue(job, child):
+def requeue(job, child, folder):
     """A site sends the job back into the queue."""
     subprocess.run(["scontrol", "requeue", job], check=True)
-    start_now(job)
+    start_now(job, child, folder)
 
 
-def cancel(job, child):
+def cancel(job, child, folder):
     """A user or an administrator ends the job."""
     subprocess.run(["scancel", job], check=True)
-    # Until its processes have ended, it may still measure.
-    wait_for(lambda: not slurm_says("squeue", "-h", "-j", job, "-t", "running,completing"))
+    wait_for_its_end(child, folder)
 
 
-def cancel_task(job, child):
+def cancel_task(job, child, folder):
     """The same, of one task of an array."""
     assert "_" in job
-    cancel(job, child)
+    cancel(job, child, folder)
 
 
-def lose_node(job, child):
+def lose_node(job, child, folder):
     """The node of the job goes down, and stays so: the job ends on the other one."""
     node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
     down = f"nodename={node}"
     subprocess.run(["scontrol", "update", down, "state=down", "reason=test"], check=True)
-    start_now(job)
+    start_now(job, child, folder)
 
 
-def kill_snakemake(job, child):
+def kill_snakemake(job, child, folder):
     """The process that submits the jobs dies; its job is cancelled by hand."""
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    subprocess.run(["scancel", job], check=True)
+    cancel(job, child, folder)
 
 
 @pytest.mark.parametrize("fault", [requeue, cancel, cancel_task, lose_node, kill_snakemake])
@@ -230,7 +250,7 @@ def test_a_run_goes_on_after(fault, project, local_rows):
         )
     try:
         job = job_of(project)
-        fault(job, child)
+        fault(job, child, project.folder)
         wait.unlink()
         if fault is kill_snakemake:
             wait_for(lambda: not slurm_says("squeue", "-h", "-o", "%i"))

@@ -51,6 +51,7 @@ configure() {
         dd if=/dev/urandom of="$folder/munge.key" bs=1024 count=1 status=none
         chmod 600 "$folder/munge.key"
     fi
+    # proctrack/linuxproc loses the children of a process that a signal has ended.
     cat >"$folder/slurm.conf" <<EOF
 ClusterName=tests
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -61,7 +62,7 @@ AuthType=auth/munge
 AuthInfo=socket=$folder/munge.socket
 CredType=cred/munge
 MpiDefault=none
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory

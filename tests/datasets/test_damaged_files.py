@@ -255,6 +255,63 @@ def test_shapes_of_a_table(name, small):
         write(path, parts)
 
 
+@pytest.mark.parametrize("name", ["uber", "swarm", "movement_aal"])
+def test_columns_that_changed_places_with_their_names(name, small):
+    """Such a file looks whole: its numbers of columns and records, and mostly each of its cells."""
+    for file, member, separator, _ in TEXTS[name]:
+        path = small / file
+        parts = contents(path)
+        _, rows = cells_of(parts[member], separator, 0)
+        last = len(rows[0]) - 1
+        for one, other in {(0, 1), (last - 1, last), (0, last)}:
+            swapped = [list(row) for row in rows]
+            for row in swapped:
+                row[one], row[other] = row[other], row[one]
+            write(path, parts | {member: text_of([], swapped, separator)})
+            said = re.escape(rows[0][other].strip('#" '))
+            place = re.escape((member or file).rsplit("/", 1)[-1])
+            refused(name, small, f"{place}: its header has '{said}' in column {one + 1}, not '")
+        write(path, parts)
+
+
+@pytest.mark.parametrize("name", ["cardiotocography"])
+def test_columns_of_the_workbook_that_changed_places(name, small):
+    rows = ctg_rows()
+    for row in rows:
+        row[10], row[11] = row[11], row[10]
+    write_workbook(small / "CTG.xls", rows)
+    refused(
+        name, small, r"CTG\.xls: sheet Data, from LB: its header has 'AC' in column 1, not 'LB'"
+    )
+
+
+@pytest.mark.parametrize("name", ["darknet2020"])
+def test_columns_that_keep_their_names_where_they_are(name, small):
+    """All columns but the labels are given by their names."""
+    whole = parse(name, small)
+    path = small / "Darknet.CSV"
+    head, rows = cells_of(path.read_text(), ",", 1)
+    table = [head[0].split(","), *rows]
+    for row in table:
+        row[3], row[70] = row[70], row[3]
+    path.write_text(text_of([], table, ","))
+    assert parse(name, small).flows[whole.flows.columns].equals(whole.flows)
+    for row in table:
+        row[83], row[84] = row[84], row[83]
+    path.write_text(text_of([], table, ","))
+    refused(name, small, r"Darknet\.CSV: traffic: record 1 has 'AUDIO-STREAMING', allowed are")
+
+
+@pytest.mark.parametrize("name", ["wine", "breast_cancer"])
+def test_classes_that_changed_places(name, small):
+    """The header of scikit-learn's files has no columns, but the classes in their order."""
+    path = small / BUNDLED[name]
+    head, rows = cells_of(path.read_text(), ",", 1)
+    first = head[0].split(",")
+    path.write_text(text_of([",".join([*first[:2], *first[:1:-1]])], rows, ","))
+    refused(name, small, rf"{path.name}, .*: its header has '{first[-1]}' in column 3, not '")
+
+
 @pytest.mark.parametrize("name", [*OFFICIAL, *BUNDLED])
 def test_truncated_and_foreign_files(name, small):
     """What another publisher, a broken download or a disk leaves; files that are not read stay."""

@@ -115,7 +115,8 @@ def check_cardiotocography(data):
 
 
 def write_swarm(folder):
-    header = ",".join([f"x{k}" for k in range(2400)] + ["Class"])
+    of_a_boid = "x{0},y{0},xVel{0},yVel{0},xA{0},yA{0},xS{0},yS{0},xC{0},yC{0},nAC{0},nS{0}"
+    header = ",".join([*(of_a_boid.format(boid) for boid in range(1, 201)), "Class "])
     first = ",".join([f"{k}.5" for k in range(2400)] + ["1"])
     last = ",".join([" "] + [f"-{k}" for k in range(1, 2400)] + ["0"])
     with zipfile.ZipFile(folder / "swarm_behaviour.zip", "w") as archive:
@@ -207,7 +208,9 @@ def test_cardiotocography_of_another_form(tmp_path):
     rows = ctg_rows()
     rows[1][12] = "XX"
     write_workbook(path, rows)
-    with pytest.raises(DataError, match="another header"):
+    with pytest.raises(
+        DataError, match="sheet Data, from LB: its header has 'XX' in column 3, not 'FM'"
+    ):
         cardiotocography.parse(path)
 
 
@@ -226,5 +229,5 @@ def test_darknet2020_needs_its_second_label(tmp_path, label):
     write_darknet2020(tmp_path)
     path = tmp_path / "Darknet.CSV"
     path.write_text(path.read_text().replace(",Chat\n", f",{label}\n"))
-    with pytest.raises(DataError, match=r"Darknet\.CSV: Label\.1: record 2 has"):
+    with pytest.raises(DataError, match=r"Darknet\.CSV: application: record 2 has"):
         darknet2020.parse(path)

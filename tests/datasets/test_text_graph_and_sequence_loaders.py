@@ -22,13 +22,13 @@ def movement_members(root):
     for k in range(1, 12):
         steps = b"".join(b"-0.%d,0.5,0.25,0.%02d\n" % (step, k) for step in range(k))
         members[f"{root}dataset/MovementAAL_RSS_{k}.csv"] = anchors + steps
-    for place, column in (
-        ("dataset/MovementAAL_target", [1, -1]),
-        ("groups/MovementAAL_DatasetGroup", [1, 3]),
-        ("groups/MovementAAL_Paths", [6, 2]),
+    for place, name, column in (
+        ("dataset/MovementAAL_target", "class_label", [1, -1]),
+        ("groups/MovementAAL_DatasetGroup", "dataset_ID", [1, 3]),
+        ("groups/MovementAAL_Paths", "path_ID", [6, 2]),
     ):
-        lines = [f"{k},{column[k % 2]}\n" for k in range(1, 12)]
-        members[f"{root}{place}.csv"] = ("#sequence_ID, x\n" + "".join(lines)).encode()
+        lines = [f"#sequence_ID, {name}\n", *(f"{k},{column[k % 2]}\n" for k in range(1, 12))]
+        members[f"{root}{place}.csv"] = "".join(lines).encode()
     return members
 
 
@@ -140,7 +140,7 @@ def test_movement_aal_with_a_target_of_zero(tmp_path):
     members["dataset/MovementAAL_target.csv"] = f"#sequence_ID, class_label\n{targets}".encode()
     path = tmp_path / "MovementAAL.tar"
     tar_of(path, members, mode="w")
-    with pytest.raises(DataError, match=r"target\.csv: value: record 1 has 0.*1 and -1"):
+    with pytest.raises(DataError, match=r"target\.csv: class_label: record 1 has 0.*1 and -1"):
         movement_aal.parse(path)
 
 

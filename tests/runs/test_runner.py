@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from one_cell import ended, measured, spec_as, wait_for
 
-from runs import worker
+from runs import warm_process, worker
 from runs.cells import Cell
 from runs.machine import fault_of_machine
 from runs.runner import CellError, require_sources, run_batch
@@ -202,6 +202,32 @@ def test_a_full_disk_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, rai
     assert measured(folder) == [1, 2, 2, 3]
 
 
+@pytest.fixture
+def full_log(tmp_path, monkeypatch):
+    """A log of the cell named "cell" that takes nothing, as on a full disk."""
+    (tmp_path / "logs/cells").mkdir(parents=True)
+    (tmp_path / "logs/cells/cell.log").symlink_to("/dev/full")
+    # To read it never ends.
+    monkeypatch.setattr(warm_process, "_show", lambda log: None)
+
+
+@pytest.mark.parametrize(
+    "raised", ['OSError(errno.ENOSPC, "No space left on device")', "ZeroDivisionError"]
+)
+def test_no_mechanism_is_blamed_where_its_traceback_cannot_be_printed(
+    odd_cell, run, tmp_path, full_log, raised
+):
+    """Neither for an error of the machine, nor for one of its own that the log cannot hold."""
+    happen = f"""
+        import errno
+        raise {raised}
+    """
+    cell, config, _ = odd_cell(happen, [1])
+    with pytest.raises(CellError, match=r"^cell cell failed: .*No space left on device$"):
+        run(cell, config)
+    assert not (tmp_path / "cells/cell.parquet").exists()
+
+
 def test_any_error_on_a_full_disk_is_the_machines(tmp_path, monkeypatch):
     """Some libraries drop the system's error altogether."""
     error = RuntimeError("PytorchStreamWriter failed writing file")
@@ -253,6 +279,17 @@ def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
         run(cell, config)
     assert not (tmp_path / "cells/cell.parquet").exists()
     assert "uber-raw-data-apr14.csv" in capfd.readouterr().err
+
+
+def test_missing_data_are_told_where_the_traceback_cannot_be_printed(
+    make_config, run, tmp_path, full_log
+):
+    config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
+    config["data"]["folder"] = str(tmp_path / "empty")
+    names = {"study": "count_query", "dataset": "uber"}
+    cell = Cell(**names, mechanism="gaussian", calibration="published")
+    with pytest.raises(CellError, match=r"uber is not in .*; run: python -m datasets fetch uber"):
+        run(cell, config)
 
 
 def test_a_cell_computes_on_one_thread_unless_told_otherwise(odd_cell, run, monkeypatch):

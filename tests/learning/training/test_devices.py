@@ -14,6 +14,7 @@ from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.split_network import SplitNetwork, halves
 from learning.records.labelled import Split
 from learning.training import noisy_descent
+from learning.training.checkpoint import begin, keep
 from learning.training.classifiers import Training, outputs
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
@@ -141,15 +142,15 @@ def locations_in(path):
 def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
     parameters = torch.arange(NETWORK.size, dtype=torch.float32)
     own, foreign = tmp_path / "own", tmp_path / "foreign"
-    noisy_descent.keep(own, parameters, [(0.5, 0.4, 1.0)])
+    keep(own, parameters, [(0.5, 0.4, 1.0)])
     assert locations_in(own) == {"cpu"}
 
     # A file as a program writes it that leaves its tensors on a GPU.
     monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
-    torch.save({"parameters": parameters, "history": [(0.5, 0.4, 1.0)]}, foreign)
+    keep(foreign, parameters, [(0.5, 0.4, 1.0)])
     monkeypatch.undo()
     assert locations_in(foreign) == {"cuda:0"}
     for path in (own, foreign):
-        kept, history = noisy_descent.begin(parameters.numpy(), path, noisy_descent.Epoch)
+        kept, history = begin(parameters.numpy(), path, noisy_descent.Epoch)
         assert kept.device.type == "cpu" and torch.equal(kept, parameters)
         assert history == [noisy_descent.Epoch(0.5, 0.4, 1.0)]

@@ -1,15 +1,25 @@
-"""Noise of histograms, counts and votes: atoms, exact answers and repeats are mistakes here too."""
+"""Numbers that recur and exact answers are mistakes in every structure and about every value.
+
+Noise of histograms, counts and votes may keep to the grid of records; sums with a value that is not
+zero are rounded. Neither hides a mistake or makes one.
+"""
 
 import dataclasses
+import math
 
 import numpy as np
 import planted_bugs as planted
 import pytest
+from scipy.special import ndtr
 
 from mechanisms import Budget, Inconsistent, Query, get_mechanism
-from mechanisms.verification.self_check import QUICK, require_consistent
+from mechanisms.privacy.finite_profile import PureProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.verification.fresh_noise import claimed_of_numbers
+from mechanisms.verification.neighbours import random_value, resting_value
+from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
-QUERIES = {
+COUNTED = {
     "histogram": Query(
         shape=(8, 8),
         l2_sensitivity=1.0,
@@ -20,6 +30,29 @@ QUERIES = {
     "counts": Query(shape=(64,), l2_sensitivity=1.0, linf_sensitivity=1.0, structure="counts"),
     "votes": Query(shape=(64,), linf_sensitivity=63.0, structure="votes"),
 }
+# Zero is not in their range.
+FAR = {
+    "values": Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(1.0, 5.0)),
+    "own values": Query(
+        shape=(8, 8),
+        l2_sensitivity=32.0,
+        l1_sensitivity=256.0,
+        element_range=(1.0, 5.0),
+        adjacency="local",
+    ),
+    "records": Query(
+        shape=(8, 8),
+        l2_sensitivity=2.0,
+        element_range=(1.0, 5.0),
+        adjacency="replace",
+        structure="records",
+        record_bound=20.0,
+    ),
+    "far values": Query(
+        shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(1000.0, 1010.0)
+    ),
+}
+QUERIES = COUNTED | FAR
 
 
 TABLE = np.random.default_rng(0).standard_normal(1 << 16)
@@ -69,17 +102,18 @@ class RoundedTo(planted.Gaussian):
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["study", "verify"])
 @pytest.mark.parametrize("mistake", [SnapsToTheValue, OneOfManyWithoutNoise, Cycle])
-def test_numbers_that_recur_are_a_mistake(mistake, query):
+def test_numbers_that_recur_are_a_mistake(mistake, effort, query):
     words = "numbers that occurred more than once|element of the value itself"
     for seed in range(2):
         with pytest.raises(Inconsistent, match=words):
-            require_consistent(mistake.calibrate(query, planted.BUDGET), seed=seed)
+            require_consistent(mistake.calibrate(query, planted.BUDGET), seed=seed, effort=effort)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("steady_clock")
-@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("query", COUNTED.values(), ids=COUNTED)
 @pytest.mark.parametrize("grid", [1.0, 0.5, 1e-3, 2.0**-12])
 def test_noise_on_a_grid_of_records_is_none(grid, query):
     mechanism = type("Rounded", (RoundedTo,), {"grid": grid, "only_adds_noise": False})
@@ -94,5 +128,60 @@ def test_noise_on_a_grid_of_records_is_none(grid, query):
 
 def test_whole_noise_that_is_nearly_always_zero_is_none():
     large = Budget(epsilon=20.0, delta=1e-5)
-    mechanism = get_mechanism("discrete-gaussian").calibrate(QUERIES["counts"], large)
+    mechanism = get_mechanism("discrete-gaussian").calibrate(COUNTED["counts"], large)
+    assert require_consistent(mechanism, seed=0, effort=QUICK).releases
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("low", [1e3, 1e6, 1e9, 1e11])
+@pytest.mark.parametrize("key", ["gaussian", "laplace", "r1smg"])
+def test_numbers_that_recur_as_sums_are_rounded_are_no_mistake(key, low):
+    far = dataclasses.replace(FAR["values"], element_range=(low, low + 4))
+    mechanism = get_mechanism(key).calibrate(far, planted.BUDGET)
+    for effort in (QUICK, THOROUGH):
+        assert require_consistent(mechanism, seed=0, effort=effort).releases
+
+
+@pytest.mark.parametrize("mu", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("share", [1e-15, 1e-6, 0.1, 1.0, 3.0])
+def test_what_a_profile_allows_of_near_numbers_is_more_than_the_most_likely_have(mu, share):
+    """Those about the mean of Gaussian noise, a change being mu standard deviations."""
+    claimed = claimed_of_numbers(GaussianProfile(mu=mu), share)
+    assert claimed >= 2 * ndtr(share * mu / 2) - 1
+    assert claimed_of_numbers(GaussianProfile(mu=mu), 0.0) <= claimed
+
+
+def test_what_a_profile_allows_of_near_numbers_is_little():
+    """The noise of a pure claim has a density of at most e^epsilon over the change."""
+    assert claimed_of_numbers(PureProfile(largest=1.0), 1e-15) == pytest.approx(math.e * 1e-15)
+    assert claimed_of_numbers(GaussianProfile(mu=1.0), 1e-15) < 1e-8
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.3])
+@pytest.mark.parametrize(
+    ("ends", "norm"),
+    [
+        ((0, 1000), None),
+        ((5, 100), None),
+        ((-7, 1), None),
+        ((10.5, 11.5), None),
+        ((10.2, 12), None),
+        ((0, 1000), 100.0),
+        ((1, 50), 10.0),
+        (None, 20.0),
+    ],
+)
+def test_values_of_counts_are_counts(unit, ends, norm):
+    """The middle and the ends of a range need not be, nor what is scaled to a norm."""
+    query = Query(
+        shape=(12,),
+        l2_sensitivity=2 * unit,
+        linf_sensitivity=unit,
+        element_range=ends and tuple(unit * end for end in ends),
+        frobenius_bound=norm and unit * norm,
+        structure="counts",
+    )
+    for value in (resting_value(query), random_value(query, np.random.default_rng(0), 10.0)):
+        assert value / unit == pytest.approx(np.rint(value / unit), abs=1e-12)
+    mechanism = get_mechanism("discrete-gaussian").calibrate(query, planted.BUDGET)
     assert require_consistent(mechanism, seed=0, effort=QUICK).releases

@@ -151,6 +151,34 @@ def test_values_and_changes_are_those_of_the_query(name):
             assert np.abs(change).max() <= query.linf_sensitivity * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"element_range": (1.0, 2.0), "frobenius_bound": 5.0},
+        {"element_range": (0.5, 0.9), "frobenius_bound": 2.0},
+        {"element_range": (-2.0, -1.0), "frobenius_bound": 4.0},
+        {"element_range": (-1.0, 1.0), "structure": "gram", "record_bound": 2.0},
+        {"element_range": (1.0, 2.0), "structure": "gram", "record_bound": 1.0},
+        {
+            "element_range": (1.0, 2.0),
+            "structure": "records",
+            "record_bound": 2.1,
+            "adjacency": "replace",
+        },
+    ],
+)
+def test_two_values_are_known_where_the_bounds_leave_little(bounds):
+    """Without a value nothing is compared, and without a second one little is."""
+    shape = (3, 3) if "gram" in bounds.values() else (4, 3)
+    query = Query(shape=shape, l2_sensitivity=0.5, **bounds)
+    rest = resting_value(query)
+    assert is_allowed(rest, query)
+    for seed in range(20):
+        value = random_value(query, np.random.default_rng(seed), 10.0)
+        assert is_allowed(value, query)
+        assert np.linalg.norm(value - rest) > 0.01
+
+
 @pytest.mark.parametrize("shape", [(1, 6), (2, 5), (5, 2), (3, 3)])
 def test_products_across_a_change_of_any_shape(shape):
     rng = np.random.default_rng(0)

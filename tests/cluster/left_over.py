@@ -1,0 +1,40 @@
+"""Processes that outlive a test: those that are still at work in its folder."""
+
+import shlex
+import time
+from pathlib import Path
+
+import psutil
+
+# Whoever waits for the end of another process looks every second or so; Slurm kills after 2 s.
+PATIENCE = 20.0
+
+
+def at_work_in(folder: Path) -> list[psutil.Process]:
+    """The processes whose working folder is this one or below it, even where it was deleted."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            place = Path(process.cwd())
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        if place.is_relative_to(folder):
+            found.append(process)
+    return found
+
+
+def end_left_over(folder: Path, patience: float = PATIENCE) -> list[str]:
+    """End the processes that are at work in a folder after some seconds; returns their commands."""
+    deadline = time.monotonic() + patience
+    while (found := at_work_in(folder)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    commands = []
+    for process in found:
+        try:
+            commands.append(shlex.join(process.cmdline()))
+            # Some are deaf to SIGTERM.
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(found, timeout=PATIENCE)
+    return commands

@@ -1,0 +1,61 @@
+"""Checkpoints that a machine damaged are worth nothing, and no failure of a mechanism."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from learning.training.checkpoint import begin, keep
+
+START = np.zeros(50, np.float32)
+PARAMETERS = torch.arange(50, dtype=torch.float32)
+
+
+class Entry(NamedTuple):
+    accuracy: float
+    seconds: float
+
+
+HISTORY = [Entry(0.5, 1.25), Entry(0.75, 2.0)]
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    path = tmp_path / "epsilon-1-0.checkpoint"
+    keep(path, PARAMETERS, HISTORY)
+    return path
+
+
+def starts_anew(path):
+    parameters, history = begin(START, path, Entry)
+    return history == [] and np.array_equal(parameters.numpy(), START)
+
+
+def test_what_is_kept_is_read(checkpoint):
+    parameters, history = begin(START, checkpoint, Entry)
+    assert torch.equal(parameters, PARAMETERS)
+    assert history == HISTORY
+    assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
+
+
+def test_without_a_checkpoint_the_start_is_the_start(tmp_path):
+    assert starts_anew(None)
+    assert starts_anew(tmp_path / "none")
+
+
+def test_a_checkpoint_that_was_cut_short_starts_anew(checkpoint):
+    whole = checkpoint.read_bytes()
+    for size in (0, 1, 31, 32, 100, len(whole) // 2, len(whole) - 1):
+        checkpoint.write_bytes(whole[:size])
+        assert starts_anew(checkpoint), size
+
+
+def test_a_checkpoint_with_a_changed_bit_starts_anew(checkpoint):
+    """PyTorch reads most of them as other parameters."""
+    whole = checkpoint.read_bytes()
+    for bit in np.random.default_rng(0).integers(8 * len(whole), size=100):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << (bit % 8)
+        checkpoint.write_bytes(changed)
+        assert starts_anew(checkpoint), bit
