@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import named_members
+from datasets.fetching.data_error import reading
 from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix, read_frame
+from datasets.formats.tables import matrix, read_frame, require_header
 
 ENTRY = Dataset(
     name="swarm",
@@ -40,9 +41,7 @@ ENTRY = Dataset(
 
 
 COLUMNS = 2400
-# Of each boid, in the order of `Swarm.features`, as the publisher describes them; the file adds the
-# number of the boid, from 1.
-_OF_A_BOID = ("x", "y", "xVel", "yVel", "xA", "yA", "xS", "yS", "xC", "yC", "nAC", "nS")
+OF_A_BOID = 12
 _TABLE = "Flocking.csv"
 _MOST_BYTES = 2 << 30
 _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
@@ -67,14 +66,22 @@ class Swarm:
 def parse(archive: Path) -> Swarm:
     """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
 
+    How the file spells its columns is not known here. Every boid has those of the first, in one
+    order, with its own number at the end.
+
     Raises:
         DataError: a file is not the published one.
     """
-    boids = range(1, COLUMNS // len(_OF_A_BOID) + 1)
-    features = [f"{name}{boid}" for boid in boids for name in _OF_A_BOID]
+    features = [f"feature {k}" for k in range(1, COLUMNS + 1)]
     columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
     place = f"{archive}: {_TABLE}"
     for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
-        table = read_frame(stream, columns, place, missing=("", " "), header=[*columns])
+        with reading(place, "no header"):
+            header = stream.readline().decode().split(",")
+        of_first = [cell.strip().removesuffix("1") for cell in header[:OF_A_BOID]]
+        boids = range(1, COLUMNS // OF_A_BOID + 1)
+        names = [f"{name}{boid}" for boid in boids for name in of_first]
+        require_header(header, [*names, header[-1].strip()], place)
+        table = read_frame(stream, columns, place, missing=("", " "))
     require_rows(ENTRY, flocking=len(table["class"]))
     return Swarm(features=matrix(table, features), labels=table["class"])

@@ -263,7 +263,9 @@ def test_columns_that_changed_places_with_their_names(name, small):
         parts = contents(path)
         _, rows = cells_of(parts[member], separator, 0)
         last = len(rows[0]) - 1
-        for one, other in {(0, 1), (last - 1, last), (0, last)}:
+        # What swarm calls its columns is read off the first 12.
+        first = 24 if name == "swarm" else 0
+        for one, other in {(first, first + 1), (last - 1, last), (0, last)}:
             swapped = [list(row) for row in rows]
             for row in swapped:
                 row[one], row[other] = row[other], row[one]
@@ -272,6 +274,18 @@ def test_columns_that_changed_places_with_their_names(name, small):
             place = re.escape((member or file).rsplit("/", 1)[-1])
             refused(name, small, f"{place}: its header has '{said}' in column {one + 1}, not '")
         write(path, parts)
+
+
+@pytest.mark.parametrize("name", ["swarm"])
+def test_the_first_boid_has_the_columns_of_the_others(name, small):
+    path = small / "swarm_behaviour.zip"
+    parts = contents(path)
+    place = "Swarm Behavior Data/Flocking.csv"
+    _, rows = cells_of(parts[place], ",", 0)
+    for row in rows:
+        row[0], row[1] = row[1], row[0]
+    write(path, parts | {place: text_of([], rows, ",")})
+    refused(name, small, r"Flocking\.csv: its header has 'x2' in column 13, not 'y2'")
 
 
 @pytest.mark.parametrize("name", ["cardiotocography"])
