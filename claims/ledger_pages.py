@@ -23,8 +23,8 @@ BRACKETS = (
     "100 comparisons at most 1% is wrong."
 )
 NOT_READ = (
-    "[Papers that were not read in full](../../docs/papers_not_read.md) have no claims here, or those "
-    "of their code."
+    "[Papers that were not read in full](../../docs/papers_not_read.md) have no claims here, or "
+    "those of their code."
 )
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}

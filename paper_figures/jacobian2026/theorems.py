@@ -78,8 +78,8 @@ def unclipped_gaussian_record(
     return Finding(
         parts=[universal("", cases, "; ".join(shown))],
         detail=(
-            f"By the exact profile of Gaussian noise, for two records of {elements} elements in the "
-            "space of the Jacobian, at plus and minus so many 90th percentiles in each "
+            f"By the exact profile of Gaussian noise, for two records of {elements} elements in "
+            "the space of the Jacobian, at plus and minus so many 90th percentiles in each "
             f"(i^-{power:g}; delta does not depend on them); the claimed delta is {delta:g}."
         ),
         calibration="published",

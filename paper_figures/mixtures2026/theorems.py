@@ -45,7 +45,7 @@ class Checked(Goal):
 
 @judge
 def quasi_gaussian_is_private(*, budgets: list[Goal], tolerance: float) -> Finding:
-    """Whether quasi-Gaussian noise is (epsilon, delta)-DP at the larger of the code's two scales."""
+    """Whether quasi-Gaussian noise is (epsilon, delta)-DP at the larger of the two scales."""
     noises = [
         quasi_gaussian(each.epsilon, quasi_scale(each.epsilon, each.delta)) for each in budgets
     ]
@@ -71,9 +71,7 @@ def multi_gaussian_is_private(
     return _private(budgets, noises, tolerance)
 
 
-def _private(
-    budgets: Sequence[Goal], noises: list[EvenNoise], tolerance: float
-) -> Finding:
+def _private(budgets: Sequence[Goal], noises: list[EvenNoise], tolerance: float) -> Finding:
     parts, amplitudes = [], []
     for budget, noise in zip(budgets, noises, strict=True):
         least, most = (bound / budget.delta for bound in noise.bounds(budget.epsilon))
