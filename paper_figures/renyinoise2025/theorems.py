@@ -76,7 +76,7 @@ def published_delta(masses: np.ndarray, ratio: float, shift: int, epsilon: float
 
 
 def exact_delta(masses: np.ndarray, ratio: float, shift: int, epsilon: float) -> float:
-    """sum_i (p_i - e^epsilon p_(i - shift))_+, over bins up to N + shift and the tail left of it."""
+    """sum_i (p_i - e^epsilon p_(i - shift))_+, over bins to N + shift and the tail left of it."""
     end = masses[-1]
     half = np.append(masses, end * ratio ** np.arange(1.0, 2 * shift + 1))
     noise = np.append(half[:0:-1], half)
