@@ -22,6 +22,10 @@ BRACKETS = (
     "supports a claim needs 95%; what contradicts it needs 99.99%, so that of a claim with up to "
     "100 comparisons at most 1% is wrong."
 )
+NOT_READ = (
+    "[Papers that were not read in full](../../docs/papers_not_read.md) have no claims here, or "
+    "those of their code."
+)
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 # Of a claim on the page of claims; what has no room is on the page of what was computed.
@@ -42,7 +46,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
     """Every claim with its verdict, the parts of it, and their sizes."""
     lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
     lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
-    lines += ["", BRACKETS]
+    lines += ["", BRACKETS, "", NOT_READ]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
             {

@@ -18,6 +18,7 @@ _RENYI = "a bound at every order, on sums over the integers; the checker has no 
 _MIXTURE = "a mixture over gamma draws, bounded numerically; no interval bound is written"
 _CAP = "the odds of a cap are e^epsilon by the choice of p; there is no number to bound"
 _TRIANGLE = "the loss is at most epsilon by the triangle inequality; there is no number to bound"
+_CELLS = "sums over the cells of a grid; the checker has no density of this noise"
 _QUALITY = "a proof by the sensitivity of the quality; there is no number to bound"
 # Claims of the ledger.
 CLAIMS_WITHOUT = {
@@ -28,6 +29,12 @@ CLAIMS_WITHOUT = {
     "l2mechanism-guarantee": "a bound by shells of radii; the checker has no density of this noise",
     "jacobian-guarantee": _TRIANGLE,
     "jacobian-unclipped": "the loss of two records is a short sum; there is no number to bound",
+    "jacobian-unclipped-gaussian": _GAUSSIAN,
+    "gengauss-dimension": (
+        "binomial probabilities of an incomplete gamma function; the checker has neither"
+    ),
+    "mixtures-quasi": _CELLS,
+    "mixtures-multi": _CELLS,
     "mgm-thm1": _WASTEFUL,
     "mgm-thm2-udn": _WASTEFUL,
     "mgm-thm3-idn": _WASTEFUL,

@@ -36,7 +36,7 @@ KNOWN = {
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
-        "jacobian-unclipped jacobian-plan"
+        "jacobian-unclipped jacobian-unclipped-gaussian jacobian-plan gengauss-dimension"
     ),
     # A false guarantee, or a wrong order, beside a true statement each.
     PARTLY: "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paper_figures.jacobian2026.theorems import epsilon_of
+from paper_figures.jacobian2026.theorems import distance_of, epsilon_of
 from paper_figures.l2mechanism2025.theorems import (
     _caps,
     delta_bound,
@@ -53,3 +53,12 @@ def test_the_loss_of_a_record_that_is_not_clipped():
     assert epsilon_of(one, -one, equal, 0.5) == pytest.approx(5 * 0.5, rel=1e-12)
     uneven = np.arange(1.0, 17.0)
     assert epsilon_of(2 * uneven, -2 * uneven, uneven, 10.0) == pytest.approx(20.0, rel=1e-12)
+
+
+def test_the_distance_of_records_that_are_not_clipped():
+    """sqrt(sum_i (2 t rho_i)^2 / (2 rho_i 2 sum_j rho_j)) = t for opposite ones, by hand."""
+    uneven = np.array([1.0, 2.0, 5.0])
+    assert distance_of(uneven, -uneven, uneven) == pytest.approx(1.0, rel=1e-14)
+    assert distance_of(3 * uneven, -3 * uneven, uneven) == pytest.approx(3.0, rel=1e-14)
+    one = np.array([0.0, 4.0, 0.0])
+    assert distance_of(one, -one, uneven) == pytest.approx(math.sqrt(64 / (4 * 16)), rel=1e-14)

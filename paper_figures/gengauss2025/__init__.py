@@ -1,0 +1,3 @@
+"""gengauss2025 (Rinberg et al., arXiv:2506.12553): generalised Gaussian noise in DP-SGD."""
+
+NAME = "Generalised Gaussian"
