@@ -16,6 +16,7 @@ import scipy
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.group_profile import group_profile, has_closed_form
+from mechanisms.privacy.numerics import written
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_target
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, check_rate
 from mechanisms.privacy.sampling.running_total import Memory, running
@@ -303,7 +304,7 @@ def noise_factor(
             largest = float(found.epsilon(0.0).upper)
             return max(math.log(largest / epsilon), _LOG_NOTHING) if largest else _LOG_NOTHING
         enough, least = found.stated
-        if enough <= epsilon and least <= delta:
+        if enough <= epsilon and least <= written(delta):
             return _LOG_NOTHING
         return max(float(found.log_delta(epsilon).upper), _LOG_NOTHING) - math.log(delta)
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 import scipy
 
-from mechanisms.privacy.numerics import ULP, float_above, log1mexp
+from mechanisms.privacy.numerics import ULP, log1mexp, written, written_above
 from mechanisms.privacy.profile import (
     Bounds,
     PrivacyProfile,
@@ -195,8 +195,8 @@ class GuaranteeProfile(PureProfile):
 
     @property
     def stated(self) -> tuple[float, Fraction]:
-        epsilon, delta = (self.times * Fraction(each) for each in (self.largest, self.told))
-        return float_above(epsilon), delta
+        epsilon, delta = (self.times * written(each) for each in (self.largest, self.told))
+        return written_above(epsilon), delta
 
     @cached_property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:

@@ -24,13 +24,18 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
         return np.where(x > -np.log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
 
 
-def float_above(exact: Fraction) -> float:
-    """The least float64 that is not below a rational number, inf above the largest."""
+def written(number: float) -> Fraction:
+    """The number that a finite float64 is written as: 1/10 for 0.1, so that 3 times 0.1 is 0.3."""
+    return Fraction(repr(float(number)))
+
+
+def written_above(exact: Fraction) -> float:
+    """The least float64 written as no less than a rational number; inf above the largest."""
     try:
         found = float(exact)
     except OverflowError:
         return math.inf
-    return found if found >= exact else math.nextafter(found, math.inf)
+    return found if written(found) >= exact else math.nextafter(found, math.inf)
 
 
 def log_mills(x: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.numerics import ULP, falling_root, float_above
+from mechanisms.privacy.numerics import ULP, falling_root, written_above
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -94,7 +94,7 @@ class PrivacyProfile(ABC):
 
     @property
     def stated(self) -> tuple[float, Fraction]:
-        """An epsilon that is enough at a delta, without rounding; inf where none is known.
+        """An epsilon that is enough at a delta, as they are written; inf where none is known.
 
         Curves of delta are rounded, and so pass the least delta that they fall to by a little.
         """
@@ -296,7 +296,7 @@ class PrivacyProfile(ABC):
         upper = np.where(upper < self._ceiling, upper, self.largest_loss)
         upper = np.maximum(upper, start.value)
         enough, least = self.stated
-        upper = np.where(delta >= float_above(least), np.minimum(upper, enough), upper)
+        upper = np.where(delta >= written_above(least), np.minimum(upper, enough), upper)
         value = np.minimum(start.value, upper)
         return Bounds(np.minimum(lower, value), value, upper)
 

@@ -32,7 +32,7 @@ from mechanisms.privacy.composition import (
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, laplace_profile
-from mechanisms.privacy.numerics import ULP, float_above
+from mechanisms.privacy.numerics import ULP, written, written_above
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
@@ -91,9 +91,9 @@ class TotalProfile(SummedProfile):
                 return math.inf, Fraction(0)
             if run.rate < 1:
                 each = _amplified(run.rate, each) * (1 + 4 * ULP)
-            epsilon += run.steps * Fraction(each)
-            delta += run.steps * Fraction(run.rate) * share
-        return float_above(epsilon), delta
+            epsilon += run.steps * written(each)
+            delta += run.steps * written(run.rate) * share
+        return written_above(epsilon), delta
 
     @property
     def attains_largest_loss(self) -> bool:

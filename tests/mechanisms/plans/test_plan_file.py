@@ -12,7 +12,6 @@ from mechanisms.plans.plan import Parallel, Release, Search, compose, noise_fact
 from mechanisms.plans.plan_file import read_plan
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
-from mechanisms.privacy.numerics import float_above
 
 
 @pytest.fixture
@@ -139,26 +138,24 @@ def test_a_guarantee_holds_at_its_own_delta(plan, delta):
 @pytest.mark.parametrize(
     ("releases", "epsilon", "delta"),
     [
-        ([(0.1, 1e-6, 3)], Fraction(0.1) * 3, Fraction(1e-6) * 3),
-        ([(0.1, 1e-200, 3), (0.2, 0, 1)], Fraction(0.1) * 3 + Fraction(0.2), Fraction(1e-200) * 3),
-        (
-            [(1, 3e-7, 1), (0.3, 7e-7, 2), (0.25, 0, 4)],
-            Fraction(2) + Fraction(0.3) * 2,
-            Fraction(3e-7) + Fraction(7e-7) * 2,
-        ),
+        # As floats, 3 x 0.1 is above 0.3, and 3 x 1e-30 above 3e-30.
+        ([(0.1, 1e-6, 3)], 0.3, 3e-6),
+        ([(0.1, 1e-30, 3)], 0.3, 3e-30),
+        ([(0.1, 1e-200, 3), (0.2, 0, 1)], 0.5, 3e-200),
+        ([(1, 3e-7, 1), (0.3, 7e-7, 2), (0.25, 0, 4)], 2.6, 1.7e-6),
     ],
 )
 def test_guarantees_add_up_exactly(plan, releases, epsilon, delta):
-    """By basic composition in fractions; beyond all epsilons delta is 1 - prod (1 - delta)."""
+    """By basic composition of what is written; beyond, delta is 1 - prod (1 - delta)."""
     lines = (
         f"  - {{guarantee: {{epsilon: {each}, delta: {share}}}, times: {times}}}\n"
         for each, share, times in releases
     )
     total = compose(read_plan(plan("".join(lines))).releases)
-    most, least = (float_above(each) for each in (epsilon, delta))
-    assert total.epsilon(least).upper <= most
-    left = math.prod((1 - Fraction(share)) ** times for _, share, times in releases)
-    beyond = total.delta(np.array([0.5, 1.0, 2.0]) * most).upper
+    found = total.epsilon([math.nextafter(delta, 0), delta]).upper
+    assert found[0] > epsilon >= found[1]
+    left = math.prod((1 - Fraction(str(share))) ** times for _, share, times in releases)
+    beyond = total.delta(np.array([0.5, 1.0, 2.0]) * epsilon).upper
     assert (beyond >= 1 - left).all() and beyond[-1] <= float(1 - left) * (1 + 1e-11)
     # At less than the probability that a release tells the truth no epsilon is enough.
     assert total.epsilon(math.nextafter(float(1 - left), 0)).upper == math.inf
@@ -185,3 +182,12 @@ def test_a_guarantee_on_a_sample_of_half_the_records(plan):
 def test_noise_for_a_guarantee_at_its_own_delta(plan, releases):
     factor = noise_factor(read_plan(plan(releases)).releases, 1.0, 1e-6)
     assert 2 <= factor <= 2.0002
+
+
+@pytest.mark.parametrize("power", [-6, -30])
+@pytest.mark.parametrize("times", [3, 10, 30, 1000])
+def test_a_budget_that_guarantees_just_fill(plan, times, power):
+    """As floats, 3 x 1e-30 is above 3e-30: no noise would then be enough."""
+    releases = f"  - {{guarantee: {{epsilon: 0.1, delta: 1e{power}}}, times: {times}}}\n"
+    delta = float(f"{times}e{power}")
+    assert noise_factor(read_plan(plan(releases)).releases, times / 10, delta) <= 1.0001

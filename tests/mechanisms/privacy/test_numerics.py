@@ -16,13 +16,15 @@ def digits():
         yield
 
 
-@pytest.mark.parametrize("number", [0.1, 1.0, 1e-300, 5e-324])
-def test_the_least_float_that_is_not_below(number):
-    after = math.nextafter(number, math.inf)
-    little = Fraction(after - number) / 1000
-    found = [numerics.float_above(Fraction(number) + sign * little) for sign in (-1, 0, 1)]
-    assert found == [number, number, after]
-    assert numerics.float_above(Fraction(10) ** 400) == math.inf
+@pytest.mark.parametrize("number", ["0.1", "1", "3e-30", "1e-300", "5e-324"])
+def test_the_least_float_that_is_not_written_below(number):
+    first, written = float(number), Fraction(number)
+    after = math.nextafter(first, math.inf)
+    little = Fraction(after - first) / 1000
+    found = [numerics.written_above(written + sign * little) for sign in (-1, 0, 1)]
+    assert found == [first, first, after]
+    assert numerics.written(first) == written
+    assert numerics.written_above(Fraction(10) ** 400) == math.inf
 
 
 def mills(x):
