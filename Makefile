@@ -66,7 +66,7 @@ paper: $(READY) ## a paper on a run, its numbers from the rows: RUN=reference
 certify: $(READY) ## write and check the certificates
 	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates
 
-# Of the commit, with its time and fixed rights: whoever builds it gets the same bytes.
+# Of the commit, with its time and fixed rights: the same setuptools and zlib give the same bytes.
 wheel: $(READY) ## the package mechanisms, in dist/
 	rm -rf build/wheel && mkdir -p build/wheel dist
 	git -c tar.umask=0022 archive HEAD | tar -x -C build/wheel

@@ -23,7 +23,7 @@ VERSION = 1
 def ledger_data(folder: Path) -> dict[str, Any]:
     """The ledger of the run in `folder`, with null where a number or a text is missing.
 
-    What packs or reads it leaves no trace: only a release or other rows change it.
+    What packs or reads it leaves no trace. A release, a start of the run and other rows change it.
 
     Raises:
         ConfigError: CITATION.cff, which states the version, or the record of starts is damaged.

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from claims.certificates import certificate_of, command, proof
+from claims.discovery import read_of
 from claims.markdown import markdown_table
 from claims.verdicts import (
     CONTRADICTED,
@@ -33,7 +34,7 @@ MOST_WORDS = 200
 _FEW_WORDS = 4
 # In this order on the page of findings.
 _TOLD = {
-    CONTRADICTED: "Contradicted at the paper's stated parameters",
+    CONTRADICTED: "Contradicted at the stated parameters of the paper or its code",
     PARTLY: "True in part",
     DEPENDS: "Depends on a choice that the paper does not state",
     NOT_FOUND: "Not found",
@@ -56,7 +57,10 @@ def claims_page(ledger: pd.DataFrame) -> str:
                 "verdict": claims["verdict"],
             }
         )
-        lines += ["", f"## {paper}", "", markdown_table(index)]
+        lines += ["", f"## {paper}", ""]
+        if read := read_of(paper):
+            lines += [f"Judged by {read}; the paper was not read.", ""]
+        lines += [markdown_table(index)]
         for _, claim in claims.iterrows():
             lines += _section(claim)
     return with_minus("\n".join(lines) + "\n")
@@ -117,7 +121,7 @@ def _section(claim: pd.Series) -> list[str]:
     name = claim["claim"]
     lines = [f"### {name} ({claim['where']})", ""]
     lines += _paragraph("Claim", claim["statement"])
-    lines += _paragraph("The paper", claim["paper says"])
+    lines += _paragraph("Its code" if read_of(claim["paper"]) else "The paper", claim["paper says"])
     lines += _paragraph("Its reservation", claim["reservation"])
     lines += _paragraph("Verdict", _verdict(claim))
     tail = _paragraph("Would be decided by", claim["decided by"])

@@ -1,4 +1,4 @@
-"""Zip files of equal bytes for equal contents, whenever and by whomever they are packed."""
+"""Zip files of equal bytes for equal contents, whenever they are packed with the same zlib."""
 
 import shutil
 import zipfile
@@ -18,6 +18,8 @@ def write_zip(folder: Path, out: Path) -> None:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             # Its time is the first that a zip file can state.
             member = zipfile.ZipInfo(path.relative_to(folder).as_posix())
+            # Above 2 GiB the format needs to know before.
+            member.file_size = path.stat().st_size
             member.compress_type = zipfile.ZIP_DEFLATED
             member.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
             with path.open("rb") as content, archive.open(member, "w") as packed:

@@ -27,9 +27,15 @@ def record_start(run: Path) -> None:
         ConfigError: The record that is there is damaged.
     """
     starts, commit = read_starts(run), commit_of_tree()
-    packages = {each.name: each.version for each in importlib.metadata.distributions()}
+    packages: dict[str, str] = {}
+    for each in importlib.metadata.distributions():
+        # Of two versions the first is imported; what was installed in part has no name.
+        if each.name:
+            packages.setdefault(each.name, each.version)
+    # Without the results, of which this record is one.
+    clean = _git("status", "--porcelain", "--", ".", ":(exclude)results") == ""
     now = {
-        "commit": commit and commit + "-dirty" * bool(_git("status", "--porcelain")),
+        "commit": commit and commit + "-dirty" * (not clean),
         "python": platform.python_version(),
         "packages": dict(sorted(packages.items())),
     }
@@ -51,12 +57,19 @@ def read_starts(run: Path) -> list[dict[str, Any] | None]:
     record = run / RECORD
     if record.exists():
         try:
-            return json.loads(record.read_text(encoding="utf-8"))
+            starts = json.loads(record.read_text(encoding="utf-8"))
+            if not isinstance(starts, list) or not all(map(_is_start, starts)):
+                raise ValueError("not a list of starts")
+            return starts
         except ValueError as error:
             raise ConfigError(
                 f"{record} is damaged ({error}); remove it: what was in it is then not recorded"
             ) from None
     return [None] * any((run / rows).exists() for rows in ("studies", "cells"))
+
+
+def _is_start(each: Any) -> bool:
+    return each is None or (isinstance(each, dict) and {"commit", "python", "packages"} <= {*each})
 
 
 def commit_of_tree() -> str | None:

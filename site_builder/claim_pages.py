@@ -14,6 +14,7 @@ import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
 from claims.claim_text import WrittenPart, is_long, parts_of
+from claims.discovery import read_of
 from claims.judges import all_judges
 from claims.ledger_pages import size_words
 from claims.verdicts import (
@@ -104,6 +105,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
             "claim": claim,
             "paper": paper,
             "paper_name": site.source_of(claim["paper"]),
+            "read": read_of(claim["paper"]),
             "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
             + " --all" * claim["is_long"],
             "judge": judging.of(declared) if declared else None,

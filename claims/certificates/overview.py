@@ -34,7 +34,6 @@ CLAIMS_WITHOUT = {
         "binomial probabilities of an incomplete gamma function; the checker has neither"
     ),
     "mixtures-quasi": _CELLS,
-    "mixtures-multi": _CELLS,
     "mgm-thm1": _WASTEFUL,
     "mgm-thm2-udn": _WASTEFUL,
     "mgm-thm3-idn": _WASTEFUL,

@@ -36,7 +36,7 @@ def read_table(
             allowed.
     """
     with reading(place, "not a text"):
-        lines = content.decode().splitlines()
+        lines = content.decode("utf-8-sig").splitlines()
     if header:
         require_header(lines[0].split(delimiter) if lines else [], header, place)
         lines = lines[1:]
@@ -74,7 +74,7 @@ def read_frame(
     with reading(place, "not a table"), contextlib.ExitStack() as opened:
         stream = opened.enter_context(source.open("rb")) if isinstance(source, Path) else source
         if header:
-            require_header(stream.readline().decode().split(","), header, place)
+            require_header(stream.readline().decode("utf-8-sig").split(","), header, place)
         # Names given to pandas would make it drop cells of longer records.
         frame = pd.read_csv(
             stream,

@@ -60,7 +60,7 @@ def parse(path: Path) -> Darknet2020:
     Raises:
         DataError: a file is not the published one.
     """
-    with reading(path, "not a csv file"), path.open(encoding="utf-8") as lines:
+    with reading(path, "not a csv file"), path.open(encoding="utf-8-sig") as lines:
         header = [unquoted(name.strip()) for name in lines.readline().split(",")]
     names = header[:-2]
     columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}

@@ -13,7 +13,7 @@ from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import named_members
 from datasets.fetching.data_error import reading
 from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix, read_frame, require_header
+from datasets.formats.tables import matrix, read_frame, require_header, unquoted
 
 ENTRY = Dataset(
     name="swarm",
@@ -66,8 +66,8 @@ class Swarm:
 def parse(archive: Path) -> Swarm:
     """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
 
-    How the file spells its columns is not known here. Every boid has those of the first, in one
-    order, with its own number at the end.
+    How the file spells its columns is not known here. If most of those of the first boid end in 1,
+    every other boid must have the same with its own number, in that order.
 
     Raises:
         DataError: a file is not the published one.
@@ -77,11 +77,13 @@ def parse(archive: Path) -> Swarm:
     place = f"{archive}: {_TABLE}"
     for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
         with reading(place, "no header"):
-            header = stream.readline().decode().split(",")
-        of_first = [cell.strip().removesuffix("1") for cell in header[:OF_A_BOID]]
-        boids = range(1, COLUMNS // OF_A_BOID + 1)
-        names = [f"{name}{boid}" for boid in boids for name in of_first]
-        require_header(header, [*names, header[-1].strip()], place)
+            line = stream.readline().decode("utf-8-sig")
+        header = [unquoted(cell.strip()) for cell in line.split(",")]
+        of_first = header[:OF_A_BOID]
+        if sum(cell.endswith("1") for cell in of_first) > OF_A_BOID / 2:
+            boids = range(1, COLUMNS // OF_A_BOID + 1)
+            names = [f"{cell.removesuffix('1')}{boid}" for boid in boids for cell in of_first]
+            require_header(header, [*names, header[-1]], place)
         table = read_frame(stream, columns, place, missing=("", " "))
     require_rows(ENTRY, flocking=len(table["class"]))
     return Swarm(features=matrix(table, features), labels=table["class"])

@@ -7,6 +7,7 @@ mechanism.
 
 import hashlib
 import io
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def begin(start: np.ndarray, checkpoint: Path | None, entry: Callable) -> tuple[
         if _HASH(saved).digest() == stated:
             kept = torch.load(io.BytesIO(saved), map_location="cpu", weights_only=True)
             return kept["parameters"], [entry(*each) for each in kept["history"]]
+        print(
+            f"{checkpoint} is damaged or of an older version: training starts anew", file=sys.stderr
+        )
     return torch.from_numpy(start), []
 
 

@@ -79,9 +79,12 @@ Parts = list[tuple[np.ndarray, np.ndarray, int]]
 Likely = tuple[tuple[int, int], Callable[[], np.ndarray]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LossDistribution:
-    """Masses of the losses places * spacing, in rising order, and of infinite loss."""
+    """Masses of the losses places * spacing, in rising order, and of infinite loss.
+
+    Equal to itself alone.
+    """
 
     spacing: float
     places: np.ndarray

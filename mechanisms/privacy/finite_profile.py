@@ -132,7 +132,7 @@ class PureProfile(FiniteProfile):
     @property
     def largest_loss(self) -> float:
         """`times` epsilon."""
-        return self.times * self.largest
+        return written_above(self.times * written(self.largest))
 
     @cached_property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +140,7 @@ class PureProfile(FiniteProfile):
         log_choices = -np.log(count + 1.0) - scipy.special.betaln(k + 1.0, count - k + 1.0)
         log_truth = -np.log1p(np.exp(-self.largest))
         return (
-            (2.0 * k - count) * self.largest,
+            np.minimum((2.0 * k - count) * self.largest, self.largest_finite_loss),
             log_choices + count * log_truth - (count - k) * self.largest,
         )
 
@@ -191,7 +191,7 @@ class GuaranteeProfile(PureProfile):
 
     @property
     def largest_finite_loss(self) -> float:
-        return self.times * self.largest
+        return written_above(self.times * written(self.largest))
 
     @property
     def stated(self) -> tuple[float, Fraction]:

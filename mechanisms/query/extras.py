@@ -17,6 +17,6 @@ EXTRAS = {
 def needed(error: ImportError) -> str:
     """What to install after an import that failed: "needs the package yaml: pip install ..."."""
     package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
-    name = f"matrix-noise-bench[{extra}]" if extra else package
-    return f"needs the package {package}: pip install '{name}'"
+    if package not in EXTRAS:
+        return f"cannot import what it needs: {error}"
+    return f"needs the package {package}: pip install 'matrix-noise-bench[{EXTRAS[package]}]'"

@@ -10,54 +10,40 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from claims.comparisons import universal
-from claims.judges import STRICT, Count, Delta, Positive, judge
+from claims.judges import Count, Delta, Positive, judge
 from claims.verdicts import Finding
 from mechanisms.query.words import rounded_down
 
 Power = Annotated[float, Field(ge=1)]
 
 
-class Norm(BaseModel):
-    """Powers of the noise on `size` elements, of which a change has `norm` at most 1."""
-
-    model_config = STRICT
-
-    powers: list[Power]
-    norm: Power
-    size: Count
-
-
 @judge
 def one_dimension_for_all(
-    *, delta: Delta, multipliers: list[Positive], norms: dict[str, Norm]
+    *, delta: Delta, multipliers: list[Positive], powers: list[Power], size: Count
 ) -> Finding:
-    """Whether noise on many elements keeps the (epsilon, delta) of the same noise on one."""
+    """Whether noise on `size` elements keeps the (epsilon, delta) of one, at l2 norm 1."""
     parts = []
-    for name, each in norms.items():
+    for power in powers:
         found = []
-        for power in each.powers:
-            for multiplier in multipliers:
-                shift = 1 / (math.sqrt(2) * multiplier)
-                epsilon = epsilon_of_one(delta, power, shift)
-                spread = shift * each.size ** (-1 / each.norm)
-                found.append(delta_of_many(epsilon, power, spread, each.size))
+        for multiplier in multipliers:
+            shift = 1 / (math.sqrt(2) * multiplier)
+            epsilon = epsilon_of_one(delta, power, shift)
+            found.append(delta_of_many(epsilon, power, shift / math.sqrt(size), size))
         # A lower bound on delta that is below the claimed one decides nothing.
         cases = [False if value > delta else None for value in found]
-        shown = (
-            f"delta at least {rounded_down(min(found), 2)} to {rounded_down(max(found), 2)} on "
-            f"{each.size:,} elements"
-        )
-        parts.append(universal(name, cases, shown))
+        least, most = (rounded_down(end, 2) for end in (min(found), max(found)))
+        shown = f"delta at least {least} to {most} on {size:,} elements"
+        parts.append(universal(f"power {power:g}", cases, shown))
     return Finding(
         parts=parts,
         detail=(
-            f"At the epsilon where one element has delta {delta:g}, in closed form; noise "
-            f"multipliers {', '.join(f'{each:g}' for each in multipliers)}. The change has norm 1 "
-            "and is the same in every element; the event is that so many elements lie beyond half "
-            "of it, and both of its probabilities are binomial."
+            f"At the epsilon where one element has delta {delta:g}; noise multipliers "
+            f"{', '.join(f'{each:g}' for each in multipliers)}. The change has l2 norm 1, and is "
+            "the same in every element; the event is that so many elements lie beyond half of it. "
+            "Both of its probabilities are binomial."
         ),
         calibration="published",
     )

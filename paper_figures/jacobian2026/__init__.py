@@ -4,3 +4,4 @@ The guarantees with a clipped record have the suite's judge.
 """
 
 NAME = "Jacobian ANR"
+READ = "its published code and README"

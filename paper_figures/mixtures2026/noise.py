@@ -1,8 +1,8 @@
 """The noise of mixtures2026 on a grid, and bounds on its delta over all changes of the answer.
 
 The noise is even. Left of 0 its density is a sum of weights of Gaussians of one variance sigma^2
-around integers; the sensitivity is 1. Then log f + x^2 / (2 sigma^2) is convex, so that for a shift
-s between a and b = a + h
+around whole numbers up to 0; the sensitivity is 1. Then log f + x^2 / (2 sigma^2) is convex on the
+left and falls towards 0, so that it is convex everywhere, and for a shift s between a and b = a + h
 
     f(x + s) <= e^kappa max(f(x + a), f(x + b)),   kappa = h^2 / (8 sigma^2),
 
@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Of one unit: a shift by 1 moves the noise by so many cells. The numbers of shifts that the code
-# checks divide it.
+# Of one unit: a shift by 1 moves the noise by so many cells.
 STEPS = 3000
 # Beyond the last centre, in sigma; the rest has probability below 1e-18.
 _REACH = 9.0
@@ -62,7 +61,9 @@ def _positive(differences: np.ndarray) -> float:
 
 
 def even_noise(weights: Mapping[int, float], sigma: float) -> EvenNoise:
-    """The noise whose density at x <= 0 has these weights, by centre; normalised here."""
+    """The noise whose density at x <= 0 has these weights, by centre, up to 0; normalised here."""
+    if max(weights) > 0:
+        raise ValueError(f"centres must not be above 0, got {max(weights)}")
     end = max(map(abs, weights)) + math.ceil(1 + _REACH * sigma)
     edges = np.arange(-end * STEPS, 1) / STEPS
     half = sum(
@@ -71,12 +72,6 @@ def even_noise(weights: Mapping[int, float], sigma: float) -> EvenNoise:
     )
     half /= 2 * half.sum()
     return EvenNoise(np.append(half, half[::-1]), sigma)
-
-
-def multi_gaussian(epsilon: float, components: int, sigma: float) -> EvenNoise:
-    """Gaussians around -components, ..., components with weights e^(-epsilon |k|)."""
-    weights = {k: math.exp(-epsilon * abs(k)) for k in range(-components, components + 1)}
-    return even_noise(weights, sigma)
 
 
 def quasi_gaussian(epsilon: float, sigma: float) -> EvenNoise:

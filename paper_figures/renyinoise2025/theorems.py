@@ -17,7 +17,10 @@ from claims.verdicts import Finding
 
 
 class Binned(BaseModel):
-    """A Gaussian in bins, from which the optimiser starts: `bins` to a sensitivity, N = `last`."""
+    """A Gaussian in bins, from which the optimiser starts: `bins` to one unit, N = `last`.
+
+    The sensitivity is `shifts` bins, one unit unless it is given.
+    """
 
     model_config = STRICT
 
@@ -25,10 +28,16 @@ class Binned(BaseModel):
     bins: Count
     last: Count
     ratio: Annotated[float, Field(gt=0, lt=1)]
+    shifts: Count | None = None
     epsilons: list[Epsilon]
 
+    @property
+    def sensitivity(self) -> int:
+        return self.shifts or self.bins
+
     def __str__(self) -> str:
-        return f"{self.bins} bins, N = {self.last}, ratio {self.ratio:g}"
+        shifts = f"shifts up to {self.shifts}, " if self.shifts else ""
+        return f"{self.bins} bins, {shifts}N = {self.last}, ratio {self.ratio:g}"
 
     def masses(self) -> np.ndarray:
         """p[0], ..., p[N]; the tail beyond bin N - 1/2 keeps its probability."""
@@ -42,7 +51,7 @@ def accountant_delta(*, noises: list[Binned], tolerance: float) -> Finding:
     """Whether the accountant's delta is that of its noise."""
     parts = []
     for noise in noises:
-        masses, shifts = noise.masses(), range(1, noise.bins + 1)
+        masses, shifts = noise.masses(), range(1, noise.sensitivity + 1)
         cases, shown = [], []
         for epsilon in noise.epsilons:
             truth = max(exact_delta(masses, noise.ratio, each, epsilon) for each in shifts)

@@ -7,16 +7,10 @@ import pytest
 import scipy
 
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from paper_figures.mixtures2026.noise import STEPS, multi_gaussian, quasi_gaussian
-from paper_figures.mixtures2026.theorems import multi_scale, quasi_scale
+from paper_figures.mixtures2026.noise import STEPS, even_noise, quasi_gaussian
+from paper_figures.mixtures2026.theorems import quasi_scale
 
 PHI = scipy.special.ndtr
-
-
-def multi_density(x, epsilon, components, sigma):
-    centres = np.arange(-components, components + 1)
-    weights = np.exp(-epsilon * np.abs(centres))
-    return scipy.stats.norm.pdf(x[:, None], centres, sigma) @ weights / weights.sum()
 
 
 def quasi_density(x, epsilon, sigma):
@@ -25,8 +19,9 @@ def quasi_density(x, epsilon, sigma):
 
 
 NOISES = {
-    "multi": (multi_gaussian(2.0, 3, 0.3), lambda x: multi_density(x, 2.0, 3, 0.3)),
-    "quasi": (quasi_gaussian(2.0, 0.5), lambda x: quasi_density(x, 2.0, 0.5)),
+    "wide": (quasi_gaussian(0.5, 1.0), lambda x: quasi_density(x, 0.5, 1.0)),
+    "narrow": (quasi_gaussian(2.0, 0.3), lambda x: quasi_density(x, 2.0, 0.3)),
+    "middle": (quasi_gaussian(2.0, 0.5), lambda x: quasi_density(x, 2.0, 0.5)),
 }
 
 
@@ -38,22 +33,22 @@ def test_the_cells_have_the_density(name):
     assert noise.masses * STEPS == pytest.approx(density(centres), rel=1e-5, abs=1e-12)
 
 
-def test_the_amplitudes_have_closed_forms():
-    sigma, centres = 0.3, np.arange(-3, 4)
-    weights = np.exp(-2.0 * np.abs(centres))
-    folded = scipy.stats.foldnorm.mean(np.abs(centres) / sigma, scale=sigma)
-    assert NOISES["multi"][0].amplitude() == pytest.approx(
-        folded @ weights / weights.sum(), rel=1e-6
-    )
+def test_the_mean_size_has_a_closed_form():
     sigma, central = 0.5, math.exp(2.0)
     first = math.sqrt(2 / math.pi) * sigma * (central + math.exp(-1 / (2 * sigma**2)))
     closed = (first + 2 * PHI(1 / sigma)) / (central + 2 * PHI(1 / sigma))
-    assert NOISES["quasi"][0].amplitude() == pytest.approx(closed, rel=1e-6)
+    assert NOISES["middle"][0].amplitude() == pytest.approx(closed, rel=1e-6)
+
+
+def test_centres_on_the_right_are_refused():
+    """The bound rests on a convexity that such noise does not have at 0."""
+    with pytest.raises(ValueError, match="centres must not be above 0, got 1"):
+        even_noise({1: 1.0}, 0.5)
 
 
 @pytest.mark.parametrize(("epsilon", "sigma"), [(0.5, 2.0), (10.0, 0.3)])
 def test_one_component_is_gaussian_noise(epsilon, sigma):
-    noise = multi_gaussian(epsilon, 0, sigma)
+    noise = even_noise({0: 1.0}, sigma)
     exact = GaussianProfile(mu=1 / sigma).delta(epsilon).value
     least, most = noise.bounds(epsilon)
     assert exact * (1 - 1e-4) < least <= exact * (1 + 1e-9)
@@ -93,11 +88,3 @@ def test_the_scale_of_the_quasi_gaussian():
     density = quasi_density(np.linspace(0, 1, 100_001), 5.0, sigma)
     assert density.max() / density.min() == pytest.approx(math.exp(5), rel=1e-6)
     assert quasi_gaussian(5.0, sigma).bounds(5.0)[1] < 0.07 * 0.1
-
-
-def test_the_scale_of_the_multi_gaussian_is_the_least_that_passes():
-    shifts = range(0, STEPS + 1, STEPS // 100)
-    sigma = multi_scale(3.0, 0.01, 4, 100)
-    assert multi_gaussian(3.0, 4, sigma).deltas(3.0, shifts).max() == pytest.approx(0.01, rel=1e-6)
-    less = multi_gaussian(3.0, 4, 0.999 * sigma)
-    assert less.deltas(3.0, shifts).max() > 0.01

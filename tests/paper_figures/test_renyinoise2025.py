@@ -50,3 +50,13 @@ def test_the_formula_by_hand():
     assert found == pytest.approx(by_hand, rel=1e-12)
     exact = exact_delta(np.array([a, b, c]), 0.5, 1, 0.1)
     assert exact == pytest.approx(by_hand + c * (1 - factor / 2), rel=1e-12)
+
+
+def test_too_little_at_a_few_bins_of_heavy_tails():
+    noise = Binned(variance=15707.96, bins=40, last=15000, ratio=0.9999, shifts=5, epsilons=[0.1])
+    masses, shifts = noise.masses(), range(1, noise.sensitivity + 1)
+    stated, exact = (
+        max(delta(masses, noise.ratio, shift, 0.1) for shift in shifts)
+        for delta in (published_delta, exact_delta)
+    )
+    assert stated < 0.8 * exact

@@ -15,7 +15,7 @@ def git(tmp_path, monkeypatch):
     """Runs git in a new tree that has a Snakefile."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "Snakefile").write_text("")
-    (tmp_path / ".gitignore").write_text("results/\n")
+    (tmp_path / ".gitignore").write_text("results/*\n!results/small/\n")
 
     def run(*words):
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]

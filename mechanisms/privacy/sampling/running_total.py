@@ -99,7 +99,7 @@ class Memory:
         return self._grids[grid][0]
 
     def likely(self, key: tuple, parts: Losses, tilted: Parts) -> Likely:
-        """As `likely_sums`, of losses whose laws are known again by their identity."""
+        """As `likely_sums`, of losses whose laws are known again: each is equal to itself alone."""
         kept = self._sums.pop(key, None)
         found = kept and kept.extended(parts, tilted)
         if not found:
@@ -120,18 +120,18 @@ class _Sum:
     Its parts are those that two totals in a row had: noise that is merged anew in each of them,
     such as Gaussian noise on all records, is multiplied each time and not kept.
 
-    last: How often the last total had each law, by identity.
+    last: How often the last total had each law.
     length: Places of the circle, at least.
     """
 
-    def __init__(self, parts: Losses, tilted: Parts, last: dict[int, int], length: int) -> None:
-        settled = [i for i, (law, times) in enumerate(parts) if last.get(id(law)) == times]
+    def __init__(
+        self, parts: Losses, tilted: Parts, last: dict[LossDistribution, int], length: int
+    ) -> None:
+        settled = [i for i, (law, times) in enumerate(parts) if last.get(law) == times]
         chosen = settled or range(len(parts))
         own = [tilted[i] for i in chosen]
         self.orders, self.last = orders_of(tilted), last
-        self.held = {id(parts[i][0]): parts[i][1] for i in chosen}
-        # So that no other law takes the identity of one of these.
-        self.laws = [parts[i][0] for i in chosen]
+        self.held = {parts[i][0]: parts[i][1] for i in chosen}
         self.ends, self.moments = self._added(own)
         (self.first, high), masses = likely_sums(own)
         self.length = scipy.fft.next_fast_len(max(length, high - self.first + 1), real=True)
@@ -139,39 +139,39 @@ class _Sum:
 
     def extended(self, parts: Losses, tilted: Parts) -> Likely | None:
         """The sum of these parts; None where one of its own is gone or the circle is too short."""
-        now = {id(law): times for law, times in parts}
+        now = dict(parts)
         if any(now.get(law, 0) < times for law, times in self.held.items()):
             return None
         settled, new = [], []
         for (law, times), (places, weights, _) in zip(parts, tilted, strict=True):
-            held = self.held.get(id(law), 0)
-            stays = max(min(self.last.get(id(law), 0), times), held)
+            held = self.held.get(law, 0)
+            stays = max(min(self.last.get(law, 0), times), held)
             if stays > held:
                 settled.append((places, weights, stays - held))
-                self.held[id(law)] = stays
-                self.laws.append(law)
+                self.held[law] = stays
             if times > stays:
                 new.append((places, weights, times - stays))
-        self.last = now
-        first, self.spectrum = self._multiplied(settled)
-        self.first += first
+        moved, spectrum = self._multiplied(settled, self.spectrum)
+        self.first, self.spectrum = first, spectrum = self.first + moved, spectrum
         ends, moments = self._added(settled)
         self.ends, self.moments = self.ends + ends, self.moments + moments
         ends, moments = self._added(new)
         low, high = limits_of(self.ends + ends, self.moments + moments, self.orders, _SUMS)
         if high - low >= self.length:
             return None
+        self.last = now
 
         def masses() -> np.ndarray:
-            first, spectrum = self._multiplied(new)
-            circle = scipy.fft.irfft(spectrum, self.length)
-            return np.roll(circle, self.first + first - low)[: high - low + 1]
+            # Of this sum: by now another total may have extended what is kept.
+            moved, whole = self._multiplied(new, spectrum)
+            circle = scipy.fft.irfft(whole, self.length)
+            return np.roll(circle, first + moved - low)[: high - low + 1]
 
         return (low, high), masses
 
-    def _multiplied(self, parts: Iterable[tuple]) -> tuple[int, np.ndarray]:
-        """The places that some parts add to the first one, and the transform with them."""
-        moved, spectrum = 0, self.spectrum
+    def _multiplied(self, parts: Iterable[tuple], spectrum: np.ndarray) -> tuple[int, np.ndarray]:
+        """The places that some parts add to the first one, and a transform with them."""
+        moved = 0
         for part in parts:
             first, own = transform_of(*part, self.length)
             moved, spectrum = moved + first, spectrum * own

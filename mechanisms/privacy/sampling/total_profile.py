@@ -79,7 +79,7 @@ class TotalProfile(SummedProfile):
 
     @cached_property
     def largest_loss(self) -> float:
-        return float(sum(run.steps * _largest(run) for run in self.parts))
+        return _sum_of_largest(self.parts)
 
     @cached_property
     def stated(self) -> tuple[float, Fraction]:
@@ -90,7 +90,7 @@ class TotalProfile(SummedProfile):
             if each == math.inf:
                 return math.inf, Fraction(0)
             if run.rate < 1:
-                each = _amplified(run.rate, each) * (1 + 4 * ULP)
+                each = _amplified(run.rate, math.nextafter(each, math.inf)) * (1 + 4 * ULP)
             epsilon += run.steps * written(each)
             delta += run.steps * written(run.rate) * share
         return written_above(epsilon), delta
@@ -115,7 +115,7 @@ class TotalProfile(SummedProfile):
         flat = delta.ravel()
         lower, value, upper = (self._crossing(flat, curve) for curve in range(3))
         attained = (run for run in self.parts if run.step.attains_largest_loss)
-        pure = sum(run.steps * _largest(run) for run in attained)
+        pure = _sum_of_largest(attained)
         start = Bounds(np.where(flat == 0, pure, lower), value, upper)
         return Bounds(*(each.reshape(delta.shape) for each in self._around(start, flat)))
 
@@ -364,6 +364,14 @@ def _curve(run: SampledRun) -> np.ndarray:
 def _curve_at(run: SampledRun, losses: np.ndarray) -> np.ndarray:
     base, weight = run.removed(losses)
     return np.minimum.accumulate(weight * np.asarray(run.step.delta(base).upper))
+
+
+def _sum_of_largest(runs: Iterable[SampledRun]) -> float:
+    """The sum of the largest losses, as they are written, rounded up."""
+    losses = [(run.steps, _largest(run)) for run in runs]
+    if any(loss == math.inf for _, loss in losses):
+        return math.inf
+    return written_above(sum((steps * written(loss) for steps, loss in losses), Fraction(0)))
 
 
 def _largest(run: SampledRun) -> float:

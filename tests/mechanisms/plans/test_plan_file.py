@@ -191,3 +191,19 @@ def test_a_budget_that_guarantees_just_fill(plan, times, power):
     releases = f"  - {{guarantee: {{epsilon: 0.1, delta: 1e{power}}}, times: {times}}}\n"
     delta = float(f"{times}e{power}")
     assert noise_factor(read_plan(plan(releases)).releases, times / 10, delta) <= 1.0001
+
+
+@pytest.mark.parametrize(
+    ("releases", "epsilon"),
+    [([(0.7, 1), (0.1, 1)], 0.8), ([(0.7, 3)], 2.1), ([(0.1, 3)], 0.3)],
+)
+def test_pure_guarantees_add_up(plan, releases, epsilon):
+    """As floats, 0.7 + 0.1 is below what is written as 0.8, and 3 x 0.1 above 0.3."""
+    lines = (
+        f"  - {{guarantee: {{epsilon: {each}, delta: 0}}, times: {times}}}\n"
+        for each, times in releases
+    )
+    total = compose(read_plan(plan("".join(lines))).releases)
+    assert total.epsilon(0.0).upper == epsilon
+    found = total.delta([math.nextafter(epsilon, 0), epsilon]).upper
+    assert found[0] > 0 == found[1]

@@ -1,5 +1,6 @@
 """A total that grows against totals that are computed anew, and what a release more costs."""
 
+import copy
 import math
 
 import numpy as np
@@ -84,14 +85,49 @@ def test_an_older_total_keeps_its_bounds():
     for release in MIXED[:5]:
         odometer.add(release)
     old = odometer.total
-    first = old.epsilon(1e-6)
     for release in MIXED[5:9]:
         odometer.add(release)
         odometer.epsilon(1e-6)
-    anew = compose(MIXED[:5]).epsilon(1e-5)
-    assert old.epsilon(1e-6) == first
-    assert old.epsilon(1e-5).upper == pytest.approx(anew.upper, rel=1e-3)
-    assert odometer.epsilon(1e-6).lower > first.upper
+    for delta in (1e-6, 1e-60):
+        found, anew = old.epsilon(delta), compose(MIXED[:5]).epsilon(delta)
+        assert found.upper == pytest.approx(anew.upper, rel=1e-3)
+        assert found.lower <= anew.upper and anew.lower <= found.upper
+    assert odometer.epsilon(1e-6).lower > old.epsilon(1e-6).upper
+
+
+def test_masses_of_a_sum_are_its_own_after_another_has_extended_it():
+    """They are computed when they are first asked for."""
+    law, more = (
+        composition.LossDistribution(spacing=0.1, places=np.array([-1, at]), masses=np.full(2, 0.5))
+        for at in (1, 2)
+    )
+    tilted = [(each.places, each.masses, times) for each, times in ((law, 3), (more, 2))]
+    kept = running_total._Sum(((law, 3), (more, 2)), tilted, {law: 3, more: 2}, 64)
+    parts = [((law, times), (more, times)) for times in (4, 8)]
+    asked = [
+        kept.extended(each, [(law.places, law.masses, n) for law, n in each]) for each in parts
+    ]
+    (low, high), masses = asked[0]
+    expected = composition.likely_sums([(law.places, law.masses, n) for law, n in parts[0]])
+    np.testing.assert_allclose(masses()[: high - low + 1].sum(), expected[1]().sum(), atol=1e-12)
+    first = expected[0][0]
+    found = dict(zip(range(low, high + 1), masses(), strict=True))
+    np.testing.assert_allclose(
+        [found[first + i] for i in range(expected[1]().size)], expected[1](), atol=1e-12
+    )
+
+
+def test_a_copied_odometer_counts_its_own_releases():
+    odometer = Odometer()
+    for release in MIXED[:4]:
+        odometer.add(release)
+        odometer.epsilon(1e-6)
+    copied = copy.deepcopy(odometer)
+    copied.add(MIXED[4])
+    found, anew = copied.epsilon(1e-6), compose(MIXED[:5]).epsilon(1e-6)
+    assert found.upper == pytest.approx(anew.upper, rel=1e-3)
+    kept = copied.total.memory._sums.values()
+    assert any(law in each.last for each in kept for law in each.held)
 
 
 def test_a_release_more_takes_as_many_transforms_among_many_as_among_few(monkeypatch):
