@@ -29,12 +29,15 @@ def end_left_over(folder: Path, patience: float = PATIENCE) -> list[str]:
     while (found := at_work_in(folder)) and time.monotonic() < deadline:
         time.sleep(0.2)
     commands = []
-    for process in found:
-        try:
-            commands.append(shlex.join(process.cmdline()))
-            # Some are deaf to SIGTERM.
-            process.kill()
-        except psutil.NoSuchProcess:
-            continue
-    psutil.wait_procs(found, timeout=PATIENCE)
+    # A process may start another one before it ends.
+    while found:
+        for process in found:
+            try:
+                commands.append(shlex.join(process.cmdline()))
+                # Some are deaf to SIGTERM.
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        psutil.wait_procs(found, timeout=PATIENCE)
+        found = at_work_in(folder)
     return commands

@@ -16,7 +16,7 @@ def started():
     def start(folder):
         folder.mkdir(parents=True)
         child = subprocess.Popen(
-            ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"],
+            ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.001; done"],
             cwd=folder,
             stdout=subprocess.PIPE,
             start_new_session=True,
