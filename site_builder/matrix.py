@@ -103,8 +103,8 @@ def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
 
 def _told(found: pd.DataFrame, own: pd.DataFrame) -> str:
     """The same as the end of a sentence."""
-    if len(own) == 1:
-        return "at the one setting of the papers" if len(found) else "at no setting of the papers"
+    if len(own) == 1 and own["outside"].eq("").all():
+        return "at the one setting of the papers"
     return "at " + _counted(found, own, " settings of the papers")
 
 

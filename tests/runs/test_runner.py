@@ -268,28 +268,28 @@ def test_code_that_changes_while_a_run_waits_ends_it(tmp_path):
         require_sources([str(source)], digest)
 
 
-def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(
-    make_config, run, tmp_path, capfd
-):
+@pytest.fixture
+def without_data(make_config, run, tmp_path):
+    """Runs a cell of which the data are not there."""
     config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
     config["data"]["folder"] = str(tmp_path / "empty")
     names = {"study": "count_query", "dataset": "uber"}
-    cell = Cell(**names, mechanism="gaussian", calibration="published")
-    with pytest.raises(CellError, match=r"uber is not in .*; run: python -m datasets fetch uber"):
-        run(cell, config)
+    return lambda: run(Cell(**names, mechanism="gaussian", calibration="published"), config)
+
+
+NO_DATA = r"uber is not in .*; run: python -m datasets fetch uber"
+
+
+def test_missing_data_are_an_error_of_the_run_and_not_of_a_mechanism(without_data, tmp_path, capfd):
+    with pytest.raises(CellError, match=NO_DATA):
+        without_data()
     assert not (tmp_path / "cells/cell.parquet").exists()
     assert "uber-raw-data-apr14.csv" in capfd.readouterr().err
 
 
-def test_missing_data_are_told_where_the_traceback_cannot_be_printed(
-    make_config, run, tmp_path, full_log
-):
-    config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
-    config["data"]["folder"] = str(tmp_path / "empty")
-    names = {"study": "count_query", "dataset": "uber"}
-    cell = Cell(**names, mechanism="gaussian", calibration="published")
-    with pytest.raises(CellError, match=r"uber is not in .*; run: python -m datasets fetch uber"):
-        run(cell, config)
+def test_missing_data_are_reported_where_the_traceback_cannot_be_printed(without_data, full_log):
+    with pytest.raises(CellError, match=NO_DATA):
+        without_data()
 
 
 def test_a_cell_computes_on_one_thread_unless_told_otherwise(odd_cell, run, monkeypatch):
