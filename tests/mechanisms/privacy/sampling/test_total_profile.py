@@ -265,6 +265,20 @@ def test_what_is_known_of_one_release_bounds_the_total_from_below():
     )
 
 
+@pytest.mark.parametrize("rate", [1.0, 0.3, 1e-6])
+@pytest.mark.parametrize("losses", [(0.1, 1 / 3), (1e-7, 2.3, 1e5), (5.1, 0.7, 0.1)])
+def test_the_whole_pure_loss_is_within_bounds_to_the_last_digit(rate, losses):
+    """Of losses and bounds as decimals, as they are written."""
+    steps = (3, 7, 11)
+    found = total([run(laplace(e), n, rate) for e, n in zip(losses, steps, strict=False)])
+    with mpmath.workdps(50):
+        sampled = (rate * mpmath.expm1(mpmath.mpf(repr(e))) for e in losses)
+        each = [mpmath.log1p(loss) for loss in sampled]
+        truth = sum(n * loss for n, loss in zip(steps, each, strict=False))
+        lower, _, upper = (mpmath.mpf(repr(float(each))) for each in found.epsilon(0.0))
+        assert lower <= truth <= upper <= lower * (1 + mpmath.mpf("1e-14"))
+
+
 def test_adjacencies_do_not_mix():
     with pytest.raises(ValueError, match="same adjacency"):
         total([run(laplace(1.0)), run(laplace(2.0), adjacency="replace")])
