@@ -16,6 +16,7 @@ from claims.verdicts import Finding, Outcome
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.query.words import rounded_down
 from mechanisms.verification.verification import HOLDS
 from paper_figures.power_law import power
 from runs.results import Results
@@ -260,6 +261,42 @@ def mvg_at_small_epsilon(
             f"E||Z||^2 at epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
             f"{delta:g}, s = gamma = 1. MVG's right-hand side falls as epsilon^2. At epsilon "
             "= 0 IMGM's noise has the delta that is claimed."
+        ),
+        calibration="published",
+    )
+
+
+@judge
+def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[Delta]) -> Finding:
+    """Section 4.1: all factors that MVG's theorem allows meet IMGM's condition, but not conversely.
+
+    With U1 U1' = Sigma and U2 U2' = Psi, the norm of the singular values of an inverse is at least
+    the largest of them. So MVG's right-hand side P gives sv(U1) sv(U2) >= 1 / sqrt(P) of the least
+    singular values, and IMGM asks for s / B.
+    """
+    ratios = {"published": [], "sqrt": []}
+    for shape in shapes:
+        # gamma is at least s / 2: answers in a ball of this radius. MVG allows less with a larger.
+        query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=0.5)
+        for epsilon in epsilons:
+            for delta in deltas:
+                largest = float(mu_for(epsilon, delta))
+                for zeta, found in ratios.items():
+                    bound = precision_bound(query, Budget(epsilon=epsilon, delta=delta), zeta)
+                    found.append(largest / math.sqrt(bound))
+    return Finding(
+        parts=[
+            statement(
+                f"IMGM's region is larger, {words}",
+                min(ratios[zeta]) > 1,
+                f"MVG needs at least {rounded_down(min(ratios[zeta]), 3)} times the product",
+            )
+            for zeta, words in (("published", "zeta as published"), ("sqrt", "square root of zeta"))
+        ],
+        detail=(
+            f"Least singular values of U1 times those of U2, at {len(ratios['sqrt'])} settings: "
+            f"{listed('x'.join(map(str, shape)) for shape in shapes)}, epsilon {epsilons[0]:g} to "
+            f"{epsilons[-1]:g}, delta {deltas[-1]:g} to {deltas[0]:g}, with the least gamma, s / 2."
         ),
         calibration="published",
     )
