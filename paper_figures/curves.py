@@ -100,11 +100,16 @@ def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
         axis.transAxes.inverted().transform(axis.transData.transform((curve.x[-1], curve.y[-1])))[1]
         for curve in curves
     ]
-    for curve, text, end in zip(curves, texts, spread(ends, heights), strict=True):
+    for curve, text, end, place in zip(curves, texts, ends, spread(ends, heights), strict=True):
         colour = look(curve.drawn_as).colour
+        # A line from the end of the curve, which colours alone do not find in grey print.
+        axis.plot(
+            [1.0, 1.04], [end, place], color=colour, lw=0.7, transform=axis.transAxes,
+            clip_on=False, scalex=False, scaley=False,
+        )  # fmt: skip
         axis.text(
-            1.03,
-            end,
+            1.05,
+            place,
             text,
             transform=axis.transAxes,
             va="center",

@@ -24,7 +24,7 @@ from paper_figures.style import (
 ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
-FLOOR = "a guess"
+FLOOR = "majority class"
 
 
 def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
@@ -50,7 +50,11 @@ def outside_theorem(rows: pd.DataFrame) -> pd.Series:
 
 
 def draw_spread(
-    spread: pd.DataFrame, score: str, floors: Mapping[str, float] | None = None
+    spread: pd.DataFrame,
+    score: str,
+    floors: Mapping[str, float] | None = None,
+    sizes: Mapping[str, str] | None = None,
+    claimed: str = "claimed epsilon",
 ) -> plt.Figure:
     """One panel per data set and calibration; controls are lines across every panel.
 
@@ -59,7 +63,9 @@ def draw_spread(
             and max of its error bar, which is drawn within [0, 1]. An optional column OUTSIDE says
             which points have a hollow marker.
         score: What the means are of; the data set's name follows.
-        floors: Score of a guess by data set; drawn where random answers have less.
+        floors: Score of a guess by data set; drawn where random answers have another one.
+        sizes: What was trained by data set, such as "3,000 of 55,000 records"; beside its panels.
+        claimed: What the epsilon of noise as published is.
     """
     datasets = sorted(spread["dataset"].unique())
     calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
@@ -78,10 +84,15 @@ def draw_spread(
         axis.set(ylim=_limits(own))
         if j == 0:
             axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
+        _name_missing(axis, own, calibrations[j])
         if i == 0:
             axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
-            axis.set_xlabel("epsilon")
+            exact = calibrations[j] == "exact"
+            axis.set_xlabel("claimed and true epsilon" if exact else claimed)
+        if j == len(calibrations) - 1:
+            kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": axis.transAxes}
+            axis.text(1.02, 0.5, (sizes or {}).get(datasets[i], ""), **kind)
     # A data set may lack mechanisms that another has.
     drawn = entries_of(axes.flat)
     titles = [mechanism_title(m) for m in in_order(spread["mechanism"])]
@@ -95,17 +106,40 @@ def draw_spread(
     return figure
 
 
+def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
+    """The mechanisms that have a curve in the other panel of a row alone."""
+    own = rows[~rows["mechanism"].isin(LEVELS)]
+    here = set(own[own["calibration"] == calibration]["mechanism"])
+    missing = in_order(set(own["mechanism"]) - here) if len(here) > 1 else []
+    if missing:
+        words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
+        place = {"ha": "right", "va": "bottom", "transform": axis.transAxes}
+        axis.text(0.99, 0.02, words, fontsize=6, color="#444444", **place)
+
+
 def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:
-    """The score of a guess, such as the accuracy of the commonest class, if above random's."""
-    random = rows[rows["mechanism"] == "random-answer"]["mean"]
-    if floor is not None and (random < floor - ALIKE).all():
+    """The score of a guess, such as the accuracy of the commonest class, if not random's too."""
+    if _stands_out(rows, floor):
         axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=FLOOR)
 
 
+def _stands_out(rows: pd.DataFrame, floor: float | None) -> bool:
+    random = rows[rows["mechanism"] == "random-answer"]["mean"]
+    return floor is not None and bool(((random - floor).abs() > ALIKE).all())
+
+
+def floor_words(spread: pd.DataFrame, floors: Mapping[str, float], guess: str) -> str:
+    """What is dashed, to end a sentence: "; dashed: `guess`"; nothing where nothing is."""
+    drawn = (_stands_out(rows, floors.get(name)) for name, rows in spread.groupby("dataset"))
+    return f"; dashed: {guess}" if any(drawn) else ""
+
+
 def _limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Those of an accuracy, or closer where all scores of a data set lie in its upper half."""
+    """Those of an accuracy, or closer where all scores of a data set lie in one half."""
     low, high = rows["min"].min(), rows["max"].max()
-    return (low - 0.02, min(1.0, high + 0.02)) if low > 0.5 else (0.0, 1.0)
+    if low > 0.5:
+        return low - 0.02, min(1.0, high + 0.02)
+    return 0.0, high + 0.02 if high < 0.5 else 1.0
 
 
 def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
@@ -117,6 +151,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
         if mechanism in LEVELS:
             level = own[own["calibration"] == "published"]["mean"].mean()
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+            axis.axhspan(own["min"].min(), own["max"].max(), color=style.colour, alpha=0.12, lw=0)
             continue
         line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
         if line.empty:

@@ -15,6 +15,7 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import LEVELS, SOURCE_WORDS, failed_mechanisms, ok_rows
 from studies.features import network_name
 
@@ -64,9 +65,11 @@ def draw_accuracies(
         f"{study_numbers(rows, study, facts)}. {note}"
         + (f" True epsilon of IMGM's claims {true}: {worth}." if worth else "")
         + coinciding(spread)
+        + missing_words(rows, study)
         + failed_mechanisms(rows, study, *sorted(set(spread["dataset"])))
     )
-    return Drawn(caption, spread, draw_spread(spread, "test accuracy,", floors), note)
+    beside = {name: size_words(rows, study, name) for name in spread["dataset"].unique()}
+    return Drawn(caption, spread, draw_spread(spread, "test accuracy,", floors, beside), note)
 
 
 def data_and_sources(rows: pd.DataFrame, study: str) -> str:

@@ -12,7 +12,15 @@ from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
-from paper_figures.over_epsilon import coinciding, draw_spread, trial_words
+from paper_figures.over_epsilon import (
+    OUTSIDE,
+    coinciding,
+    draw_spread,
+    floor_words,
+    outside_theorem,
+    trial_words,
+)
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import (
     LEVELS,
     SOURCE_WORDS,
@@ -112,7 +120,15 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
 
 
 def draw_accuracies(
-    rows: pd.DataFrame, study: str, title: str, note: str, *, equal: str = "", lone: str = ""
+    rows: pd.DataFrame,
+    study: str,
+    title: str,
+    note: str,
+    *,
+    claimed: str,
+    equal: str,
+    random: str = "random answers",
+    lone: str = "",
 ) -> Drawn:
     """Mean final accuracy and its interval over epsilon, on every data set that the run has.
 
@@ -122,7 +138,9 @@ def draw_accuracies(
     Args:
         title: The caption's first words: which figure, which study.
         note: What is released and how the budget is spent.
+        claimed: As in `draw_spread`.
         equal: One sentence for the caption about the panel at equal true privacy.
+        random: What the line of the random answer is.
         lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
 
     Raises:
@@ -133,7 +151,9 @@ def draw_accuracies(
         DrawingError(f"the results hold no accuracies of {study}; run it first"),
     )
     keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
-    table = finals.groupby(keys)["value"].agg(["mean", "std", "count"]).reset_index()
+    table = finals.groupby(keys)["value"].agg(["mean", "std", "count"])
+    table[OUTSIDE] = outside_theorem(finals).groupby([finals[key] for key in keys]).any()
+    table = table.reset_index()
     quantile = scipy.special.stdtrit((table["count"] - 1).clip(lower=1), 0.975)
     # A single trial has no interval: its standard deviation is missing.
     table["half_interval"] = quantile * table["std"] / np.sqrt(table["count"])
@@ -145,10 +165,10 @@ def draw_accuracies(
     sizes = {dataset: study_size(rows, study, dataset) for dataset in datasets}
     sources = listed(f"{dataset_title(name)} ({size.source})" for name, size in sizes.items())
     caption = (
-        f"{title}: test accuracy after the last round, mean and 95% interval (Student's) over "
+        f"{title}: final test accuracy, mean and 95% interval (Student's) over "
         f"{trial_words(table)}, delta {table['delta'].iloc[0]:g}, on {sources}. Dotted: "
-        f"without privacy, and random answers; dashed: the majority class, where it is above "
-        f"these. {equal}".rstrip()
+        f"without privacy, and {random}{floor_words(table, MAJORITY, 'the majority class')}. "
+        f"{equal}".rstrip()
     )
     numbers = "; ".join(
         f"{dataset_title(dataset)}: {size.network}, {size.records:,.0f} training records, "
@@ -160,10 +180,11 @@ def draw_accuracies(
         "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
         "of the training beside every accuracy, where one is known and finite."
         f"{_majority_words(datasets)}{_partial_words(table)}{coinciding(table)}"
-        f"{published_only(rows, study, *datasets)}"
+        f"{published_only(rows, study, *datasets)}{missing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
-    figure = draw_spread(bars, "test accuracy,", MAJORITY)
+    beside = {name: size_words(rows, study, name) for name in datasets}
+    figure = draw_spread(bars, "test accuracy,", MAJORITY, beside, claimed)
     _explain_lone_curves(figure, table, lone)
     return Drawn(caption, table, figure, note)
 

@@ -24,6 +24,7 @@ from paper_figures.mgm2021.federated_comparisons import (
     signal_of,
     sizes_by_dataset,
 )
+from paper_figures.mgm2021.numbers import VERTICAL_EPSILONS
 from paper_figures.selections import ok_rows
 from paper_figures.style import mechanism_title
 from runs.results import Results
@@ -34,7 +35,7 @@ STUDY = "federated_vertical"
 @drawing("mgm2021_fig3", kind="figures", needs=[STUDY])
 def figure_3(results: Results) -> Drawn:
     """Accuracy over epsilon with private features of two participants."""
-    return draw_accuracies(
+    drawn = draw_accuracies(
         results.rows,
         STUDY,
         "mgm2021 Figure 3, vertical federated learning",
@@ -45,10 +46,18 @@ def figure_3(results: Results) -> Drawn:
         "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
         "releases without amplification, because local models carry what they learned from a "
         "record into later batches.",
+        claimed=f"claimed epsilon of {_scope(results.rows)}",
+        random="training on random features",
         equal="At equal true privacy all mechanisms here add the same Gaussian noise, drawn as one "
         "curve.",
         lone="one curve for all mechanisms:\ntheir noise is the same",
     )
+    for axis in drawn.figure.axes:
+        if axis.get_subplotspec().is_first_col():
+            axis.axvspan(*VERTICAL_EPSILONS, color="grey", alpha=0.12, lw=0)
+            place = {"transform": axis.get_xaxis_transform(), "va": "top", "fontsize": 6}
+            axis.text(VERTICAL_EPSILONS[0] * 1.05, 0.98, "the paper's epsilons", **place)
+    return drawn
 
 
 def _scope(rows: pd.DataFrame) -> str:

@@ -193,7 +193,7 @@ def _panel(axis, panel: pd.DataFrame) -> None:
     if np.ptp(panel["mean"]) <= 1e-6 * panel["mean"].abs().max():
         # On white, because the intervals fill the panel.
         white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-        words = "all lines coincide"
+        words = "all choices coincide"
         axis.text(0.5, 0.7, words, transform=axis.transAxes, ha="center", bbox=white)
 
 

@@ -7,6 +7,7 @@ at the budget that the paper gives a mechanism.
 """
 
 import functools
+import itertools
 import math
 from dataclasses import replace
 
@@ -110,7 +111,7 @@ def figure_5(results: Results) -> Drawn:
     calibrations = [each for each in CALIBRATION_LINES if each in set(losses["calibration"])]
     figure = plt.figure(figsize=(PAGE, 4.6))
     above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
-    sizes = above.subplots(1, len(calibrations), sharey=True, squeeze=False)[0]
+    sizes = above.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
     for axis, calibration in zip(sizes, calibrations, strict=True):
         own = losses[losses["calibration"] == calibration]
         _means_panel(axis, own, calibration)
@@ -120,11 +121,12 @@ def figure_5(results: Results) -> Drawn:
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
         f"{losses['shape'].iloc[0]} count query, "
         f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
-        "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histogram "
-        "and kernel density of L over its mean, the same at either calibration."
+        "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histograms "
+        "and densities of L over its mean, the same at either calibration; the axis of the others "
+        "is far narrower."
     )
     note = (
-        "L is the loss before post-processing. The lower panels are cut off at 5 times the mean, "
+        "L is the loss before post-processing. The lower left panel ends at 5 times the mean, "
         "which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur "
         "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
         "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
@@ -153,23 +155,26 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
 
 
 def _shape_panels(axes: np.ndarray, losses: pd.DataFrame) -> None:
-    """Histogram and kernel density of L over its mean."""
-    bins, grid = np.linspace(0, 5, 60), np.linspace(0, 5, 500)
-    for mechanism in in_order(losses["mechanism"]):
-        values, style = (
-            losses[losses["mechanism"] == mechanism]["value"].to_numpy(),
-            look(mechanism),
-        )
-        kind = {"color": style.colour, "label": style.title}
-        ratio = values / values.mean()
-        axes[0].hist(ratio, bins, histtype="step", linewidth=1.2, **kind)
-        axes[1].plot(grid, scipy.stats.gaussian_kde(ratio)(grid), **kind)
-    for axis, words in zip(axes, ("trials", "density"), strict=True):
-        axis.set(xlabel="L / mean of L", ylabel=words)
-        # A spike beside a flat curve: linear up to 1, logarithmic above.
-        axis.set_yscale("symlog", linthresh=1)
+    """Histogram and kernel density of L over its mean: R1SMG, and the others on their own scale."""
+    mechanisms = in_order(losses["mechanism"])
+    own = [mechanism for mechanism in mechanisms if mechanism == "r1smg"]
+    others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
+    for axis, names in zip(axes, (own, others), strict=True):
+        lines = itertools.cycle(("-", "--", ":"))
+        for mechanism, line in zip(names, lines, strict=False):
+            values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
+            ratio = values.to_numpy() / values.mean()
+            low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
+            grid = np.linspace(low, high, 500)
+            axis.hist(
+                ratio, np.linspace(low, high, 40), density=True, color=style.colour, alpha=0.25
+            )
+            density = scipy.stats.gaussian_kde(ratio)(grid)
+            axis.plot(grid, density, line, color=style.colour, label=style.title)
+        axis.set(xlabel="L / mean of L", ylabel="density")
         axis.set_ylim(0)
-    axes[1].legend(fontsize=6)
+        axis.set_visible(bool(names))
+        axis.legend(*axis.get_legend_handles_labels(), fontsize=6)
 
 
 @drawing("r1smg2024_table1", kind="tables", needs=["count_query"])

@@ -103,6 +103,14 @@ def _coinciding(means: pd.DataFrame) -> str:
     return f" As published these curves are within {ALIKE:.0%} of each other: {'; '.join(alike)}."
 
 
+def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:
+    """Say so where all curves of a panel, of several mechanisms, lie on each other."""
+    table = np.log(panel.pivot_table(index="epsilon", columns="mechanism", values="value"))
+    if len(table.columns) > 1 and len(groups_within(table, math.log1p(ALIKE))) == 1:
+        kind = {"ha": "center", "fontsize": 6, "transform": axis.transAxes}
+        axis.text(0.5, 0.9, "all curves coincide", **kind)
+
+
 def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
     """A panel per metric and calibration."""
     calibrations = list(CALIBRATION_LINES)
@@ -125,6 +133,11 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
             # The names of whole powers of ten are enough; others would touch.
             axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
+        _write_one_curve(axis, panel)
+    for pair in zip(axes[::2], axes[1::2], strict=True):
+        limits = np.array([axis.get_ylim() for axis in pair])
+        for axis in pair:
+            axis.set_ylim(limits.min(), limits.max())
     axes[0].set_ylabel("RMSE, pickups")
     entries = entries_of(axes)
     part.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5, fontsize=6)

@@ -146,6 +146,14 @@ def _write_diverged(
         axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
 
 
+def _write_untrained(axis: plt.Axes, panel: pd.DataFrame) -> None:
+    """Say where training without privacy, which is not clipped, is no better than guessing."""
+    own = panel[(panel["mechanism"] == PUBLIC) & (panel["accuracy"] == "test")]
+    if len(own) and own.loc[own["epoch"].idxmax(), "mean"] < RANDOM + 0.05:
+        words = f"{look(PUBLIC).title}: learns nothing"
+        axis.text(0.97, 0.28, words, fontsize=6, ha="right", transform=axis.transAxes)
+
+
 def _paper_epochs(rows: pd.DataFrame) -> str:
     """The paper's number of epochs where the run has others, as the end of a label."""
     stated, epochs = TRAINING.get(rows["dataset"].iloc[0]), size_of_runs(rows).epochs
@@ -179,6 +187,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
             _finish(axis, means)
             _write_diverged(axis, rows, calibration, epsilon, rate)
+            _write_untrained(axis, panel)
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
             axis.set_xlabel(f"epoch{_paper_epochs(rows)}", labelpad=1)
         axes[0].set_ylabel("accuracy")
@@ -272,7 +281,8 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: 
     chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
     values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
     if "true_epsilon_upper" in values:
-        return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'])}"
+        # Digits enough not to pass a claim of five.
+        return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'], 5)}"
     if "true_delta_lower" in values and values["true_delta_upper"] > RESOLVED:
         low, high = values["true_delta_lower"], values["true_delta_upper"]
         return rf": true $\delta$ from {rounded_down(low, 2)} to {rounded_up(high, 2)}"

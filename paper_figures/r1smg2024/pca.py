@@ -151,7 +151,9 @@ def _families(
             _mark_paper(axes[-1, 0])
         part.suptitle(family, fontsize=8)
         entries = entries_of(axes.flat)
-        part.legend(entries.values(), entries, loc="outside lower center", ncols=3, fontsize=6)
+        own = look("r1smg").title
+        words = [f"{each} (left: epsilon x 1e-7)" if each == own else each for each in entries]
+        part.legend(entries.values(), words, loc="outside lower center", ncols=2, fontsize=6)
     if simulated:
         words = f"simulated data, not the paper's {dataset_title(PAPER_DATASET)}"
         figure.suptitle(words, fontsize=9, color="#B22222")

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import at_least, calibrated, required
+from claims.judged_rows import at_least, calibrated, listed, required
 from claims.stated_noise import sensitivities
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.catalogue.counts.k_norm import LARGEST_COUNTS
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.box_query import box_query
+from mechanisms.query.words import rounded_up
 from mechanisms.strategies.workload import Prefix
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -51,10 +52,11 @@ def claimed(results: Results) -> Drawn:
         ends = [row.published, row.equal]
         axis.plot(ends, [height, height], color=style.colour, linewidth=1)
         kind = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
-        axis.plot(row.published, height, **kind)
-        axis.plot(row.equal, height, **kind, markerfacecolor="white")
+        # An open marker on a filled one leaves its edge.
+        axis.plot(row.published, height, **kind, markersize=7)
+        axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
-        words = f"delta {row.claimed:g} claimed, {_shown(row.true, row.claimed)} true"
+        words = f"delta {row.claimed:g} claimed, {_shown(row)} true"
         axis.text(
             1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
             color=colour,
@@ -68,24 +70,35 @@ def claimed(results: Results) -> Drawn:
         "the true delta is the claimed one. Right: claimed and true delta as published, orange "
         "where the claim is false."
     )
-    return Drawn(caption, table.assign(size=size, epsilon=epsilon, delta=delta), figure, QUERY)
+    wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
+    note = f" Without an open marker, as its bounds are too wide: {listed(wide)}." if wide else ""
+    table = table.assign(size=size, epsilon=epsilon, delta=delta)
+    return Drawn(caption, table, figure, QUERY + note)
 
 
-def _shown(true: float, claimed: float) -> str:
-    """A true delta; one that is positive but rounds to zero in float64 is not zero."""
-    if true == 0 and claimed > 0:
+def _shown(row) -> str:
+    """A true delta, or its bound; a positive one that rounds to zero in float64 is not zero."""
+    if row.true == 0 and row.claimed > 0:
         return "under 1e-300"
-    return at_least(true) if true > 0.99 else f"{true:.2g}"
+    if row.lower < 0.9 * row.true:
+        return f"at most {rounded_up(row.true, 2)}"
+    return at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
     """One row per mechanism, the least published noise last."""
     gaussian = size / float(mu_for(epsilon, delta)) ** 2
-    loss, true = (ok_rows(rows, "guarantee", metric) for metric in ("expected_loss", "true_delta"))
+    loss, true, lower = (
+        ok_rows(rows, "guarantee", metric)
+        for metric in ("expected_loss", "true_delta", "true_delta_lower")
+    )
     records = []
     for mechanism in in_order(loss["mechanism"]):
         own = loss[loss["mechanism"] == mechanism].groupby("calibration")["value"].first()
-        reached = true[(true["mechanism"] == mechanism) & (true["calibration"] == "published")]
+        reached, bounded = (
+            each[(each["mechanism"] == mechanism) & (each["calibration"] == "published")]
+            for each in (true, lower)
+        )
         if "published" not in own or reached.empty:
             continue
         known = all_mechanisms().get(mechanism)
@@ -96,6 +109,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
                 "mechanism": mechanism,
                 "claimed": stated,
                 "true": found,
+                "lower": bounded["value"].max(),
                 # Rounding of the calibration, and of an exact zero.
                 "claim": FALSE if found > stated * (1 + 1e-6) + 1e-300 else TRUE,
                 "published": own["published"] / gaussian,

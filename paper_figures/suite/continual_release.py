@@ -51,7 +51,9 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     for name in in_order(errors["mechanism"]):
         style = look(name)
         line = style.line | ({"label": DEFAULT_TITLE} if name == DEFAULT else {})
-        own = once[once["mechanism"] == name].sort_values("steps", kind="stable")
+        # Under one participation, banded is dense.
+        own = once[(once["mechanism"] == name) & (name != BANDED)]
+        own = own.sort_values("steps", kind="stable")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
             continue
@@ -86,7 +88,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         f"{_budget_words(results.rows)}. In closed form, without data. Left: error of "
         f"{answer}. Middle and right: mean squared error over that of the best one drawn; "
         "identity lies outside. Dense is optimal for one participation only"
-        + (", where banded hides it." if BANDED in set(errors["mechanism"]) else ".")
+        + (", where banded is the same." if BANDED in set(errors["mechanism"]) else ".")
     ) + (
         ""
         if errors["known"].all()

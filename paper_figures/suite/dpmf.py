@@ -106,7 +106,7 @@ def _draw(panels, rows: pd.DataFrame, data: pd.DataFrame) -> None:
         axis.set_yticks([0.03, 0.1, 0.3, 1.0], ["0.03", "0.1", "0.3", "1"])
         axis.set_yticks([], minor=True)
     left.set(ylabel="final test error")
-    middle.set(yscale="log", ylabel="noise on a sum, in units of C")
+    middle.set(yscale="log", ylabel="noise on a sum / clipping norm")
     right.set(xlabel="epoch", ylabel="test error", title=rf"$\epsilon$ = {shown:g}")
     right.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 

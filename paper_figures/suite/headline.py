@@ -41,7 +41,7 @@ NOT_DRAWN = (
 )
 FALSE_COLOUR = "#D55E00"
 # Families of mechanisms, each a panel of suite_cost.
-GAUSSIAN, SPHERICAL = "Gaussian noise", "Spherical, R1SMG"
+GAUSSIAN, SPHERICAL = "Approximate DP", "Spherical, R1SMG"
 FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
 SPHERICAL_KEYS = ("r1smg", "product-noise", "spherical-gamma")
 NOISE = "root mean square noise per element"
@@ -296,7 +296,9 @@ def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.Da
                     label = "all"
                     if rest:
                         label += f" but {listed(map(mechanism_title, in_order(rest)))}"
-                kind |= {"label": f"{label},\nequal true privacy", "markerfacecolor": "white"}
+                # Small, so that it leaves the edge of a filled marker below it.
+                own = {"markerfacecolor": "white", "markersize": 4}
+                kind |= {"label": f"{label},\nequal true privacy"} | own
             draw_curves(axis, [curve], **kind)
             points = curve.table("size", "noise")
             drawn.append(points.assign(family=family, calibration=calibration))

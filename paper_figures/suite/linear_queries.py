@@ -207,14 +207,16 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[tuple[str, ...]
         inside = own[own["ratio"].between(low, high)]
         for row in inside.itertuples():
             colour, marker, shift = WORKLOAD_MARKS[row.workload]
-            face = colour if row.calibration == "published" else "none"
+            published = row.calibration == "published"
             axis.plot(
                 row.ratio,
                 height + shift,
                 marker,
                 markeredgecolor=colour,
-                markerfacecolor=face,
-                markersize=4.5,
+                markerfacecolor=colour if published else "white",
+                # A hollow one leaves the edge of a filled one below it.
+                markersize=5 if published else 3,
+                zorder=3 if published else 4,
                 markeredgewidth=0.9,
             )
         _number_beyond(axis, own[own["ratio"] > high], height, 0.98, "right")

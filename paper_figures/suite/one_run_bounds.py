@@ -93,7 +93,7 @@ def _draw(table: pd.DataFrame) -> plt.Figure:
                 axis.text(0.98 * right, line - 0.25, words, ha="right", fontsize=6)
         axis.axvline(epsilon, color="black", lw=1)
         axis.axvspan(epsilon, right, color="#D55E00", alpha=0.07, lw=0)
-        axis.set(xlim=(-0.03 * right, right), xlabel=r"$\epsilon$")
+        axis.set(xlim=(-0.03 * right, right), xlabel=r"$\epsilon$: bounds")
         axis.set_title(rf"claimed $\epsilon$ = {epsilon:g}")
     axes[0, 0].set_yticks(range(len(pairs)), [_title(*pair) for pair in pairs])
     axes[0, 0].set_ylim(len(pairs) - 0.5, -0.5)

@@ -16,10 +16,12 @@ from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import in_order
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
+    FALSE_CLAIM,
     TLDP,
     OfficialScores,
     Stated,
@@ -60,6 +62,10 @@ def figure_1(results: Results) -> Drawn:
     rows = results.rows
     spread = drawn_scores(rows, STUDY, "classifier")
     classifiers = spread.groupby("dataset")["classifier"].first()
+    beside = {
+        dataset_title(dataset): f"{size_words(rows, STUDY, dataset)}\n{classifier_words}"
+        for dataset, classifier_words in classifiers.map(CLASSIFIER_WORDS).items()
+    }
     trained = "; ".join(
         f"{dataset_title(dataset)}: {shared_number(rows, STUDY, dataset, 'records'):,.0f} training "
         f"images, {CLASSIFIER_WORDS[classifier]}"
@@ -75,14 +81,15 @@ def figure_1(results: Results) -> Drawn:
     note = (
         f"{trained}. The paper trains MobileNetV2, pre-trained on ImageNet, on all images. Any "
         "image may become any other, all pixels lie in [0, 1], and labels are public. TLDP claims "
-        "pure epsilon-LDP and Laplace noise satisfies it; the other mechanisms have delta, and the "
-        "classic Gaussian is stated for epsilon < 1 only. TLDP with and without weights coincide "
-        f"where hardly any value is kept. {_oddities(spread)}"
+        f"pure epsilon-LDP and Laplace noise satisfies it. {FALSE_CLAIM} The others "
+        "have delta, and the classic Gaussian is stated for epsilon < 1 only. TLDP with and "
+        f"without weights coincide where hardly any value is kept. {_oddities(spread)}"
         "The figure shows the paper's mechanisms; its CSV file has all that were run."
-        f"{hidden_curves(spread)}"
+        f"{hidden_curves(spread)}{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"
     )
-    return Drawn(caption, spread, score_figure(spread, "F1 on clean images of", STATED), note)
+    figure = score_figure(spread, "F1 on clean images of", STATED, beside)
+    return Drawn(caption, spread, figure, note)
 
 
 def _oddities(spread: pd.DataFrame) -> str:

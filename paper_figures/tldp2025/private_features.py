@@ -3,6 +3,7 @@
 Judges read official data only.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -14,12 +15,14 @@ from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import failed_mechanisms, query_size
 from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import FEATURES, STATED_DELTA, STATED_F1_FEATURES
 from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES
 from paper_figures.tldp2025.scores import (
+    FALSE_CLAIM,
     STEP,
     TLDP,
     OfficialScores,
@@ -77,10 +80,12 @@ def figure_2(results: Results) -> Drawn:
         f"labels are public. Features lie in [-1, 1], a range of {WIDTH:g}; the paper's Table 3 "
         f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / WIDTH:g} "
         "times as large. The classic Gaussian is stated for epsilon < 1 only."
-        f"{hidden_curves(spread)}"
+        f" {FALSE_CLAIM}{hidden_curves(spread)}{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
-    return Drawn(caption, spread, score_figure(spread, "F1 on clean features of", STATED), note)
+    beside = {dataset_title(name): size_words(rows, STUDY, name) for name in datasets}
+    figure = score_figure(spread, "F1 on clean features of", STATED, beside)
+    return Drawn(caption, spread, figure, note)
 
 
 def _extractor(rows: pd.DataFrame, dataset: str) -> str:
@@ -111,9 +116,9 @@ def feature_score(
         CannotJudge(f"The run has no features of {listed(map(dataset_title, stated))}"),
     )
     outcomes: dict[str, list[Part]] = {OWN: [], IMAGENET: []}
-    words = []
+    words, found = [], {}
     for dataset in present:
-        scores = official_scores(rows, STUDY, dataset)
+        scores = found[dataset] = official_scores(rows, STUDY, dataset)
         parts = _against_the_paper(
             rows, dataset, scores, stated=stated[dataset], tolerance=tolerance, margin=margin
         )
@@ -138,7 +143,7 @@ def feature_score(
         because=_because(present, outcomes),
         detail=f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)}",
         calibration="both",
-        sizes=_sizes(rows, present, scores),
+        **_sizes(rows, found),
     )
 
 
@@ -169,17 +174,21 @@ def _extractor_kind(rows: pd.DataFrame, dataset: str) -> str:
     return OWN if shared_number(rows, STUDY, dataset, "public_records") else IMAGENET
 
 
-def _sizes(rows: pd.DataFrame, datasets: list[str], scores: OfficialScores) -> Sizes:
-    records = {name: int(shared_number(rows, STUDY, name, "records")) for name in datasets}
-    least = min(records, key=records.get)
-    return Sizes(
-        dataset=least,
-        records=records[least],
-        trials=scores.trials,
-        network="one layer; extractor "
-        + listed(sorted({_extractor_kind(rows, name) for name in datasets})),
-        epsilons=scores.range_of_epsilons,
+def _sizes(
+    rows: pd.DataFrame, scores: Mapping[str, OfficialScores]
+) -> dict[str, Sizes | list[Sizes]]:
+    """What a verdict rests on, one line for each data set."""
+    first, *others = (
+        Sizes(
+            dataset=dataset,
+            records=int(shared_number(rows, STUDY, dataset, "records")),
+            trials=own.trials,
+            network=f"one layer; extractor {_extractor_kind(rows, dataset)}",
+            epsilons=own.range_of_epsilons,
+        )
+        for dataset, own in scores.items()
     )
+    return {"sizes": first, "other_sizes": others}
 
 
 def _against_the_paper(
@@ -217,13 +226,13 @@ def features_ahead(
     results: Results, *, datasets: list[str], others: list[str], low: float, margin: float
 ) -> Finding:
     """Figure 2: both TLDP methods above all others at every epsilon, and the others near random."""
-    rows, parts, found, words = results.rows, [], [], []
+    rows, parts, found, words = results.rows, [], {}, []
     for dataset in datasets:
         title = dataset_title(dataset)
         if dataset not in official_datasets(rows, STUDY):
             parts.append(Part(title, NOT_RUN))
             continue
-        scores = official_scores(rows, STUDY, dataset)
+        scores = found[dataset] = official_scores(rows, STUDY, dataset)
         for own in TLDP:
             gaps = {
                 f"{mechanism_title(other)} at {epsilon:g}": scores.gap(own, other, epsilon)
@@ -236,7 +245,6 @@ def features_ahead(
             shown = f"least lead, over {least.name}, {least.found}"
             parts.append(replace(every(name, leads), found=shown))
         parts += [scores.low(key, low) for key in others]
-        found.append(_sizes(rows, [dataset], scores))
         words.append(f"{title}: {theorem_2_words(scores)}")
     required(
         found, CannotJudge(f"The run has no features of {listed(map(dataset_title, datasets))}")
@@ -249,8 +257,7 @@ def features_ahead(
             "epsilon < 1 only."
         ),
         calibration="published",
-        sizes=found[0],
-        other_sizes=found[1:],
+        **_sizes(rows, found),
     )
 
 
@@ -261,14 +268,13 @@ def feature_variants(results: Results, *, crossing: float, margin: float) -> Fin
     The paper does not state its epsilons: those on either side of the one at which both have the
     same noise are an outcome each.
     """
-    rows, gaps = results.rows, {}
-    datasets = official_datasets(rows, STUDY)
-    for dataset in datasets:
-        scores = official_scores(rows, STUDY, dataset)
-        gaps |= {
-            (dataset, epsilon): scores.gap("tldp-g", "tldp-l", epsilon)
-            for epsilon in scores.epsilons
-        }
+    rows = results.rows
+    found = {name: official_scores(rows, STUDY, name) for name in official_datasets(rows, STUDY)}
+    gaps = {
+        (dataset, epsilon): scores.gap("tldp-g", "tldp-l", epsilon)
+        for dataset, scores in found.items()
+        for epsilon in scores.epsilons
+    }
     outcomes = [
         Outcome(
             choice=f"budgets {words}",
@@ -288,7 +294,7 @@ def feature_variants(results: Results, *, crossing: float, margin: float) -> Fin
             f"TLDP-L, which is smaller above epsilon {crossing:g}, whatever Delta is."
         ),
         calibration="published",
-        sizes=_sizes(rows, datasets, scores),
+        **_sizes(rows, found),
     )
 
 

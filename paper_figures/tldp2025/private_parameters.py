@@ -8,6 +8,7 @@ import pandas as pd
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
 from paper_figures.style import in_order, look
 from paper_figures.tldp2025.numbers import (
@@ -18,6 +19,7 @@ from paper_figures.tldp2025.numbers import (
     stated_delta,
 )
 from paper_figures.tldp2025.scores import (
+    FALSE_CLAIM,
     OF_THE_PAPER,
     Stated,
     at_equal_privacy,
@@ -76,17 +78,22 @@ def figure_3(results: Results) -> Drawn:
         f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {STATED_DELTA / width:g} "
         f"and {STATED_DELTA_IMDB / width:,.0f} times as large: that of TLDP-L at epsilon / "
         f"{STATED_DELTA / width:g}, and of TLDP-G at epsilon / {(STATED_DELTA / width) ** 2:,.0f}, "
-        "with Delta = 2. Dotted: without noise, and random parameters; dashed: a guess, the "
-        "accuracy of always naming the commonest class, where it is above these. Stars: the "
-        "paper's scores. Its list of steps adds noise once, to the "
+        "with Delta = 2. Dotted: without noise, and random parameters; dashed: the "
+        "share of the majority class, about the F1 of naming classes at random. Stars: "
+        "the paper's scores. Its list of steps adds noise once, to the "
         "mean; in its text every user adds noise, as here. The classic Gaussian is stated for "
         f"epsilon < 1 only. True epsilon of all rounds as published: {_true_totals(spent)}. LLAGP "
         "and DPHSGD follow the paper's description, with our choices where it leaves something "
         "open; DPHSGD's thresholds come from public records."
-        f"{hidden_curves(spread)}"
+        f" {FALSE_CLAIM}{hidden_curves(spread)}{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
-    figure = score_figure(spread, "F1 of", STATED, guesses.to_dict())
+    beside = {
+        panel: size_words(rows, STUDY, dataset)
+        for panel, dataset in zip(spread["panel"], spread["dataset"], strict=True)
+    }
+    per_release = "claimed epsilon of a release"
+    figure = score_figure(spread, "F1 of", STATED, beside, guesses.to_dict(), per_release)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
 
 

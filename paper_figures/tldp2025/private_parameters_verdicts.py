@@ -7,7 +7,7 @@ claim depends on it, the outcomes under both stand side by side.
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,23 +71,25 @@ def _by_range(rows: pd.DataFrame) -> dict[str, dict[str, OfficialScores]]:
     return found
 
 
-def _sizes(rows: pd.DataFrame, datasets: Sequence[str], scores: OfficialScores) -> Sizes:
-    least = min(datasets, key=lambda name: shared_number(rows, STUDY, name, "records"))
-    parameters = [f"{dataset_title(name)} {query_size(rows, STUDY, name):,}" for name in datasets]
-    return Sizes(
-        dataset=least,
-        records=int(shared_number(rows, STUDY, least, "records")),
-        rounds=int(shared_number(rows, STUDY, least, "rounds")),
-        trials=scores.trials,
-        network=f"{listed(parameters)} parameters",
-        epsilons=scores.range_of_epsilons,
-    )
-
-
-def _longest(found: dict[str, dict[str, OfficialScores]]) -> OfficialScores:
-    """The scores that go up to the largest epsilon."""
-    every_score = [scores for own in found.values() for scores in own.values()]
-    return max(every_score, key=lambda scores: scores.epsilons[-1])
+def _sizes(
+    rows: pd.DataFrame, found: Mapping[str, Mapping[str, OfficialScores]]
+) -> dict[str, Sizes | list[Sizes]]:
+    """What a verdict rests on, one line for each data set, over all values of Delta."""
+    lines = []
+    for dataset in sorted({name for own in found.values() for name in own}):
+        scores = [own[dataset] for own in found.values() if dataset in own]
+        epsilons = [epsilon for each in scores for epsilon in each.epsilons]
+        lines.append(
+            Sizes(
+                dataset=dataset,
+                records=int(shared_number(rows, STUDY, dataset, "records")),
+                rounds=int(shared_number(rows, STUDY, dataset, "rounds")),
+                trials=min(each.trials for each in scores),
+                network=f"{query_size(rows, STUDY, dataset):,} parameters",
+                epsilons=f"{min(epsilons):g} to {max(epsilons):g}",
+            )
+        )
+    return {"sizes": lines[0], "other_sizes": lines[1:]}
 
 
 def _outcomes(
@@ -112,19 +114,18 @@ def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Find
     rows = ok_rows(results.rows, STUDY, "true_epsilon_upper")
     learning = functools.partial(_learning, spent=rows, above=above, margin=margin)
     outcomes = _outcomes(found, learning)
-    datasets = sorted({dataset for own in found.values() for dataset in own})
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
         detail=(
             "The lead is the mean weighted F1 minus that of random parameters, or of a guess where "
-            f"that is more ({_guesses(datasets)}); a model with a lead of {margin:g} has learned. "
+            f"that is more ({_guesses(found)}); a model with a lead of {margin:g} has learned. "
             "Shown: how far leads stay below it (no model learns) or lie above it (some model "
             "learns). Where the true epsilon of all rounds proves what users send to be noise, no "
             "score is asked for. Epsilon is that of one release, as published."
         ),
         calibration="published",
-        sizes=_sizes(results.rows, datasets, _longest(found)),
+        **_sizes(results.rows, found),
     )
 
 
@@ -180,8 +181,8 @@ def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
     return set(zip(proven["mechanism"], proven["epsilon"], strict=True))
 
 
-def _guesses(datasets: Sequence[str]) -> str:
-    known = (name for name in datasets if name in MAJORITY)
+def _guesses(found: Mapping[str, Mapping[str, OfficialScores]]) -> str:
+    known = sorted({name for own in found.values() for name in own} & set(MAJORITY))
     return listed(f"{MAJORITY[name]:.3g} on {dataset_title(name)}" for name in known)
 
 
@@ -238,7 +239,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
             f"{' '.join(_towards_the_end(dataset, *item) for item in found.items() if item[1])}"
         ),
         calibration="both",
-        sizes=_sizes(rows, [dataset], _longest(found)),
+        **_sizes(rows, found),
     )
 
 
@@ -275,8 +276,6 @@ def parameter_order(
             _places, exception=exception, good_on=good_on, signal=signal, margin=margin
         ),
     )
-    datasets = sorted({dataset for own in found.values() for dataset in own})
-    scores = next(scores for own in found.values() for scores in own.values())
     return Finding(
         choice=CHOICE,
         outcomes=outcomes,
@@ -285,7 +284,7 @@ def parameter_order(
             f"description in tldp2025, with our choices where it leaves something open: {REBUILT}."
         ),
         calibration="published",
-        sizes=_sizes(results.rows, datasets, scores),
+        **_sizes(results.rows, found),
     )
 
 
@@ -370,7 +369,7 @@ def parameter_pairs(
         detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",
         calibration="published",
         because=f"Decided at Delta = {2 * CLIP:g}; LLAGP and DPHSGD are rebuilt.",
-        sizes=_sizes(results.rows, [dataset], scores),
+        **_sizes(results.rows, {"clip": {dataset: scores}}),
     )
 
 
@@ -394,7 +393,6 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
     }
     ends = {key: _deviation(key, END) for key in TLDP}
     shown = " and ".join(f"{mechanism_title(key)} {value:.1g}" for key, value in ends.items())
-    scores = next(iter(found.values()))
     return Finding(
         parts=[
             some("TLDP-L above TLDP-G somewhere", order(ahead, margin=margin)),
@@ -410,5 +408,5 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
             "4, whatever Delta is. Table 5 states less error for TLDP-G at every epsilon."
         ),
         calibration="published",
-        sizes=_sizes(results.rows, list(found), scores),
+        **_sizes(results.rows, {"clip": found}),
     )

@@ -17,13 +17,26 @@ from claims.verdicts import Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
-from paper_figures.over_epsilon import OUTSIDE, coinciding, draw_spread, outside_theorem
+from paper_figures.over_epsilon import (
+    OUTSIDE,
+    coinciding,
+    draw_spread,
+    outside_theorem,
+    trial_words,
+)
 from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
 from paper_figures.style import mechanism_title
 
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
+# Curves may pass below a label, and leave it readable.
+LABEL = {
+    "fontsize": 6,
+    "zorder": 6,
+    "bbox": {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"},
+}
+FALSE_CLAIM = "TLDP's claim is false for a whole tensor (tldp-thm1)."
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
 # The mechanisms that the paper compares, and the controls: its figures show them and its claims are
@@ -77,7 +90,9 @@ def score_figure(
     spread: pd.DataFrame,
     label: str,
     stated: Mapping[str, Mapping[str, Stated]],
+    sizes: Mapping[str, str],
     floors: Mapping[str, float] | None = None,
+    claimed: str = "claimed epsilon",
 ) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
@@ -87,18 +102,18 @@ def score_figure(
         label: What the scores are of; the title of the row follows.
         stated: The paper's scores by title of the row and by what they are for. They stand as stars
             in the panel as published.
-        floors: The score of a guess by title of the row; drawn where random answers have less.
+        sizes, floors, claimed: As in `draw_spread`, by title of the row.
     """
     shown = _by_panel(spread)
-    figure = draw_spread(shown, label, floors)
+    figure = draw_spread(shown, label, floors, sizes, claimed)
     rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
     for row, title in enumerate(rows):
         _mark(figure.axes[row * columns], stated.get(title, {}))
         for axis in figure.axes[row * columns + 1 : (row + 1) * columns]:
             if not axis.containers:
-                for line in list(axis.lines):
-                    line.remove()
+                for artist in [*axis.lines, *axis.patches]:
+                    artist.remove()
                 axis.set_axis_off()
                 words = "not run: the same noise\nas in the panel above"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
@@ -120,19 +135,20 @@ def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
 def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
     """The paper's scores: on a line below the epsilon that it states, or at the right end."""
     for words, (score, below) in stated.items():
+        axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
         text = f"paper, {words}: {score:g}"
         if below is None:
             # In axes coordinates along epsilon: the paper states few of its budgets.
             place = axis.get_yaxis_transform()
             star = {"markersize": 8, "transform": place, "clip_on": False}
             axis.plot(0.985, score, "*", color="black", **star)
-            kind = {"ha": "right", "va": "bottom", "fontsize": 6, "transform": place}
-            axis.text(0.955, score + 0.02, text, **kind)
+            kind = {"ha": "right", "va": "bottom", "transform": place}
+            axis.text(0.955, score + 0.02, text, **kind, **LABEL)
             continue
         least = axis.get_xlim()[0]
         axis.plot([least, below], [score, score], color="black", linewidth=1.5, zorder=4)
         axis.plot(math.sqrt(least * below), score, "*", color="black", markersize=8, zorder=5)
-        axis.text(below * 1.1, score - 0.06, text, fontsize=6, va="top")
+        axis.text(below * 1.1, score - 0.06, text, va="top", **LABEL)
         axis.set_xlim(left=least)
 
 
@@ -166,10 +182,8 @@ def at_equal_privacy(
 
 def trials_and_delta(spread: pd.DataFrame) -> str:
     """How many trials stand behind the means and ranges, at which delta."""
-    return (
-        f"mean and range over {int(spread['count'].max())} trials, delta "
-        f"{spread['delta'].iloc[0]:g}"
-    )
+    delta = f"delta {spread['delta'].iloc[0]:g}"
+    return f"mean and range over {trial_words(spread)}, {delta}"
 
 
 def sources(rows: pd.DataFrame, study: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
+    floor_words,
     spread_over_trials,
     trial_words,
     true_epsilons,
@@ -40,6 +41,35 @@ def test_bars_end_where_accuracy_does():
     (bar,) = figure.axes[0].collections
     (low, high) = bar.get_segments()[0][:, 1]
     assert (low, high) == pytest.approx((0, 1))
+
+
+def test_a_panel_names_the_curves_that_only_the_other_one_has():
+    cell = {"dataset": "mnist", "epsilon": 1.0, "mean": 0.6, "min": 0.5, "max": 0.7}
+    names = ("mvg", "imgm", "gaussian", "random-answer")
+    published = [cell | {"calibration": "published", "mechanism": name} for name in names]
+    exact = [cell | {"calibration": "exact", "mechanism": name} for name in names[:2]]
+    figure = draw_spread(
+        pd.DataFrame(published + exact), "test accuracy,", sizes={"mnist": "all records"}
+    )
+    left, right = ([text.get_text() for text in axis.texts] for axis in figure.axes)
+    assert left == []
+    assert right == ["no curve here: Classic Gaussian", "all records"]
+    labels = [axis.get_xlabel() for axis in figure.axes]
+    assert labels == ["claimed epsilon", "claimed and true epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("random", "floor", "words"),
+    [(0.61, 0.5, "; dashed: a guess"), (0.3, 0.5, "; dashed: a guess"), (0.5, 0.51, "")],
+)
+def test_a_floor_that_random_answers_do_not_have_is_drawn_and_told(random, floor, words):
+    cell = {"dataset": "imdb", "calibration": "published", "epsilon": 1.0}
+    level = {"mechanism": "random-answer", "mean": random, "min": random, "max": random}
+    spread = pd.DataFrame([cell | level])
+    assert floor_words(spread, {"imdb": floor}, "a guess") == words
+    axis = draw_spread(spread, "test accuracy,", {"imdb": floor}).axes[0]
+    drawn = {line.get_ydata()[0] for line in axis.lines}
+    assert drawn == ({random, floor} if words else {random})
 
 
 def test_trials_are_told_by_data_set_where_they_differ():

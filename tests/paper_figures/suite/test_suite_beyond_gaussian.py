@@ -35,6 +35,14 @@ def test_claims_are_told_with_their_truth(make_results, make_grid_rows):
     assert "delta 1e-05 claimed, 0.9 true" in words
 
 
+def test_a_delta_that_is_only_bounded_is_told_as_a_bound(make_results, make_grid_rows):
+    rows = make_grid_rows("plrv-o", {"32x32": 8.34e-8}, width=1.0)
+    drawn = claimed(make_results(rows))
+    (words,) = [text.get_text() for text in drawn.figure.axes[0].texts]
+    assert words == "delta 1e-05 claimed, at most 8.4e-08 true"
+    assert drawn.note.endswith("Without an open marker, as its bounds are too wide: PLRV-O.")
+
+
 def test_factors_of_what_is_better(make_results, make_grid_rows):
     drawn = better(make_results(make_grid_rows("gaussian", {"4x4": 1e-6})))
     table = drawn.data.set_index(["mechanism", "size"])["factor"]

@@ -81,8 +81,8 @@ def test_cost_has_both_calibrations_by_family(make_results, make_grid_rows):
     rows += make_grid_rows("laplace", {"2x2": 0.0, "4x4": 0.0})
     drawn = cost(make_results(rows))
     assert drawn.data.groupby(["family", "calibration"])["noise"].unique().map(list).to_dict() == {
-        ("Gaussian noise", "published"): [2.0],
-        ("Gaussian noise", "exact"): [1.0],
+        ("Approximate DP", "published"): [2.0],
+        ("Approximate DP", "exact"): [1.0],
         ("Pure DP", "published"): [2.0],
         ("Spherical, R1SMG", "published"): [2.0],
         ("Spherical, R1SMG", "exact"): [3.0],

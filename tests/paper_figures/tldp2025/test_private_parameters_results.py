@@ -42,7 +42,10 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     labels = [axis.get_ylabel() for axis in drawn.figure.axes]
     assert "F1 of MNIST, Delta = 256" in labels
     # The same noise at equal true privacy: the last panel says so.
-    assert "not run" in drawn.figure.axes[-1].texts[0].get_text()
+    words = [text.get_text() for text in drawn.figure.axes[-1].texts]
+    assert words[1].startswith("not run: the same noise")
+    # Beside it, how large the run is.
+    assert words[0].startswith("3,000 of 60,000 records")
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():

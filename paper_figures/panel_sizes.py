@@ -1,0 +1,98 @@
+"""How large a run is, beside the paper's: one entry per panel of the figures on learning."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from claims.judged_rows import listed
+from datasets.titles import dataset_title
+from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
+from paper_figures.mgm2021.numbers import (
+    HORIZONTAL_RECORDS,
+    HORIZONTAL_ROUNDS,
+    VERTICAL_RECORDS,
+)
+from paper_figures.r1smg2024.numbers import TRAINING
+from paper_figures.selections import ok_rows
+from paper_figures.tldp2025.numbers import RECORDS as TLDP_RECORDS
+from paper_figures.tldp2025.numbers import ROUNDS as TLDP_ROUNDS
+
+IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
+# Columns that count the rounds or epochs of a run.
+TURNS = ("round", "epoch")
+
+
+class Size(NamedTuple):
+    """Of a study on one data set; None where it has no such number, or was not run."""
+
+    records: float | None = None
+    turns: float | None = None
+    trials: int | None = None
+
+
+class Figure(NamedTuple):
+    """A figure with a panel per data set.
+
+    records, turns: The paper's training records, and rounds or epochs where it has several, by
+        data set.
+    """
+
+    paper: str
+    name: str
+    study: str
+    records: Mapping[str, int]
+    turns: Mapping[str, int] = {}
+
+
+FIGURES = (
+    Figure("mgm2021", "Figure 2", "federated_horizontal", HORIZONTAL_RECORDS, HORIZONTAL_ROUNDS),
+    Figure("mgm2021", "Figure 3", "federated_vertical", VERTICAL_RECORDS),
+    Figure("imgm2022", "Figure 1", "features", IMGM_RECORDS),
+    *(
+        Figure("r1smg2024", name, "dpsgd", {data: one.records}, {data: one.epochs})
+        for (data, one), name in zip(TRAINING.items(), ("Figure 7", "Figure 8"), strict=True)
+    ),
+    Figure("tldp2025", "Figure 1", "private_data", IMAGES),
+    Figure("tldp2025", "Figure 2", "private_features", IMAGES),
+    Figure("tldp2025", "Figure 3", "private_parameters", TLDP_RECORDS, TLDP_ROUNDS),
+)
+
+
+def size_here(rows: pd.DataFrame, study: str) -> Size:
+    """The size of a study on the one data set of the rows."""
+    own = ok_rows(rows, study, "records")
+    if own.empty:
+        return Size()
+    of_study = rows[rows["study"] == study]
+    metric = ok_rows(rows, study, "rounds")["value"]
+    counted = [of_study[name].max() for name in TURNS if name in of_study]
+    turns = [*metric, *(number for number in counted if pd.notna(number))]
+    return Size(own["value"].max(), max(turns, default=None), of_study["trial"].max() + 1)
+
+
+def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
+    """ "3,000 of 55,000 records, 4 of 25 rounds", "simulated data", or nothing."""
+    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
+    if (own["data_source"] == "simulated").any():
+        return "simulated data"
+    here, words = size_here(own, study), []
+    for figure in FIGURES:
+        if figure.study != study or dataset not in figure.records:
+            continue
+        for number, papers, unit in (
+            (here.records, figure.records[dataset], "records"),
+            (here.turns, figure.turns.get(dataset), "rounds"),
+        ):
+            if number is not None and papers is not None:
+                part = "all" if number == papers else f"{number:,.0f} of"
+                words.append(f"{part} {papers:,} {unit}")
+    return ", ".join(words)
+
+
+def missing_words(rows: pd.DataFrame, study: str) -> str:
+    """One sentence on the panels of the paper that this run lacks, or nothing."""
+    run = set(rows[rows["study"] == study]["dataset"])
+    panels = {dataset for each in FIGURES if each.study == study for dataset in each.records}
+    names = sorted(map(dataset_title, panels - run))
+    return f" The paper also has {listed(names)}, which this run lacks." if names else ""

@@ -1,0 +1,39 @@
+"""Words on the size of a run beside the paper's."""
+
+import pytest
+
+from paper_figures.panel_sizes import missing_words, size_words
+
+MNIST = {"study": "federated_horizontal", "dataset": "mnist", "mechanism": "idn"}
+
+
+def rows_of(make_results, records, rounds, **changed):
+    sizes = {"metric": "records", "value": records, "data_source": "official"}
+    last = {"metric": "test_accuracy", "value": 0.9, "round": rounds, "data_source": "official"}
+    return make_results([MNIST | sizes | changed, MNIST | last | changed]).rows
+
+
+@pytest.mark.parametrize(
+    ("records", "rounds", "words"),
+    [
+        (3000, 4, "3,000 of 55,000 records, 4 of 25 rounds"),
+        (55_000, 25, "all 55,000 records, all 25 rounds"),
+    ],
+)
+def test_the_size_of_a_run_stands_beside_the_papers(make_results, records, rounds, words):
+    assert size_words(rows_of(make_results, records, rounds), MNIST["study"], "mnist") == words
+
+
+def test_simulated_data_are_named_and_other_studies_have_no_size(make_results):
+    simulated = rows_of(make_results, 3000, 4, data_source="simulated")
+    assert size_words(simulated, MNIST["study"], "mnist") == "simulated data"
+    rows = rows_of(make_results, 3000, 4)
+    assert size_words(rows, MNIST["study"], "imdb") == ""
+    assert size_words(rows, "gradients", "mnist") == ""
+
+
+def test_panels_that_a_run_lacks_are_named(make_results):
+    rows = rows_of(make_results, 3000, 4)
+    sentence = " The paper also has Adult, CIFAR-10 and IMDB, which this run lacks."
+    assert missing_words(rows, MNIST["study"]) == sentence
+    assert missing_words(rows, "gradients") == ""
