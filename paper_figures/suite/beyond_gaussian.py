@@ -81,35 +81,36 @@ def _shown(row) -> str:
     if row.true == 0 and row.claimed > 0:
         return "under 1e-300"
     if row.lower < 0.9 * row.true:
-        return f"at most {rounded_up(row.true, 2)}"
+        return f"at most {rounded_up(row.upper, 2)}"
     return at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
     """One row per mechanism, the least published noise last."""
     gaussian = size / float(mu_for(epsilon, delta)) ** 2
-    loss, true, lower = (
+    loss, true, *ends = (
         ok_rows(rows, "guarantee", metric)
-        for metric in ("expected_loss", "true_delta", "true_delta_lower")
+        for metric in ("expected_loss", "true_delta", "true_delta_lower", "true_delta_upper")
     )
     records = []
     for mechanism in in_order(loss["mechanism"]):
         own = loss[loss["mechanism"] == mechanism].groupby("calibration")["value"].first()
-        reached, bounded = (
-            each[(each["mechanism"] == mechanism) & (each["calibration"] == "published")]
-            for each in (true, lower)
+        reached, lower, upper = (
+            each[(each["mechanism"] == mechanism) & (each["calibration"] == "published")]["value"]
+            for each in (true, *ends)
         )
         if "published" not in own or reached.empty:
             continue
         known = all_mechanisms().get(mechanism)
         pure = known is not None and known.guarantee in ("pure", "local")
-        stated, found = 0.0 if pure else delta, float(reached["value"].iloc[0])
+        stated, found = 0.0 if pure else delta, float(reached.iloc[0])
         records.append(
             {
                 "mechanism": mechanism,
                 "claimed": stated,
                 "true": found,
-                "lower": bounded["value"].max(),
+                "lower": lower.max(),
+                "upper": upper.min(),
                 # Rounding of the calibration, and of an exact zero.
                 "claim": FALSE if found > stated * (1 + 1e-6) + 1e-300 else TRUE,
                 "published": own["published"] / gaussian,

@@ -39,7 +39,7 @@ def test_a_delta_that_is_only_bounded_is_told_as_a_bound(make_results, make_grid
     rows = make_grid_rows("plrv-o", {"32x32": 8.34e-8}, width=1.0)
     drawn = claimed(make_results(rows))
     (words,) = [text.get_text() for text in drawn.figure.axes[0].texts]
-    assert words == "delta 1e-05 claimed, at most 8.4e-08 true"
+    assert words == "delta 1e-05 claimed, at most 1.7e-07 true"
     assert drawn.note.endswith("Without an open marker, as its bounds are too wide: PLRV-O.")
 
 
