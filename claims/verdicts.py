@@ -84,7 +84,7 @@ class Sizes:
     Args:
         dataset: The data set whose records, epochs and rounds these are, where there are several.
         records: Training or private records. A paper's may differ by data set: then a mapping from
-            the data set to the number; so may epochs and rounds.
+            the data set to the number; so may epochs, rounds and the network.
         epochs: Passes over the data.
         rounds: Rounds of federated learning.
         trials: Independent repetitions.
@@ -99,14 +99,14 @@ class Sizes:
     epochs: float | Mapping[str, float] | None = None
     rounds: int | Mapping[str, int] | None = None
     trials: int | None = None
-    network: str | None = None
+    network: str | Mapping[str, str] | None = None
     epsilons: str | None = None
 
     def on(self, dataset: str | None) -> Self:
         """The sizes on one data set."""
         chosen = {
             name: getattr(self, name).get(dataset)
-            for name in ("records", "epochs", "rounds")
+            for name in ("records", "epochs", "rounds", "network")
             if isinstance(getattr(self, name), Mapping)
         }
         return replace(self, dataset=dataset, **chosen)

@@ -25,6 +25,8 @@ ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
+# What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
+EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
 
 def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
@@ -54,7 +56,7 @@ def draw_spread(
     score: str,
     floors: Mapping[str, float] | None = None,
     sizes: Mapping[str, str] | None = None,
-    claimed: str = "claimed epsilon",
+    epsilons: Mapping[str, str] = EPSILONS,
 ) -> plt.Figure:
     """One panel per data set and calibration; controls are lines across every panel.
 
@@ -64,8 +66,9 @@ def draw_spread(
             which points have a hollow marker.
         score: What the means are of; the data set's name follows.
         floors: Score of a guess by data set; drawn where random answers have another one.
-        sizes: What was trained by data set, such as "3,000 of 55,000 records"; beside its panels.
-        claimed: What the epsilon of noise as published is.
+        sizes: What was trained by data set, such as "3,000 records (paper: 55,000)"; it stands
+            beside the panels.
+        epsilons: What the epsilon of a calibration is.
     """
     datasets = sorted(spread["dataset"].unique())
     calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
@@ -80,16 +83,16 @@ def draw_spread(
     for (i, j), axis in np.ndenumerate(axes):
         own = spread[spread["dataset"] == datasets[i]]
         _panel(axis, own, calibrations[j])
-        _floor(axis, own, (floors or {}).get(datasets[i]))
-        axis.set(ylim=_limits(own))
+        floor = (floors or {}).get(datasets[i])
+        _floor(axis, own, floor)
+        axis.set(ylim=_limits(own, floor))
         if j == 0:
             axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
         _name_missing(axis, own, calibrations[j])
         if i == 0:
             axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
-            exact = calibrations[j] == "exact"
-            axis.set_xlabel("claimed and true epsilon" if exact else claimed)
+            axis.set_xlabel(epsilons[calibrations[j]])
         if j == len(calibrations) - 1:
             kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": axis.transAxes}
             axis.text(1.02, 0.5, (sizes or {}).get(datasets[i], ""), **kind)
@@ -134,9 +137,10 @@ def floor_words(spread: pd.DataFrame, floors: Mapping[str, float], guess: str) -
     return f"; dashed: {guess}" if any(drawn) else ""
 
 
-def _limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Those of an accuracy, or closer where all scores of a data set lie in one half."""
-    low, high = rows["min"].min(), rows["max"].max()
+def _limits(rows: pd.DataFrame, floor: float | None) -> tuple[float, float]:
+    """Those of an accuracy, or closer where all that is drawn lies in one half."""
+    drawn = [floor] if _stands_out(rows, floor) else []
+    low, high = min([rows["min"].min(), *drawn]), max([rows["max"].max(), *drawn])
     if low > 0.5:
         return low - 0.02, min(1.0, high + 0.02)
     return 0.0, high + 0.02 if high < 0.5 else 1.0

@@ -72,7 +72,7 @@ def size_here(rows: pd.DataFrame, study: str) -> Size:
 
 
 def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
-    """ "3,000 of 55,000 records, 4 of 25 rounds", "simulated data", or nothing."""
+    """ "3,000 records (paper: 55,000), 4 rounds (paper: 25)", "simulated data", or nothing."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     if (own["data_source"] == "simulated").any():
         return "simulated data"
@@ -85,8 +85,7 @@ def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
             (here.turns, figure.turns.get(dataset), "rounds"),
         ):
             if number is not None and papers is not None:
-                part = "all" if number == papers else f"{number:,.0f} of"
-                words.append(f"{part} {papers:,} {unit}")
+                words.append(f"{number:,.0f} {unit} (paper: {papers:,})")
     return ", ".join(words)
 
 

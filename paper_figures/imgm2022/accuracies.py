@@ -11,6 +11,7 @@ from paper_figures.drawings import Drawn
 from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
+    floor_words,
     spread_over_trials,
     trial_words,
     true_epsilons,
@@ -47,7 +48,7 @@ def draw_accuracies(
     """Mean and range of a study's accuracies over epsilon, on every data set.
 
     Args:
-        title: The caption's first words; `more` are its last.
+        title: The caption's first words; `more` are its last, without a full stop.
         facts: As in `study_numbers`; `note` follows them.
         true: Of what IMGM's true epsilon is that the note ends with.
         floors: As in `draw_spread`.
@@ -59,6 +60,7 @@ def draw_accuracies(
     caption = (
         f"{title}, mean and range over {trial_words(spread)}, delta "
         f"{spread['delta'].iloc[0]:g}, on {data_and_sources(rows, study)}. {more}"
+        f"{floor_words(spread, floors or {}, 'the majority class')}."
     )
     worth = true_epsilons(spread, "imgm")
     note = (

@@ -32,8 +32,7 @@ def figure_1(results: Results) -> Drawn:
         "features that are released once",
         {"records": "released records", "public_records": "public records", "sampling_rate": "q"},
         more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
-        "mechanisms do. Dotted: without noise, and trained on random features; dashed: the "
-        "majority class.",
+        "mechanisms do. Dotted: without noise, and trained on random features",
         note="The network's body is trained on the public "
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "

@@ -35,7 +35,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
         "training",
         {"records": "training records", "sampling_rate": "q", "steps": "steps"},
         more="At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without "
-        "privacy, and random answers.",
+        "privacy, and random answers",
         note="Gradient descent on Poisson samples: a step "
         "clips every gradient to an l2 norm, which is the sensitivity, and releases their sum as "
         "one vector. On one vector the matrix mechanism is the classic Gaussian and IMGM the "

@@ -289,7 +289,7 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
             statement(
                 f"IMGM's region is larger, {words}",
                 min(ratios[zeta]) > 1,
-                f"MVG needs at least {rounded_down(min(ratios[zeta]), 3)} times the product",
+                f"MVG needs {rounded_down(min(ratios[zeta]), 3)} times the product or more at each",
             )
             for zeta, words in (("published", "zeta as published"), ("sqrt", "square root of zeta"))
         ],

@@ -125,7 +125,7 @@ def draw_accuracies(
     title: str,
     note: str,
     *,
-    claimed: str,
+    scope: str,
     equal: str,
     random: str = "random answers",
     lone: str = "",
@@ -138,7 +138,7 @@ def draw_accuracies(
     Args:
         title: The caption's first words: which figure, which study.
         note: What is released and how the budget is spent.
-        claimed: As in `draw_spread`.
+        scope: What the epsilon as published is that of.
         equal: One sentence for the caption about the panel at equal true privacy.
         random: What the line of the random answer is.
         lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
@@ -184,7 +184,11 @@ def draw_accuracies(
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
     beside = {name: size_words(rows, study, name) for name in datasets}
-    figure = draw_spread(bars, "test accuracy,", MAJORITY, beside, claimed)
+    epsilons = {
+        "published": f"claimed epsilon of {scope}",
+        "exact": "epsilon of the whole training (true: at most this)",
+    }
+    figure = draw_spread(bars, "test accuracy,", MAJORITY, beside, epsilons)
     _explain_lone_curves(figure, table, lone)
     return Drawn(caption, table, figure, note)
 

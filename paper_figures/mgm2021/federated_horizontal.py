@@ -53,7 +53,7 @@ def figure_2(results: Results) -> Drawn:
         "(Read literally, its Section 8.2 gives every element the whole share, with far less noise "
         "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
         "whole training at epsilon is delta. Training without privacy does not clip.",
-        claimed="claimed epsilon of the training",
+        scope="the whole training",
         equal="At equal true privacy all noise is Gaussian and differs only in how the budget is "
         "split among layers.",
     )

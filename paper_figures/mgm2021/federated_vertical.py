@@ -46,17 +46,17 @@ def figure_3(results: Results) -> Drawn:
         "bound on the true delta of the whole training at epsilon is delta. The bound composes all "
         "releases without amplification, because local models carry what they learned from a "
         "record into later batches.",
-        claimed=f"claimed epsilon of {_scope(results.rows)}",
+        scope=_scope(results.rows),
         random="training on random features",
         equal="At equal true privacy all mechanisms here add the same Gaussian noise, drawn as one "
         "curve.",
         lone="one curve for all mechanisms:\ntheir noise is the same",
     )
     for axis in drawn.figure.axes:
-        if axis.get_subplotspec().is_first_col():
+        if axis.get_subplotspec().is_first_col() and "published" in set(drawn.data["calibration"]):
             axis.axvspan(*VERTICAL_EPSILONS, color="grey", alpha=0.12, lw=0)
             place = {"transform": axis.get_xaxis_transform(), "va": "top", "fontsize": 6}
-            axis.text(VERTICAL_EPSILONS[0] * 1.05, 0.98, "the paper's epsilons", **place)
+            axis.text(VERTICAL_EPSILONS[0] * 1.05, 0.98, "paper", **place)
     return drawn
 
 

@@ -115,18 +115,18 @@ def figure_5(results: Results) -> Drawn:
     for axis, calibration in zip(sizes, calibrations, strict=True):
         own = losses[losses["calibration"] == calibration]
         _means_panel(axis, own, calibration)
-    _shape_panels(below.subplots(1, 2), losses[losses["calibration"] == calibrations[0]])
+    _shape_panels(below, losses[losses["calibration"] == calibrations[0]])
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     caption = (
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
         f"{losses['shape'].iloc[0]} count query, "
         f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
         "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histograms "
-        "and densities of L over its mean, the same at either calibration; the axis of the others "
-        "is far narrower."
+        "and densities of L over its mean, the same at either calibration; R1SMG has an axis of "
+        "its own."
     )
     note = (
-        "L is the loss before post-processing. The lower left panel ends at 5 times the mean, "
+        "L is the loss before post-processing. The lower panels end at 5 times the mean at most, "
         "which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur "
         "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
         "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
@@ -154,27 +154,28 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
     axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
 
 
-def _shape_panels(axes: np.ndarray, losses: pd.DataFrame) -> None:
+def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
     """Histogram and kernel density of L over its mean: R1SMG, and the others on their own scale."""
     mechanisms = in_order(losses["mechanism"])
-    own = [mechanism for mechanism in mechanisms if mechanism == "r1smg"]
     others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
-    for axis, names in zip(axes, (own, others), strict=True):
+    groups = [names for names in (in_order({*mechanisms} - {*others}), others) if names]
+    axes = part.subplots(1, len(groups), squeeze=False)[0]
+    for axis, names in zip(axes, groups, strict=True):
         lines = itertools.cycle(("-", "--", ":"))
         for mechanism, line in zip(names, lines, strict=False):
             values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
             ratio = values.to_numpy() / values.mean()
             low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
             grid = np.linspace(low, high, 500)
-            axis.hist(
-                ratio, np.linspace(low, high, 40), density=True, color=style.colour, alpha=0.25
-            )
+            bins = np.linspace(low, high, 40)
+            # Densities of all trials, those beyond the axis too.
+            weights = np.full(len(ratio), 1 / (len(ratio) * (bins[1] - bins[0])))
+            axis.hist(ratio, bins, weights=weights, color=style.colour, alpha=0.25)
             density = scipy.stats.gaussian_kde(ratio)(grid)
             axis.plot(grid, density, line, color=style.colour, label=style.title)
         axis.set(xlabel="L / mean of L", ylabel="density")
         axis.set_ylim(0)
-        axis.set_visible(bool(names))
-        axis.legend(*axis.get_legend_handles_labels(), fontsize=6)
+        axis.legend(fontsize=6)
 
 
 @drawing("r1smg2024_table1", kind="tables", needs=["count_query"])

@@ -152,7 +152,8 @@ def _families(
         part.suptitle(family, fontsize=8)
         entries = entries_of(axes.flat)
         own = look("r1smg").title
-        words = [f"{each} (left: epsilon x 1e-7)" if each == own else each for each in entries]
+        less = f"{own} (left: epsilon x {1 / PCA_RATIO:g})"
+        words = [less if each == own else each for each in entries]
         part.legend(entries.values(), words, loc="outside lower center", ncols=2, fontsize=6)
     if simulated:
         words = f"simulated data, not the paper's {dataset_title(PAPER_DATASET)}"

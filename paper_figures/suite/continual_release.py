@@ -16,7 +16,7 @@ from runs.results import Results
 
 STUDY = "continual_release"
 INDEPENDENT = "factorisation-identity"
-BANDED = "factorisation-banded"
+BANDED, DENSE = "factorisation-banded", "factorisation-dense"
 # The mechanism without a variant.
 DEFAULT, DEFAULT_TITLE = "factorisation", "Matrix factorisation (square root)"
 KEYS = ["dataset", "mechanism", "steps", "participations", "separation"]
@@ -51,8 +51,9 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
     for name in in_order(errors["mechanism"]):
         style = look(name)
         line = style.line | ({"label": DEFAULT_TITLE} if name == DEFAULT else {})
-        # Under one participation, banded is dense.
-        own = once[(once["mechanism"] == name) & (name != BANDED)]
+        # Under one participation, banded is dense, and hides it.
+        hides = name == BANDED and DENSE in set(once["mechanism"])
+        own = once[(once["mechanism"] == name) & (not hides)]
         own = own.sort_values("steps", kind="stable")
         left.plot(own["steps"], np.sqrt(own["mean_error"]), **line)
         if name == INDEPENDENT:
@@ -88,7 +89,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         f"{_budget_words(results.rows)}. In closed form, without data. Left: error of "
         f"{answer}. Middle and right: mean squared error over that of the best one drawn; "
         "identity lies outside. Dense is optimal for one participation only"
-        + (", where banded is the same." if BANDED in set(errors["mechanism"]) else ".")
+        + (", where banded is the same." if {BANDED, DENSE} <= set(errors["mechanism"]) else ".")
     ) + (
         ""
         if errors["known"].all()

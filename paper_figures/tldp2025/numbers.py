@@ -14,6 +14,12 @@ RECORDS = {
     "imdb": 25_000,
     "darknet2020": 113_184,
 }
+# Table 4; the paper links to MobileNetV2.
+NETWORKS = {
+    **dict.fromkeys(("mnist", "cifar10", "svhn"), "MobileNetV2"),
+    "imdb": "BiLSTM",
+    "darknet2020": "MLP",
+}
 # Sections 5.1 and 5.2.3: epochs of training, each a round in which private parameters are sent.
 ROUNDS = {"mnist": 10, "cifar10": 10, "svhn": 10, "imdb": 50, "darknet2020": 25}
 # Ranges of one element. Pixels are scaled to [0, 1] here, to (-1, 1) in eq. (17): the noise

@@ -18,6 +18,7 @@ from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.over_epsilon import (
+    EPSILONS,
     OUTSIDE,
     coinciding,
     draw_spread,
@@ -92,7 +93,7 @@ def score_figure(
     stated: Mapping[str, Mapping[str, Stated]],
     sizes: Mapping[str, str],
     floors: Mapping[str, float] | None = None,
-    claimed: str = "claimed epsilon",
+    epsilons: Mapping[str, str] = EPSILONS,
 ) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
@@ -102,21 +103,27 @@ def score_figure(
         label: What the scores are of; the title of the row follows.
         stated: The paper's scores by title of the row and by what they are for. They stand as stars
             in the panel as published.
-        sizes, floors, claimed: As in `draw_spread`, by title of the row.
+        sizes, floors, epsilons: As in `draw_spread`, by title of the row.
     """
     shown = _by_panel(spread)
-    figure = draw_spread(shown, label, floors, sizes, claimed)
+    figure = draw_spread(shown, label, floors, sizes, epsilons)
     rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
+    labels = [axis.get_xlabel() for axis in figure.axes[-columns:]]
+    lowest = figure.axes[-columns:]
     for row, title in enumerate(rows):
         _mark(figure.axes[row * columns], stated.get(title, {}))
-        for axis in figure.axes[row * columns + 1 : (row + 1) * columns]:
-            if not axis.containers:
+        for column, axis in enumerate(figure.axes[row * columns : (row + 1) * columns]):
+            if axis.containers:
+                lowest[column] = axis
+            else:
                 for artist in [*axis.lines, *axis.patches]:
                     artist.remove()
                 axis.set_axis_off()
                 words = "not run: the same noise\nas in the panel above"
                 axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
+    for axis, label in zip(lowest, labels, strict=True):
+        axis.set_xlabel(label)
     return figure
 
 

@@ -55,7 +55,7 @@ def test_a_panel_names_the_curves_that_only_the_other_one_has():
     assert left == []
     assert right == ["no curve here: Classic Gaussian", "all records"]
     labels = [axis.get_xlabel() for axis in figure.axes]
-    assert labels == ["claimed epsilon", "claimed and true epsilon"]
+    assert labels == ["claimed epsilon", "epsilon (true: at most this)"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,8 @@ def test_a_floor_that_random_answers_do_not_have_is_drawn_and_told(random, floor
     axis = draw_spread(spread, "test accuracy,", {"imdb": floor}).axes[0]
     drawn = {line.get_ydata()[0] for line in axis.lines}
     assert drawn == ({random, floor} if words else {random})
+    low, high = axis.get_ylim()
+    assert low < min(drawn) <= max(drawn) < high
 
 
 def test_trials_are_told_by_data_set_where_they_differ():

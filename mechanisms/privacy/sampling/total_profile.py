@@ -371,7 +371,9 @@ def _sum_of_largest(runs: Iterable[SampledRun], side: int = 1) -> float:
     losses = [(run.steps, _largest(run, side)) for run in runs]
     if any(loss == math.inf for _, loss in losses):
         return math.inf
-    return side * written_above(side * sum((n * written(loss) for n, loss in losses), Fraction(0)))
+    exact = sum((n * written(loss) for n, loss in losses), Fraction(0))
+    # 0.0 is added, as -0.0 is no bound to show.
+    return side * written_above(side * exact) + 0.0
 
 
 def _largest(run: SampledRun, side: int = 1) -> float:
@@ -379,8 +381,8 @@ def _largest(run: SampledRun, side: int = 1) -> float:
     loss = run.step.largest_loss
     if run.rate == 1 or not math.isfinite(loss):
         return loss
-    # Each function below is within an ulp, and none enlarges the error before it.
-    return _amplified(run.rate, loss) * (1 + side * 2.0**-50)
+    # The decimal that is meant is next to its float at most; each function is within an ulp.
+    return _amplified(run.rate, math.nextafter(loss, side * math.inf)) * (1 + side * 4 * ULP)
 
 
 def _amplified(rate: float, loss: float) -> float:

@@ -45,7 +45,7 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     words = [text.get_text() for text in drawn.figure.axes[-1].texts]
     assert words[1].startswith("not run: the same noise")
     # Beside it, how large the run is.
-    assert words[0].startswith("3,000 of 60,000 records")
+    assert words[0].startswith("3,000 records (paper: 60,000)")
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():

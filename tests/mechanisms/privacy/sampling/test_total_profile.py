@@ -265,8 +265,18 @@ def test_what_is_known_of_one_release_bounds_the_total_from_below():
     )
 
 
-@pytest.mark.parametrize("rate", [1.0, 0.3, 1e-6])
-@pytest.mark.parametrize("losses", [(0.1, 1 / 3), (1e-7, 2.3, 1e5), (5.1, 0.7, 0.1)])
+@pytest.mark.parametrize("rate", [1.0, 0.3, 1e-6, 1e-9, 1e-30])
+@pytest.mark.parametrize(
+    "losses",
+    # The last two are near -ln(rate), which magnifies the half ulp of a decimal's float.
+    [
+        (0.1, 1 / 3),
+        (1e-7, 2.3, 1e5),
+        (5.1, 0.7, 0.1),
+        (20.11421508670834, 0.1),
+        (12.44574741223503, 0.1),
+    ],
+)
 def test_the_whole_pure_loss_is_within_bounds_to_the_last_digit(rate, losses):
     """Of losses and bounds as decimals, as they are written."""
     steps = (3, 7, 11)
@@ -276,7 +286,15 @@ def test_the_whole_pure_loss_is_within_bounds_to_the_last_digit(rate, losses):
         each = [mpmath.log1p(loss) for loss in sampled]
         truth = sum(n * loss for n, loss in zip(steps, each, strict=False))
         lower, _, upper = (mpmath.mpf(repr(float(each))) for each in found.epsilon(0.0))
-        assert lower <= truth <= upper <= lower * (1 + mpmath.mpf("1e-14"))
+        # mpmath rounds to 50 digits.
+        rounding = truth * mpmath.mpf("1e-45")
+        assert lower - rounding <= truth <= upper + rounding
+        assert upper <= lower * (1 + mpmath.mpf("1e-13"))
+
+
+def test_a_pure_bound_of_zero_has_no_sign():
+    found = total([run(GaussianProfile(mu=0.5)), run(GaussianProfile(mu=0.5), rate=0.5)])
+    assert math.copysign(1.0, found.epsilon(0.0).lower) == 1.0
 
 
 def test_adjacencies_do_not_mix():
