@@ -72,7 +72,7 @@ def size_here(rows: pd.DataFrame, study: str) -> Size:
 
 
 def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
-    """ "3,000 records (paper: 55,000), 4 rounds (paper: 25)", "simulated data", or nothing."""
+    """Lines such as "3,000 records (paper: 55,000)", or "simulated data"; "" where not known."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     if (own["data_source"] == "simulated").any():
         return "simulated data"
@@ -86,7 +86,7 @@ def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
         ):
             if number is not None and papers is not None:
                 words.append(f"{number:,.0f} {unit} (paper: {papers:,})")
-    return ", ".join(words)
+    return ",\n".join(words)
 
 
 def missing_words(rows: pd.DataFrame, study: str) -> str:

@@ -16,8 +16,8 @@ def rows_of(make_results, records, rounds, **changed):
 @pytest.mark.parametrize(
     ("records", "rounds", "words"),
     [
-        (3000, 4, "3,000 records (paper: 55,000), 4 rounds (paper: 25)"),
-        (60_000, 25, "60,000 records (paper: 55,000), 25 rounds (paper: 25)"),
+        (3000, 4, "3,000 records (paper: 55,000),\n4 rounds (paper: 25)"),
+        (60_000, 25, "60,000 records (paper: 55,000),\n25 rounds (paper: 25)"),
     ],
 )
 def test_the_size_of_a_run_stands_beside_the_papers(make_results, records, rounds, words):
