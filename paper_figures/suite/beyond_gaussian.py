@@ -71,8 +71,9 @@ def claimed(results: Results) -> Drawn:
         "where the claim is false."
     )
     wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
-    note = f" Without an open marker, as no rescaled noise is known: {listed(wide)}."
-    note = note if 0 < len(wide) < len(table) else ""
+    note = ""
+    if 0 < len(wide) < len(table):
+        note = f" Without an open marker, as no rescaled noise is known: {listed(wide)}."
     table = table.assign(size=size, epsilon=epsilon, delta=delta)
     return Drawn(caption, table, figure, QUERY + note)
 
