@@ -1,7 +1,6 @@
 """Lemmas 1 to 3 of imgm2022, and what it says of directional noise, in closed form."""
 
 import math
-from typing import Literal
 
 import numpy as np
 import scipy
@@ -9,7 +8,7 @@ import scipy
 from claims.comparisons import statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.verdicts import Finding, Outcome
+from claims.verdicts import Finding
 from mechanisms import Budget
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
@@ -84,40 +83,48 @@ def loss_condition(
 
 
 @judge
-def split_of_the_smallest(
-    *, shape: Shape, split: Positive, readings: dict[Literal["equal", "kept"], str]
-) -> Finding:
+def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
     """Section 4.1: smallest singular values `split` and 1 / `split` of the factors, not 1 and 1.
 
-    The paper does not say what becomes of the other singular values: they may stay equal to the
-    smallest of their factor, as in eq. (13), or keep their values.
+    The paper calls this an exception to "any direction change would increase the noise overhead".
+    The other singular values stay equal to the smallest of their factor, as in eq. (13), or keep
+    values that are larger. Either way the noise is to move without more of it.
     """
-    kept = max(split, 1 / split)
-
-    def deviations(rows: float, columns: float, others: str) -> np.ndarray:
-        factors = [
-            [least, *[least if others == "equal" else kept] * (size - 1)]
-            for size, least in zip(shape, (rows, columns), strict=True)
-        ]
-        return np.outer(*factors)
-
-    outcomes = []
-    for others, words in readings.items():
-        change = deviations(split, 1 / split, others) / deviations(1, 1, others)
-        least, most = (extreme**2 for extreme in (change.min(), change.max()))
-        shown = f"{least:.4g} to {most:.4g} times the variance of an element"
-        changes = statement("another split changes the noise:", most > least, shown)
-        outcomes.append(Outcome(choice=words, parts=(changes,)))
+    parts = []
+    for words, kept in {
+        "equal to the smallest": 0.0,
+        "kept at larger values": max(split, 1 / split),
+    }.items():
+        before, after = (_variances(shape, least, kept) for least in ((1, 1), (split, 1 / split)))
+        change, overhead = after / before, after.sum() / math.prod(shape)
+        moves = bool(change.max() > change.min() * (1 + 1e-12))
+        parts.append(
+            statement(
+                f"with other singular values {words}, noise moves without more of it:",
+                moves and bool(overhead <= 1 + 1e-12),
+                f"an element has {change.min():.4g} to {change.max():.4g} times its variance, and "
+                f"E||Z||^2 is {overhead:.4g} times that of i.i.d. noise",
+            )
+        )
     return Finding(
-        choice="the other singular values of the two factors",
-        outcomes=outcomes,
+        parts=parts,
         detail=(
             f"Smallest singular values {split:g} and {1 / split:g} against 1 and 1: both meet "
             "Theorem 2 with equality. An element of the noise has the product of a singular value "
-            f"of either factor as its standard deviation. Values that are kept are {kept:g}. No "
-            "element has less noise than i.i.d. noise (imgm-directions)."
+            "of either factor as its standard deviation; each is at least the product of the "
+            "smallest. So E||Z||^2 is at least mn times its square, and equal to it only where all "
+            "elements are alike: then a split changes nothing."
         ),
     )
+
+
+def _variances(shape: tuple[int, int], least: tuple[float, float], kept: float) -> np.ndarray:
+    """Of the elements; one singular value of a factor is `least`, others too or larger: `kept`."""
+    rows, columns = (
+        np.array([low, *[max(low, kept)] * (size - 1)])
+        for size, low in zip(shape, least, strict=True)
+    )
+    return np.outer(rows, columns) ** 2
 
 
 @judge

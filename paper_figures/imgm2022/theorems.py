@@ -12,7 +12,7 @@ from claims.comparisons import number, statement, universal
 from claims.guarantee import verified
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.verdicts import Finding, Outcome
+from claims.verdicts import Finding
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import mu_for
@@ -155,13 +155,13 @@ def mvg_limit(
 ) -> Finding:
     """Eq. (16): the exponent of mn in MVG's bound, s and gamma fixed.
 
-    The paper does not say how the smaller side r grows: the same numbers of elements as matrices of
-    a fixed r, and as squares.
+    The paper states it for mn to infinity, however the sides grow: the same numbers of elements as
+    matrices of a fixed smaller side, and as squares.
     """
     fixed = [(m, columns) for m in rows]
     square = [(math.isqrt(m * n),) * 2 for m, n in fixed]
-    outcomes = []
-    for words, shapes in {f"fixed, at {columns}": fixed, "that of square matrices": square}.items():
+    parts = []
+    for words, shapes in {f"smaller side {columns}": fixed, "square matrices": square}.items():
         bounds = [
             precision_bound(
                 Query(shape=shape, l2_sensitivity=1.0, frobenius_bound=1.0),
@@ -171,11 +171,9 @@ def mvg_limit(
             for shape in shapes
         ]
         found = power(bounds, [math.prod(shape) for shape in shapes])
-        part = number("exponent of mn", found, exponent, tolerance)
-        outcomes.append(Outcome(choice=words, parts=(part,)))
+        parts.append(number(f"exponent of mn, {words}:", found, exponent, tolerance))
     return Finding(
-        choice="the smaller side r as the number of elements grows",
-        outcomes=outcomes,
+        parts=parts,
         detail=(
             f"mvg2018's right-hand side with its zeta, s = gamma = 1, ({epsilon:g}, "
             f"{delta:g}), between mn = {math.prod(fixed[0]):.1g} and "

@@ -80,22 +80,27 @@ def test_lemmas_of_imgm():
     assert matrices.verdict == "contradicted"
 
 
-@pytest.mark.parametrize("split", [4.0, 0.5])
-def test_only_other_singular_values_that_are_kept_leave_a_choice(split):
-    readings = {"equal": "equal to the smallest", "kept": "kept"}
-    found = split_of_the_smallest(shape=(2, 3), split=split, readings=readings)
-    assert [outcome.verdict for outcome in found.outcomes] == ["contradicted", "confirmed"]
-    assert found.verdict == "depends"
+@pytest.mark.parametrize("split", [4.0, 0.5, 3.0])
+def test_a_split_moves_noise_only_with_more_of_it(split):
+    equal, kept = split_of_the_smallest(shape=(2, 3), split=split).parts
+    assert equal.verdict == kept.verdict == "contradicted"
+    assert equal.found == (
+        "an element has 1 to 1 times its variance, and E||Z||^2 is 1 times that of i.i.d. noise"
+    )
     # The row of the smallest value has split^2 times the variance, its column 1/split^2 times.
     least, most = sorted((split**-2, split**2))
-    assert found.outcomes[1].parts[0].found.startswith(f"{least:.4g} to {most:.4g} times")
-    # Of one element all singular values are the smallest; and 1 is no other split.
-    assert split_of_the_smallest(shape=(1, 1), split=split, readings=readings).verdict == (
-        "contradicted"
-    )
-    assert split_of_the_smallest(shape=(2, 3), split=1.0, readings=readings).verdict == (
-        "contradicted"
-    )
+    assert kept.found.startswith(f"an element has {least:.4g} to {most:.4g} times its variance")
+    # All other values are the larger k: (split^2 + k^2) (split^-2 + 2 k^2) over 6 elements.
+    k = max(split, 1 / split)
+    overhead = (split**2 + k**2) * (split**-2 + 2 * k**2) / 6
+    assert f"E||Z||^2 is {overhead:.4g} times" in kept.found
+
+
+def test_where_no_value_can_be_larger_a_split_moves_nothing():
+    for shape, split in (((1, 1), 4.0), ((2, 3), 1.0)):
+        for part in split_of_the_smallest(shape=shape, split=split).parts:
+            assert part.verdict == "contradicted"
+            assert part.found.startswith("an element has 1 to 1 times its variance")
 
 
 def test_lemmas_of_mgm():
