@@ -113,7 +113,7 @@ def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:
 
 def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
     """A panel per metric and calibration."""
-    calibrations = list(CALIBRATION_LINES)
+    calibrations = [each for each in CALIBRATION_LINES if each in set(means["calibration"])]
     axes = part.subplots(1, len(METRICS) * len(calibrations), sharex=True)
     panels = itertools.product(METRICS, calibrations)
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
@@ -134,9 +134,9 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
             axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
         _write_one_curve(axis, panel)
-    for pair in zip(axes[::2], axes[1::2], strict=True):
-        limits = np.array([axis.get_ylim() for axis in pair])
-        for axis in pair:
+    for of_metric in np.split(axes, len(METRICS)):
+        limits = np.array([axis.get_ylim() for axis in of_metric])
+        for axis in of_metric:
             axis.set_ylim(limits.min(), limits.max())
     axes[0].set_ylabel("RMSE, pickups")
     entries = entries_of(axes)
