@@ -98,14 +98,14 @@ def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
         before, after = (_variances(shape, least, kept) for least in ((1, 1), (split, 1 / split)))
         change, overhead = after / before, after.sum() / math.prod(shape)
         moves = bool(change.max() > change.min() * (1 + 1e-12))
-        parts.append(
-            statement(
-                f"with other singular values {words}, noise moves without more of it:",
-                moves and bool(overhead <= 1 + 1e-12),
-                f"an element has {change.min():.4g} to {change.max():.4g} times its variance, and "
-                f"E||Z||^2 is {overhead:.4g} times that of i.i.d. noise",
-            )
+        found = (
+            f"an element has {change.min():.4g} to {change.max():.4g} times its variance, and "
+            f"E||Z||^2 is {overhead:.4g} times that of i.i.d. noise"
+            if moves
+            else "every element keeps its variance"
         )
+        name = f"with other singular values {words}, noise moves without more of it:"
+        parts.append(statement(name, moves and bool(overhead <= 1 + 1e-12), found))
     return Finding(
         parts=parts,
         detail=(

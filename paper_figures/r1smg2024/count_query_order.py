@@ -13,7 +13,7 @@ import scipy
 from claims.comparisons import ratios
 from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, pick
-from claims.judges import judge
+from claims.judges import Positive, judge
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from paper_figures.r1smg2024.count_query import (
     budget_sizes,
@@ -29,16 +29,24 @@ from runs.results import Results
 
 @judge(studies=("count_query",))
 def count_order(
-    results: Results, *, others: list[str], comparable: list[str], factor: float, better: str
+    results: Results,
+    *,
+    others: tuple[str, ...] = (),
+    comparable: tuple[str, ...] = (),
+    factor: Positive = 1.0,
+    better: str | None = None,
 ) -> Finding:
     """Figure 4: other noise against R1SMG, by the ratio of L after post-processing.
 
     R1SMG's mean and median are the exact ones: its L has heavy tails, so that a mean over trials is
     far off, and that of a typical map is below the mean. The paper shows one map each and does not
-    say by what measure errors are comparable: the squared error and its root, in the mean, and the
-    squared error in the median are asked to lie within a factor.
+    say by what measure: the squared error and its root, in the mean, and the squared error in the
+    median are compared.
 
-    R1SMG may also be better than one that is said to be comparable.
+    Args:
+        others: Noise that R1SMG is better than.
+        comparable: Noise that R1SMG is at most `factor` times as bad as; it may also be better.
+        better: One of these that is better than R1SMG.
     """
     rows = official_counts(results.rows)
     exact, typical = _expected_after_masking(rows), _median_after_masking(rows)
@@ -47,17 +55,16 @@ def count_order(
     frames = by_mechanism(rows, present, "loss_postprocessed")
     means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
     measures = {
-        f"squared error within a factor of {factor:g}": means,
-        f"root mean squared error within a factor of {factor:g}": {
-            key: _rooted(effect) for key, effect in means.items()
-        },
-        f"squared error of a typical map (median) within a factor of {factor:g}": {
+        "mean squared error": means,
+        "root mean squared error": {key: _rooted(effect) for key, effect in means.items()},
+        "squared error of a typical map (median)": {
             key: _log_ratio(frames[key], typical, _log_median) for key in present
         },
     }
     bounds = dict.fromkeys(others, (1.0, math.inf))
     bounds |= {key: (1 / factor, math.inf) for key in comparable}
-    bounds[better] = (1 / factor, 1.0)
+    if better is not None:
+        bounds[better] = (1 / factor, 1.0)
     outcomes = []
     for measure, effects in measures.items():
         parts = ratios(
@@ -73,7 +80,7 @@ def count_order(
     )
     sampled = frames["r1smg"]["value"].mean()
     return Finding(
-        choice="what makes errors comparable",
+        choice="how errors are measured",
         outcomes=outcomes,
         detail=(
             f"Official pickups, {budget_words()}; ratio of the mean of L, after post-processing, "

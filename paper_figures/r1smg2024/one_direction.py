@@ -62,8 +62,9 @@ def one_coefficient(*, setting: str) -> Finding:
 def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
     """Property 1: whether the noise that (epsilon, delta)-DP needs can stay the same as M grows.
 
-    The property says that it can, and explains it by elements that depend on each other; the
-    mechanism is stated for every query. Both readings are outcomes.
+    The paper derives the property from R1SMG, which it states for every query, and explains it by
+    elements that depend on each other, with which it is possible. Both readings are outcomes: a
+    query that refutes the property for all, and one that shows it possible.
     """
     budget = stated_setting(setting).budget
     small, large = sizes
@@ -85,10 +86,10 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
         f"M = {small:g}",
     )
     return Finding(
-        choice="which differences neighbours may have",
+        choice='what "can" covers',
         outcomes=(
-            Outcome(choice="in every direction", parts=(every,)),
-            Outcome(choice="along one known direction, all elements alike", parts=(one,)),
+            Outcome(choice="every query: neighbours differ in every direction", parts=(every,)),
+            Outcome(choice="some query: neighbours differ along one direction", parts=(one,)),
         ),
         detail=(
             f"({budget.epsilon:g}, {budget.delta:g})-DP. In every direction: any mechanism, "
@@ -99,9 +100,10 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
             "shifts in a row, the variance along any unit vector is at least the maximum over k of "
             "(k s)^2 (1 - t)/8, with t the total variation distance that the guarantee of k shifts "
             f"allows; the sum over a basis grows as M. The noise that is enough at M = {small:g} "
-            "is the analytic Gaussian's. Along one direction: the analytic Gaussian's noise for a "
-            "scalar, along that direction alone. The least noise is the same at every M there: a "
-            "release projected on the direction is one of a scalar, with no more noise."
+            "is the analytic Gaussian's. Along one direction, all elements alike: the analytic "
+            "Gaussian's noise for a scalar, along that direction alone. The least noise is the "
+            "same at every M there: a release projected on the direction is one of a scalar, with "
+            "no more noise."
         ),
         sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, judge
-from claims.verdicts import Finding, Outcome, Part
+from claims.verdicts import Finding, Part
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.box_query import box_query
@@ -232,42 +232,34 @@ def constant_factor(
 def error_growth(
     *, epsilon: Epsilon, width: Positive, sides: list[int], stated: int, tolerance: float
 ) -> Finding:
-    """How TLDP's expected error grows with I: by itself, and over that of noise on all components.
+    """How TLDP's error over that of noise on all components changes with I.
 
-    The latter by the noise that the paper defines, and by the entries of its Table 5, from which it
-    concludes the order.
+    By the entries of Table 5, from which the paper concludes the order, and by the noise that it
+    defines, which Theorem 2 compares.
     """
     counts = [side**2 for side in sides]
     errors = pd.DataFrame([_root_errors(side, epsilon, width) for side in sides])
     entries = pd.DataFrame([stated_errors((side, side), epsilon, width) for side in sides])
-
-    def of_order(name: str, values: pd.Series) -> Part:
-        return _at_most(name, power(list(values), counts), stated, tolerance)
-
     pairs = dict(zip(KINDS, ("laplace", "gaussian"), strict=True))
-    over = {
-        words: tuple(
-            of_order(f"{KINDS[key]} over {ENTRIES[other]}", table[key] / table[other])
-            for key, other in pairs.items()
+    parts = [
+        _at_most(
+            f"{words}, {KINDS[key]} over {ENTRIES[other]}",
+            power(list(table[key] / table[other]), counts),
+            stated,
+            tolerance,
         )
-        for words, table in {"by the paper's noise": errors, "by Table 5": entries}.items()
-    }
-    alone = tuple(of_order(name, errors[key]) for key, name in KINDS.items())
-    outcomes = (
-        Outcome(choice="TLDP's error itself", parts=alone),
-        *(
-            Outcome(choice=f"TLDP's error over that of noise on all components, {words}", parts=own)
-            for words, own in over.items()
-        ),
-    )
+        for words, table in {"by Table 5": entries, "by Theorem 2's noise": errors}.items()
+        for key, other in pairs.items()
+    ]
+    alone = listed(f"I^{power(list(errors[key]), counts):.4g} ({KINDS[key]})" for key in KINDS)
     return Finding(
-        choice="what is of order 1/I",
-        outcomes=outcomes,
+        parts=parts,
         detail=(
             f"Exponents of I between I = {counts[0]} and {counts[1]} at epsilon {epsilon:g}, "
             "of sqrt(E||Z||^2) of the noise that the paper defines, and of its entries. Table 5 "
             "states sqrt((1 - p) I) for both variants and I sqrt(I) for both mechanisms beside "
-            "them; the paper's Gaussian variance grows as I only, and its error as I."
+            "them; the paper's Gaussian variance grows as I only, and its error as I. By itself, "
+            f"TLDP's error grows as {alone}."
         ),
         calibration="published",
     )

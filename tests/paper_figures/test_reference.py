@@ -32,15 +32,19 @@ KNOWN = {
         "correlated-guarantee correlated-variance elliptic-guarantee inid-guarantee-gaussian "
         "inid-smaller inid-laplace-smaller gaussmix-guarantee privunit-guarantee privunit-error "
         "plrvo-guarantee spherical-low bandmf-guarantee bandmf-columns bandmf-rows bsr-earliest "
-        "counting-max counting-mean"
+        "counting-max counting-mean mgm-upload-sensitivity"
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
-        "jacobian-unclipped jacobian-unclipped-gaussian jacobian-plan gengauss-dimension"
+        "jacobian-unclipped jacobian-unclipped-gaussian jacobian-plan gengauss-dimension "
+        "imgm-tradeoff"
     ),
     # A false guarantee, or a wrong order, beside a true statement each.
-    PARTLY: "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten",
-    DEPENDS: "r1-s2 tldp-error-order",
+    PARTLY: (
+        "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten tldp-error-order "
+        "imgm-mvg-limit"
+    ),
+    DEPENDS: "r1-s2 r1-property1",
 }
 
 

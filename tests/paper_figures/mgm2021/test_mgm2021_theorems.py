@@ -60,13 +60,18 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
         ({"features": {"adult": [1, 10]}}, CONFIRMED, CONFIRMED),
     ],
 )
-def test_what_one_record_changes_of_a_batch_decides(arguments, own_row, expected):
+def test_what_one_record_changes_of_the_features_decides(arguments, own_row, expected):
     given = CLAIMS["mgm-sensitivities"].arguments | arguments
-    found = stated_sensitivities.uploads_and_features(**given)
-    row, batch = (outcome.parts for outcome in found.outcomes)
-    assert (row[0].verdict, row[-1].verdict) == (CONFIRMED, own_row)
-    assert {part.verdict for part in batch} == {CONFIRMED}
+    found = stated_sensitivities.features_of_a_batch(**given)
+    assert [outcome.verdict for outcome in found.outcomes] == [own_row, CONFIRMED]
     assert found.verdict == expected
+
+
+def test_uploads_have_the_stated_sensitivity_and_no_other(monkeypatch):
+    arguments = CLAIMS["mgm-upload-sensitivity"].arguments
+    assert stated_sensitivities.clipped_uploads(**arguments).verdict == CONFIRMED
+    monkeypatch.setattr(stated_sensitivities, "_between_corners", lambda shape, limits: 1.0)
+    assert stated_sensitivities.clipped_uploads(**arguments).verdict == CONTRADICTED
 
 
 def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():
