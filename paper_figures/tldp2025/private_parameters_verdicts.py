@@ -52,10 +52,10 @@ from studies.private_parameters import USERS
 END = 1e8
 # The values of the column `range`, and what the noise is then for.
 RANGES = {
-    "clip": f"Delta = 2 C = {2 * CLIP:g}, of eq. (19)",
+    "clip": f"Delta = 2 C = {2 * CLIP:g}, implied by eq. (19)",
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
-CHOICE = "Delta, the range of a parameter: 2 C in eq. (19), another one in Table 4"
+CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
 # The better one first.
 Pair = tuple[str, str]
 REBUILT = "LLAGP is rebuilt from two sentences"
@@ -237,6 +237,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
             f"0.333. At equal true privacy of all rounds, TLDP reaches at most {exact:.3g}. "
             "Parameters lie in [-1, 1]. "
             f"{' '.join(_towards_the_end(dataset, *item) for item in found.items() if item[1])}"
+            f"{_no_epsilon_apart(dataset, query_size(rows, STUDY, dataset), scores)}"
         ),
         calibration="both",
         **_sizes(rows, found),
@@ -253,6 +254,32 @@ def _towards_the_end(dataset: str, delta_range: str, own: dict[str, OfficialScor
         for at in scores.epsilons[-2:]
     )
     return f"With Delta = {width:,.0f}: {'; '.join(ends)}."
+
+
+def laplace_below_tldp_g(size: int) -> float:
+    """The epsilon from which Laplace noise on a query of `size` elements is below TLDP-G's.
+
+    Standard deviations sqrt(2) M Delta / epsilon and Delta / sqrt(2 epsilon), whatever Delta is.
+    """
+    return 4.0 * size**2
+
+
+def _no_epsilon_apart(dataset: str, size: int, scores: OfficialScores) -> str:
+    """Whether TLDP-G learns at an epsilon at which Laplace does not, with the Delta of Table 4.
+
+    Where Laplace has more noise, TLDP-G has at least so much; at the range of a parameter its score
+    with less noise is known. Nothing where it is with more.
+    """
+    meeting, width = laplace_below_tldp_g(size), width_of(dataset, "stated")
+    first = scores.epsilons[0]
+    least, known = (d / math.sqrt(2 * e) for d, e in ((width, meeting), (2 * CLIP, first)))
+    if known > least:
+        return ""
+    return (
+        f" Laplace noise is below TLDP-G's from epsilon 4 M^2 = {meeting:.3g}, whatever Delta is. "
+        f"With Delta = {width:,}, TLDP-G's has a standard deviation above {least:.3g} until then; "
+        f"with {known:.3g}, its score is {scores.score('tldp-g', first).value:.3g}."
+    )
 
 
 def _rebuilt(mechanism: str, part: Part) -> Part:

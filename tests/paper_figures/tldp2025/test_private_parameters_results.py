@@ -3,8 +3,15 @@
 import pandas as pd
 import pytest
 
+from claims.judged_rows import calibrated
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.private_parameters import figure_3
-from paper_figures.tldp2025.private_parameters_verdicts import _noise_alone, parameter_pairs
+from paper_figures.tldp2025.private_parameters_verdicts import (
+    _noise_alone,
+    laplace_below_tldp_g,
+    parameter_pairs,
+)
 
 
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
@@ -46,6 +53,22 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert words[1].startswith("not run: the same noise")
     # Beside it, how large the run is.
     assert words[0].startswith("3,000 records (paper: 60,000)")
+
+
+@pytest.mark.parametrize("width", [2.0, 400_001.0])
+def test_laplace_noise_falls_below_that_of_tldp_g(width):
+    query, meeting = box_query((1, 50), 0.0, width), laplace_below_tldp_g(50)
+
+    def ratio(epsilon):
+        noises = (
+            calibrated(key, query, Budget(epsilon=epsilon)).expected_loss()
+            for key in ("laplace", "tldp-g")
+        )
+        return next(noises) / next(noises)
+
+    assert ratio(meeting) == pytest.approx(1, rel=1e-6)
+    assert ratio(meeting / 2) > 1.5
+    assert ratio(2 * meeting) < 0.75
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
