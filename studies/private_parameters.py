@@ -104,6 +104,8 @@ RANGE = Coordinate(
     choice="Range of a parameter",
 )
 USERS = 3
+# Section 5.1.1.
+BATCH, LEARNING_RATE = 64, 0.001
 # Training records declared public, for the thresholds of DPHSGD alone.
 PUBLIC_RECORDS = 64
 
@@ -129,8 +131,12 @@ class Settings(EpsilonGrid, TrainingSettings):
         description="grids over epsilon by the Delta of the noise as published, in place of "
         "`epsilons`; clip: 2 C, the default, stated: that of the paper's Table 4",
     )
-    learning_rate: Positive = Field(0.001, description="learning rate of Adam")
-    batch: Count = Field(64, description="records per local step")
+    learning_rate: ByDataset[Positive] = Field(
+        {}, description=f"learning rate of Adam; by default the paper's {LEARNING_RATE}"
+    )
+    batch: ByDataset[Count] = Field(
+        {}, description=f"records per local step; by default the paper's {BATCH}"
+    )
     trials: Trials = Field(3, description="runs per epsilon")
 
     def check(self) -> None:
@@ -323,8 +329,8 @@ def _training(
         rounds=problem.rounds,
         local=Training(
             epochs=1,
-            batch=settings.batch,
-            learning_rate=settings.learning_rate,
+            batch=settings.batch.get(case.dataset, BATCH),
+            learning_rate=settings.learning_rate.get(case.dataset, LEARNING_RATE),
             device=settings.device,
         ),
         bound=None if mechanism.guarantee == "none" else BOUND,

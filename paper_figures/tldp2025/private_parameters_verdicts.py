@@ -4,10 +4,11 @@ Judges read official data only. The paper gives two values of Delta for the same
 claim depends on it, the outcomes under both stand side by side.
 """
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Find
     """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
     found = _by_range(results.rows)
     rows = ok_rows(results.rows, STUDY, "true_epsilon_upper")
-    learning = functools.partial(_learning, spent=rows, above=above, margin=margin)
+    learning = partial(_learning, spent=rows, above=above, margin=margin)
     outcomes = _outcomes(found, learning)
     return Finding(
         choice=CHOICE,
@@ -299,9 +300,7 @@ def parameter_order(
     found = _by_range(results.rows)
     outcomes = _outcomes(
         found,
-        functools.partial(
-            _places, exception=exception, good_on=good_on, signal=signal, margin=margin
-        ),
+        partial(_places, exception=exception, good_on=good_on, signal=signal, margin=margin),
     )
     return Finding(
         choice=CHOICE,
@@ -367,7 +366,8 @@ def parameter_pairs(
     """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
 
     Where no model is above random parameters by more than `learned`, all are alike, whatever the
-    mechanisms: then neither an order nor a tie is one.
+    mechanisms: then neither an order nor a tie is one. Nor is one of LLAGP that has not learned: it
+    is rebuilt, and may fail for that reason.
     """
     if dataset not in official_datasets(results.rows, STUDY):
         raise CannotJudge(f"This run has no {dataset_title(dataset)}")
@@ -380,17 +380,30 @@ def parameter_pairs(
         better="larger",
     )
 
-    def gaps(pairs: Sequence[Sequence[str]], words: str, epsilon: float) -> dict:
-        return {
+    untaught = {"verdict": INCONCLUSIVE, "reason": f"{REBUILT}, and has learned nothing"}
+
+    def learns(pair: Pair, epsilon: float) -> bool:
+        return "llagp" not in pair or scores.above_chance("llagp", epsilon).value > learned
+
+    def judged(pairs: Sequence[Pair], words: str, epsilon: float, rule: Callable) -> list[Part]:
+        gaps = {
             f"{mechanism_title(x)} {words} {mechanism_title(y)} at {epsilon:g}": scores.gap(
                 x, y, epsilon
             )
             for x, y in pairs
         }
+        return [
+            part
+            if learns(pair, epsilon) or part.verdict == INCONCLUSIVE
+            else replace(part, **untaught)
+            for pair, part in zip(pairs, rule(gaps), strict=True)
+        ]
 
-    parts = order(gaps(ahead, "above", last), margin=margin, signal=signal)
-    parts += equal(gaps(close, "about", last), margin=alike, signal=signal)
-    parts += order(gaps(start, "above", first), margin=margin)
+    parts = [
+        *judged(ahead, "above", last, partial(order, margin=margin, signal=signal)),
+        *judged(close, "about", last, partial(equal, margin=alike, signal=signal)),
+        *judged(start, "above", first, partial(order, margin=margin)),
+    ]
     return Finding(
         parts=parts,
         detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",

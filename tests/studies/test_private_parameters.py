@@ -26,8 +26,8 @@ SETTINGS = {
     "rounds": {"digits": 2},
     "records": {"digits": 400},
     "test_records": {"digits": 150},
-    "batch": 16,
-    "learning_rate": 0.01,
+    "batch": {"digits": 16},
+    "learning_rate": {"digits": 0.01},
     "trials": 2,
 }
 BUDGET = Budget(epsilon=20.0, delta=1e-5)
