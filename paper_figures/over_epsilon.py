@@ -116,8 +116,12 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
     missing = in_order(set(own["mechanism"]) - here) if len(here) > 1 else []
     if missing:
         words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
+        # Above curves that lie at the bottom.
+        low, high = axis.get_ylim()
+        lowest = own[own["calibration"] == calibration]["mean"].min()
+        height = 0.6 if lowest < low + 0.1 * (high - low) else 0.02
         place = {"ha": "right", "va": "bottom", "transform": axis.transAxes}
-        axis.text(0.99, 0.02, words, fontsize=6, color="#444444", **place)
+        axis.text(0.99, height, words, fontsize=6, color="#444444", **place)
 
 
 def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:

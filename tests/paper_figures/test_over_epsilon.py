@@ -58,6 +58,16 @@ def test_a_panel_names_the_curves_that_only_the_other_one_has():
     assert labels == ["claimed epsilon", "epsilon (true: at most this)"]
 
 
+@pytest.mark.parametrize(("score", "height"), [(0.6, 0.02), (0.05, 0.6)])
+def test_the_names_of_missing_curves_stand_above_curves_at_the_bottom(score, height):
+    cell = {"dataset": "mnist", "epsilon": 1.0, "mean": score, "min": 0.0, "max": 0.9}
+    names = ("mvg", "imgm", "gaussian")
+    rows = [cell | {"calibration": "published", "mechanism": name} for name in names]
+    rows += [cell | {"calibration": "exact", "mechanism": name} for name in names[:2]]
+    (words,) = draw_spread(pd.DataFrame(rows), "test accuracy,").axes[1].texts[:1]
+    assert words.get_position()[1] == height
+
+
 @pytest.mark.parametrize(
     ("random", "floor", "words"),
     [(0.61, 0.5, "; dashed: a guess"), (0.3, 0.5, "; dashed: a guess"), (0.5, 0.51, "")],

@@ -55,6 +55,23 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert words[0].startswith("3,000 records (paper: 60,000)")
 
 
+def test_figure_3_tells_of_noise_that_was_not_run_again(make_results, study_rows):
+    given = study_rows("private_parameters", "mnist", {"gaussian": 0.5, "idn": 0.4, "laplace": 0.5})
+    for alone in (True, False):
+        kept = [
+            row | {"shape": "1x2410"}
+            for row in given
+            if not (alone and row.get("mechanism") == "idn" and "calibration" in row)
+        ]
+        spent = [
+            row | {"metric": "true_epsilon_upper", "value": 1.0}
+            for row in kept
+            if row["metric"] == "rounds"
+        ]
+        note = figure_3(make_results(kept + spent)).note
+        assert ("MGM-IDN would have the noise of the classic Gaussian" in note) == alone
+
+
 @pytest.mark.parametrize("width", [2.0, 400_001.0])
 def test_laplace_noise_falls_below_that_of_tldp_g(width):
     query, meeting = box_query((1, 50), 0.0, width), laplace_below_tldp_g(50)
