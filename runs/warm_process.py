@@ -165,6 +165,9 @@ class WarmProcess:
         _kill_group(at_work)
         while not any(answer is None or "ended" in answer for answer in self._answers()):
             pass
+        if at_work == self.process.pid:
+            # Its pipe closes before its end can be seen: the next cell would be sent to it.
+            self.process.wait()
 
     def _answers(self) -> list[dict | None]:
         """The answer that came within POLL_SECONDS, if any; None where the process has ended."""
