@@ -15,6 +15,8 @@ from claims.intervals import SHOWN, Effect, Interval
 LEAST, MOST = 1e-15, 1e15
 # Of log(epsilon), from one budget that is tried to the next.
 _STEP = math.log(1e3)
+# Of one budget over the one before it.
+_FAR_APART = 10.0
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
     """The first epsilon at which measured scores reach the stated one; more is better.
 
     Between two budgets the score follows a line in log(epsilon). The ends of the interval are where
-    the upper and the lower ends of the scores' intervals, each at this confidence, reach it.
+    the upper and the lower ends of the scores' intervals, each at this confidence, reach it; or the
+    budgets around those places, where they are more than tenfold apart and a line says little.
 
     Args:
         effects: The score at every budget.
@@ -106,7 +109,16 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
         _first(epsilons, np.array(curve), stated)
         for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
     )
-    return Implied(value, Interval(upper, lower), Interval(epsilons[0], epsilons[-1]))
+    interval = Interval(_around(epsilons, upper).low, _around(epsilons, lower).high)
+    return Implied(value, interval, Interval(epsilons[0], epsilons[-1]))
+
+
+def _around(epsilons: np.ndarray, epsilon: float) -> Interval:
+    """The budgets on both sides of an epsilon if they are far apart, else the epsilon alone."""
+    after = np.searchsorted(epsilons, epsilon)
+    if 0 < after < len(epsilons) and epsilons[after] > _FAR_APART * epsilons[after - 1]:
+        return Interval(float(epsilons[after - 1]), float(epsilons[after]))
+    return Interval(epsilon, epsilon)
 
 
 def _first(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> float:

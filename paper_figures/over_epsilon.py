@@ -120,8 +120,10 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
         low, high = axis.get_ylim()
         lowest = own[own["calibration"] == calibration]["mean"].min()
         height = 0.6 if lowest < low + 0.1 * (high - low) else 0.02
-        place = {"ha": "right", "va": "bottom", "transform": axis.transAxes}
-        axis.text(0.99, height, words, fontsize=6, color="#444444", **place)
+        place = {"ha": "right", "va": "bottom", "transform": axis.transAxes, "zorder": 6}
+        # Curves may pass below the words, and leave them readable.
+        box = {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"}
+        axis.text(0.99, height, words, fontsize=6, color="#444444", bbox=box, **place)
 
 
 def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:

@@ -23,10 +23,12 @@ _GRID = {
     "calibrations",
     "calibrations_for",
     "calibrations_on",
+    "least_exact_epsilon",
     "split_trials",
     "cells_per_job",
     "epsilons",
     "epsilons_for",
+    "epsilons_on",
 }
 
 
@@ -76,7 +78,11 @@ class Cell:
     def points(self, config: dict) -> list[Point]:
         """Its grid, in order."""
         settings = config["studies"][self.study]
-        return self._study.points(settings, self.mechanism, self.dataset)
+        points = self._study.points(settings, self.mechanism, self.dataset)
+        if self.calibration == "published":
+            return points
+        least = settings.least_exact_epsilon.get(self.dataset, 0.0)
+        return [point for point in points if point.epsilon >= least]
 
     def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
@@ -138,9 +144,10 @@ def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
 def cells_of(config: dict) -> list[Cell]:
     """Every cell of a checked config.
 
-    A mechanism that claims no privacy (the non-private control) has no exact calibration.
+    A mechanism that claims no privacy (the non-private control) has no exact calibration. Nor has
+    one whose budgets are all below the least of the data set at that calibration.
     """
-    return [
+    cells = [
         Cell(
             study=study,
             dataset=dataset,
@@ -156,6 +163,14 @@ def cells_of(config: dict) -> list[Cell]:
         if calibration == "published"
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
         for trial in _trials(settings, dataset, calibration)
+    ]
+    bounded = {
+        (name, dataset)
+        for name, settings in config["studies"].items()
+        for dataset in settings.least_exact_epsilon
+    }
+    return [
+        cell for cell in cells if (cell.study, cell.dataset) not in bounded or cell.points(config)
     ]
 
 

@@ -172,7 +172,7 @@ class View:
         """Whether the best is better than an answer without data: else nothing can be ranked.
 
         Such an answer is random, a prediction of zero or, where accuracies are ranked, the
-        commonest class. True where none is known.
+        commonest class. True where none is known; false where nothing competes.
         """
         floor = [
             line.scores[epsilon]
@@ -181,7 +181,7 @@ class View:
         ]
         best = [x.scores[epsilon] for x in self.lines if self.is_best(x, epsilon)]
         if not best:
-            return True
+            return False
         if self.measure.better == "smaller":
             without = min((score.low for score in floor), default=math.inf)
             return min(score.high for score in best) < without

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.comparisons import equal, every, levels, order, statement
+from claims.intervals import paired
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes
@@ -17,11 +18,12 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.panel_sizes import missing_words, size_words
-from paper_figures.selections import failed_mechanisms
-from paper_figures.style import in_order
+from paper_figures.selections import failed_mechanisms, published_only
+from paper_figures.style import in_order, mechanism_title
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
     FALSE_CLAIM,
+    STEP,
     TLDP,
     OfficialScores,
     Stated,
@@ -84,12 +86,26 @@ def figure_1(results: Results) -> Drawn:
         f"pure epsilon-LDP and Laplace noise satisfies it. {FALSE_CLAIM} The others "
         "have delta, and the classic Gaussian is stated for epsilon < 1 only. TLDP with and "
         f"without weights coincide where hardly any value is kept. {_oddities(spread)}"
+        f"{_two_budgets(spread)}"
         "The figure shows the paper's mechanisms; its CSV file has all that were run."
-        f"{hidden_curves(spread)}{missing_words(rows, STUDY)}"
+        f"{hidden_curves(spread)}{published_only(rows, STUDY, *classifiers.index)}"
+        f"{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"
     )
     figure = score_figure(spread, "F1 on clean images of", STATED, beside)
     return Drawn(caption, spread, figure, note)
+
+
+def _two_budgets(spread: pd.DataFrame) -> str:
+    """A sentence for each data set whose curves are a line between two points, or nothing."""
+    own = spread[spread["mechanism"].isin(TLDP) & (spread["calibration"] == "published")]
+    budgets = own.groupby("dataset")["epsilon"].agg(lambda values: sorted(set(values)))
+    return "".join(
+        f"On {dataset_title(dataset)} TLDP was run at epsilon {ends[0]:g} and {ends[1]:g} alone: "
+        "nothing is measured between them. "
+        for dataset, ends in budgets.items()
+        if len(ends) == 2
+    )
 
 
 def _oddities(spread: pd.DataFrame) -> str:
@@ -113,7 +129,7 @@ def _oddities(spread: pd.DataFrame) -> str:
             names = listed(dataset_title(name) for name in sorted(above["dataset"].unique()))
             words += (
                 f"Points above the line without noise, on {names}, do not mean that privacy helps: "
-                "small noise keeps a classifier from overfitting few images. "
+                "small noise keeps a classifier from overfitting. "
             )
     return words
 
@@ -197,10 +213,14 @@ def trained_score(
     below: float = math.inf,
     stated: float,
     others: list[str] | None = None,
+    slower_than: str | None = None,
     tolerance: float,
     margin: float | None = None,
 ) -> Finding:
-    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it."""
+    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it.
+
+    Or, with `slower_than`, that it grows more slowly than on that data set, and to a lower level.
+    """
     scores = official_scores(results.rows, STUDY, dataset)
     counted = scores.within(below=below)
     epsilons = required(
@@ -220,6 +240,16 @@ def trained_score(
             pd.concat([counted.rows, scores.rows[scores.rows["mechanism"] == "random-answer"]])
         )
         parts.append(low.near_chance("others near random answers", others, margin))
+    other_sizes = []
+    if slower_than:
+        title = dataset_title(slower_than)
+        try:
+            quick = official_scores(results.rows, STUDY, slower_than)
+        except CannotJudge:
+            parts.append(Part(f"slower and lower than on {title}", NOT_RUN))
+        else:
+            parts += _slower_and_lower(scores, quick, title, margin)
+            other_sizes.append(_sizes(results.rows, quick, slower_than, quick.range_of_epsilons))
     rescaled = official_scores(results.rows, STUDY, dataset, "exact")
     exact = rescaled.at(epsilons[-1])
     return Finding(
@@ -235,6 +265,7 @@ def trained_score(
         because=_because(clean, stated, tolerance),
         calibration="both",
         sizes=_sizes(results.rows, scores, dataset, f"{epsilons[0]:g} to {epsilons[-1]:g}"),
+        other_sizes=other_sizes,
     )
 
 
@@ -242,7 +273,7 @@ def trained_score(
 def others_low(
     results: Results, *, datasets: list[str], others: list[str], margin: float
 ) -> Finding:
-    """All other mechanisms near random answers at every epsilon of the run."""
+    """All other mechanisms near random answers, each at its best epsilon of the run."""
     parts, found, words = [], [], []
     for dataset in datasets:
         try:
@@ -250,7 +281,8 @@ def others_low(
         except CannotJudge:
             parts.append(Part(dataset_title(dataset), NOT_RUN))
             continue
-        found.append(_sizes(results.rows, scores, dataset, scores.range_of_epsilons))
+        budgets = scores.of_any(others).range_of_epsilons
+        found.append(_sizes(results.rows, scores, dataset, budgets))
         words.append(f"{dataset_title(dataset)}: {theorem_2_words(scores)}")
         parts += [scores.low(key, margin) for key in others]
     required(found, CannotJudge(f"The run has none of {listed(map(dataset_title, datasets))}"))
@@ -266,13 +298,47 @@ def others_low(
     )
 
 
+def _slower_and_lower(
+    slow: OfficialScores, quick: OfficialScores, title: str, margin: float
+) -> list[Part]:
+    """Whether both TLDP methods end lower, and lack more of their end at an epsilon below 1.
+
+    The end is the largest epsilon that both data sets have; below 1, where the paper has the quick
+    one at its end, it is the largest that both have, too. Trials of two data sets are independent,
+    so that any pairing of them serves.
+    """
+    shared = sorted(set.intersection(*(set(each.of_any(TLDP).epsilons) for each in (slow, quick))))
+    early = [epsilon for epsilon in shared if epsilon < 1]
+    if not early or early[-1] == shared[-1]:
+        raise CannotJudge(f"Growth needs an epsilon below 1 and a larger one, as on {title}")
+    first, last = early[-1], shared[-1]
+    lower, slower = {}, {}
+    for key in TLDP:
+        name = mechanism_title(key)
+        lower[name] = paired(quick.of(key, last), slow.of(key, last), resolution=STEP)
+        slower[name] = paired(*(_lacking(scores, key, first, last) for scores in (slow, quick)))
+    return [
+        every(f"F1 lower than on {title} at epsilon {last:g}", order(lower, margin=margin)),
+        every(
+            f"larger share of it lacking at epsilon {first:g} than on {title}",
+            order(slower, margin=margin),
+        ),
+    ]
+
+
+def _lacking(scores: OfficialScores, key: str, first: float, last: float) -> pd.DataFrame:
+    """1 - F1 at one epsilon over that at another, trial by trial."""
+    start, end = (scores.of(key, epsilon).set_index("trial")["value"] for epsilon in (first, last))
+    return (1 - start / end).reset_index()
+
+
 def _because(clean: float, stated: float, tolerance: float) -> str:
     if clean < (1 - tolerance) * stated:
         return (
             f"Our classifier reaches {clean:.2g} without noise, so {stated:g} cannot appear. Some "
-            "noise may raise its score a little: it keeps a classifier from overfitting few images."
+            "noise may raise its score a little: it keeps a classifier from overfitting."
         )
-    return "The classifier and the number of images are not the paper's."
+    return "The classifier is not the paper's."
 
 
 @judge(studies=(STUDY,))

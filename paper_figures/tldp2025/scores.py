@@ -238,12 +238,7 @@ class OfficialScores:
 
     def peak(self, mechanisms: Iterable[str]) -> tuple[str, float]:
         """The mechanism and the epsilon of the highest mean; CannotJudge where there is none."""
-        mechanisms, means = list(mechanisms), self.means
-        own = required(
-            means[means.index.get_level_values("mechanism").isin(mechanisms)],
-            CannotJudge(f"The results have no F1 of {listed(mechanisms)}"),
-        )
-        return own.idxmax()
+        return self.of_any(mechanisms).means.idxmax()
 
     def score(self, mechanism: str, epsilon: float) -> Mean:
         """The trials of one mechanism at one epsilon as an effect."""
@@ -285,8 +280,8 @@ class OfficialScores:
 
     @property
     def range_of_epsilons(self) -> str:
-        """The smallest and the largest budget as text."""
-        return f"{self.epsilons[0]:g} to {self.epsilons[-1]:g}"
+        """The smallest and the largest budget as text, or the only one."""
+        return " to ".join(dict.fromkeys(f"{self.epsilons[end]:g}" for end in (0, -1)))
 
     def level(self, control: str) -> float:
         """Mean over all trials of a control, which ignores epsilon."""
@@ -295,6 +290,13 @@ class OfficialScores:
     def within(self, *, below: float) -> Self:
         """The scores at epsilons below a bound."""
         return OfficialScores(self.rows[self.rows["epsilon"] < below])
+
+    def of_any(self, mechanisms: Iterable[str]) -> Self:
+        """The scores of these mechanisms; CannotJudge where there are none."""
+        own = self.rows[self.rows["mechanism"].isin(list(mechanisms))]
+        return OfficialScores(
+            required(own, CannotJudge(f"The results have no F1 of {listed(mechanisms)}"))
+        )
 
     def at(self, epsilon: float) -> Self:
         """The scores at one epsilon."""

@@ -16,6 +16,7 @@ from studies.base.settings import (
     DatasetName,
     Disallowed,
     Distinct,
+    Epsilon,
     Fault,
     MechanismName,
     MissingEntry,
@@ -66,6 +67,9 @@ class StudySettings(Section):
     )
     calibrations_on: ByDataset[Distinct[Calibration]] = Field(
         {}, description="for single data sets, which of `calibrations` to run"
+    )
+    least_exact_epsilon: ByDataset[Epsilon] = Field(
+        {}, description="for single data sets, the least epsilon to run at the exact calibration"
     )
     split_trials: bool = Field(
         False, description="one cell per trial, in studies that train networks; for a cluster"

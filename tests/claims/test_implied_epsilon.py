@@ -9,7 +9,7 @@ from claims.implied_epsilon import Implied, in_closed_form, on_curve
 from claims.intervals import Interval, Mean
 from mechanisms import Budget, Query, get_mechanism
 
-EPSILONS = (0.1, 1.0, 3.0, 50.0)
+EPSILONS = (0.1, 1.0, 3.0, 30.0)
 
 
 def curve(seed: int) -> dict[float, Mean]:
@@ -44,6 +44,17 @@ def test_a_curve_reaches_a_score_where_a_dense_grid_does(stated):
 def test_the_first_crossing_of_a_curve_that_falls_again_counts():
     flat = {0.1: Mean([0.0, 0.0]), 1.0: Mean([1.0, 1.0]), 10.0: Mean([0.0, 0.0])}
     assert on_curve(flat, 0.5).value == pytest.approx(10**-0.5)
+
+
+def test_between_budgets_that_are_far_apart_the_interval_is_all_that_is_between():
+    scores = {0.5: Mean([0.1, 0.12]), 50.0: Mean([0.7, 0.71]), 500.0: Mean([0.9, 0.91])}
+    found = on_curve(scores, 0.6)
+    assert 0.5 < found.value < 50.0
+    assert found.interval == (0.5, 50.0)
+    # The upper end reaches it below 50, the lower one at a place between budgets that are near.
+    found = on_curve(scores, 0.72)
+    assert found.interval.low == 0.5
+    assert 50.0 < found.interval.high < 500.0
 
 
 @pytest.mark.parametrize("stated", [1e-12, 3.0, 1e20])

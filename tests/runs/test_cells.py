@@ -94,6 +94,31 @@ def test_a_data_set_can_have_calibrations_of_its_own(make_config):
     ]
 
 
+def test_small_budgets_can_be_left_out_at_the_exact_calibration(make_config):
+    """A mechanism with smaller ones alone has no such cell; another data set has all of them."""
+    config = make_config(
+        study="private_data",
+        datasets=["digits", "mnist"],
+        classifiers={"digits": "logistic", "mnist": "logistic"},
+        mechanisms=["laplace", "tldp-g"],
+        epsilons=[1.0, 2.0, 5.0],
+        epsilons_for={"laplace": [1.0]},
+        least_exact_epsilon={"digits": 2.0},
+    )
+    found = {
+        (c.dataset, c.mechanism): [point.epsilon for point in c.points(config)]
+        for c in cells_of(config)
+        if c.calibration == "exact"
+    }
+    assert found == {
+        ("digits", "tldp-g"): [2.0, 5.0],
+        ("mnist", "laplace"): [1.0],
+        ("mnist", "tldp-g"): [1.0, 2.0, 5.0],
+    }
+    published = [len(c.points(config)) for c in cells_of(config) if c.calibration == "published"]
+    assert published == [1, 3, 1, 3]
+
+
 def test_every_cell_has_a_file_of_its_own(tiny):
     stems = [c.stem for c in cells_of(tiny)]
     assert len(set(stems)) == len(stems)

@@ -305,6 +305,25 @@ def test_noise_with_a_false_claim_is_neither_best_nor_first():
     assert {line.mechanism for line in view.lines if view.leads(line, 1.0)} == {"mvg", "r1smg"}
 
 
+def test_a_budget_where_all_claims_are_false_ranks_nothing():
+    """Then the epsilon that ranks is another one, where something competes."""
+    rows = pd.concat(
+        [
+            result_rows(name, values, calibration="published", epsilon=epsilon)
+            for name, values, epsilon in (
+                ("r1smg", [1.0, 1.1, 1.2], 1.0),
+                ("tldp-g", [2.0, 2.1, 2.2], 1.0),
+                ("r1smg", [1.0, 1.1, 1.2], 50.0),
+                ("mvg", [5.0, 5.1, 5.2], 50.0),
+            )
+        ]
+    )
+    false = dict.fromkeys(("r1smg", "tldp-g"), "16 of 16")
+    (view,) = views_of(Ranked(), rows, false)
+    assert [view.tells_apart(epsilon) for epsilon in (1.0, 50.0)] == [False, True]
+    assert view.main == 50.0
+
+
 def test_nothing_leads_where_the_best_is_no_better_than_a_random_answer():
     rows = pd.concat(
         [

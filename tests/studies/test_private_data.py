@@ -185,6 +185,49 @@ def test_every_data_set_needs_a_classifier():
         )
 
 
+def test_a_mechanism_may_have_a_grid_of_its_own_on_one_data_set():
+    """It comes before the others, and changes no cell of another data set or mechanism."""
+    own = SETTINGS | {
+        "datasets": ["digits", "mnist"],
+        "mechanisms": ["laplace", "tldp-g"],
+        "calibrations": ["published"],
+        "classifiers": {"digits": "logistic", "mnist": "logistic"},
+        "epsilons_for": {"tldp-g": [2.0]},
+    }
+    more = {"epsilons_on": {"digits": {"tldp-g": [3.0, 4.0]}}}
+    before, after = (
+        check_config({"run": "test", "studies": {"private_data": settings}})
+        for settings in (own, own | more)
+    )
+    grids = {
+        (cell.dataset, cell.mechanism): [point.epsilon for point in cell.points(after)]
+        for cell in cells_of(after)
+    }
+    assert grids == {
+        ("digits", "laplace"): [1.0],
+        ("digits", "tldp-g"): [3.0, 4.0],
+        ("mnist", "laplace"): [1.0],
+        ("mnist", "tldp-g"): [2.0],
+    }
+    changed = [
+        (cell.dataset, cell.mechanism)
+        for cell in cells_of(after)
+        if cell.spec(after).digest != cell.spec(before).digest
+    ]
+    assert changed == [("digits", "tldp-g")]
+
+
+@pytest.mark.parametrize("mechanisms", [["laplace"], ["laplace", "tldp-g"]])
+def test_a_grid_of_a_mechanism_that_does_not_run_there_is_refused(mechanisms):
+    own = SETTINGS | {
+        "mechanisms": mechanisms,
+        "mechanisms_for": {"digits": ["laplace"]},
+        "epsilons_on": {"digits": {"tldp-g": [1.0]}},
+    }
+    with pytest.raises(ConfigError, match=r"epsilons_on\.digits\.tldp-g; allowed here are laplace"):
+        check_config({"run": "test", "studies": {"private_data": own}})
+
+
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
     """Its weights are fetched before the cell; it is trained on what was released."""
     own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}

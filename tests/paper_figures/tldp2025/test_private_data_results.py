@@ -2,9 +2,17 @@
 
 import pytest
 
-from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
+from claims.judges import CannotJudge
+from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN, PARTLY
 from paper_figures.drawings import DrawingError
-from paper_figures.tldp2025.private_data import figure_1, others_low, table_5, variant_order
+from paper_figures.tldp2025.private_data import (
+    figure_1,
+    others_low,
+    table_5,
+    trained_score,
+    variant_order,
+)
+from paper_figures.tldp2025.scores import TLDP
 
 
 def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results, study_rows):
@@ -84,3 +92,71 @@ def test_the_sizes_of_every_data_set_name_it(make_results, study_rows):
     sets = ["mnist", "cifar10"]
     found = others_low(make_results(given), datasets=sets, others=["gaussian"], margin=0.1)
     assert [found.sizes.dataset, *(sizes.dataset for sizes in found.other_sizes)] == sets
+
+
+def scores_of(study_rows, dataset, scores):
+    """Rows of both TLDP methods with these scores by epsilon, and of the controls."""
+    made = study_rows("private_data", dataset, {"non-private": 0.72, "random-answer": 0.1})
+    for epsilon, score in scores.items():
+        made += study_rows("private_data", dataset, dict.fromkeys(TLDP, score), (epsilon,))
+    return [row | {"classifier": "network", "shape": "28x28"} for row in made]
+
+
+GROWTH = {
+    "dataset": "cifar10",
+    "stated": 0.7,
+    "slower_than": "mnist",
+    "tolerance": 0.1,
+    "margin": 0.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("at_half", "end", "verdicts"),
+    [
+        (0.2, 0.7, [CONFIRMED, CONFIRMED, CONFIRMED]),
+        (0.68, 0.7, [CONFIRMED, CONFIRMED, CONTRADICTED]),
+        (0.2, 0.98, [CONTRADICTED, CONTRADICTED, CONFIRMED]),
+    ],
+)
+def test_slower_growth_lacks_more_of_its_end_below_epsilon_1(
+    make_results, study_rows, at_half, end, verdicts
+):
+    """On MNIST the score starts near chance, too, and has most of its end at 0.5."""
+    given = scores_of(study_rows, "mnist", {0.1: 0.12, 0.5: 0.7, 10.0: 0.84, 50.0: 0.85})
+    given += scores_of(study_rows, "cifar10", {0.1: 0.1, 0.5: at_half, 50.0: end})
+    found = trained_score(make_results(given), **GROWTH)
+    assert [part.verdict for part in found.parts] == verdicts
+    assert [sizes.dataset for sizes in (found.sizes, *found.other_sizes)] == ["cifar10", "mnist"]
+
+
+def test_growth_needs_an_epsilon_below_1_and_another_of_both(make_results, study_rows):
+    given = scores_of(study_rows, "mnist", {0.5: 0.7, 2.0: 0.8})
+    given += scores_of(study_rows, "cifar10", {0.5: 0.7, 50.0: 0.7})
+    with pytest.raises(CannotJudge, match="an epsilon below 1 and a larger one, as on MNIST"):
+        trained_score(make_results(given), **GROWTH)
+
+
+def test_without_the_other_data_set_the_level_is_judged(make_results, study_rows):
+    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
+    found = trained_score(make_results(given), **GROWTH)
+    assert [part.verdict for part in found.parts] == [CONFIRMED, NOT_RUN]
+    assert found.verdict == PARTLY
+
+
+def test_others_are_judged_at_the_budgets_that_they_have(make_results, study_rows):
+    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
+    kind = {"classifier": "network", "shape": "28x28"}
+    given += study_rows("private_data", "cifar10", {"gaussian": 0.1}, (50.0,), **kind)
+    arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "margin": 0.1}
+    found = others_low(make_results(given), **arguments)
+    assert found.sizes.epsilons == "50"
+    assert found.verdict == CONFIRMED
+
+
+def test_the_note_says_where_a_curve_is_a_line_between_two_points(make_results, study_rows):
+    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
+    given += scores_of(study_rows, "mnist", {0.5: 0.7, 2.0: 0.8, 50.0: 0.9})
+    note = figure_1(make_results(given)).note
+    assert "On CIFAR-10 TLDP was run at epsilon 0.5 and 50 alone" in note
+    assert "On MNIST TLDP was run" not in note
