@@ -25,6 +25,8 @@ ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
+# Curves may pass below words in a panel, and leave them readable.
+BEHIND_WORDS = {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"}
 # What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
@@ -121,9 +123,7 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
         lowest = own[own["calibration"] == calibration]["mean"].min()
         height = 0.6 if lowest < low + 0.1 * (high - low) else 0.02
         place = {"ha": "right", "va": "bottom", "transform": axis.transAxes, "zorder": 6}
-        # Curves may pass below the words, and leave them readable.
-        box = {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"}
-        axis.text(0.99, height, words, fontsize=6, color="#444444", bbox=box, **place)
+        axis.text(0.99, height, words, fontsize=6, color="#444444", bbox=BEHIND_WORDS, **place)
 
 
 def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:

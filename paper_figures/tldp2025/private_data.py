@@ -320,7 +320,7 @@ def _slower_and_lower(
     return [
         every(f"F1 lower than on {title} at epsilon {last:g}", order(lower, margin=margin)),
         every(
-            f"larger share of it lacking at epsilon {first:g} than on {title}",
+            f"larger share of that F1 missing at epsilon {first:g} than on {title}",
             order(slower, margin=margin),
         ),
     ]

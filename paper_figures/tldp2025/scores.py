@@ -18,6 +18,7 @@ from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
 from paper_figures.over_epsilon import (
+    BEHIND_WORDS,
     EPSILONS,
     OUTSIDE,
     coinciding,
@@ -31,12 +32,7 @@ from paper_figures.style import mechanism_title
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
-# Curves may pass below a label, and leave it readable.
-LABEL = {
-    "fontsize": 6,
-    "zorder": 6,
-    "bbox": {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"},
-}
+LABEL = {"fontsize": 6, "zorder": 6, "bbox": BEHIND_WORDS}
 FALSE_CLAIM = "TLDP's claim is false for a whole tensor (tldp-thm1)."
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
