@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from learning.networks import alexnet, vgg
 from learning.networks.lstm import EMBEDDING_SCALE
+from learning.networks.memory_layout import channels_together
 from learning.networks.network import Layer, Network, layers
 from learning.networks.pooling import pooled
 from learning.records.texts import WORDS
@@ -67,14 +68,16 @@ def _hidden(parameters, inputs):
 def _lenet_body(parameters, images):
     from torch.nn.functional import conv2d
 
-    x = pooled(conv2d(images, *parameters[0], padding=2).tanh())
+    x = channels_together(images)
+    x = pooled(conv2d(x, *parameters[0], padding=2).tanh())
     return pooled(conv2d(x, *parameters[1]).tanh()).flatten(1)
 
 
 def _cnn_body(parameters, images):
     from torch.nn.functional import conv2d
 
-    x = pooled(conv2d(images, *parameters[0]).tanh())
+    x = channels_together(images)
+    x = pooled(conv2d(x, *parameters[0]).tanh())
     x = pooled(conv2d(x, *parameters[1]).tanh())
     return pooled(conv2d(x, *parameters[2]).tanh()).flatten(1)
 

@@ -4,6 +4,7 @@ The paper gives only the name. Rectifiers and maximum pooling are used, as is co
 place of the sigmoids and average pooling of 1998.
 """
 
+from learning.networks.memory_layout import channels_together
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled
 
@@ -11,7 +12,8 @@ from learning.networks.pooling import pooled
 def _lenet(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
-    x = relu(pooled(conv2d(images, *parameters[0], padding=2)))
+    x = channels_together(images)
+    x = relu(pooled(conv2d(x, *parameters[0], padding=2)))
     x = relu(pooled(conv2d(x, *parameters[1])))
     x = relu(linear(x.flatten(1), *parameters[2]))
     return linear(relu(linear(x, *parameters[3])), *parameters[4])

@@ -1,5 +1,6 @@
 """A small convolutional network with large strides and no normalisation: it learns in few steps."""
 
+from learning.networks.memory_layout import channels_together
 from learning.networks.network import Network, layers
 from learning.networks.pooling import pooled
 
@@ -20,6 +21,7 @@ def strided_cnn(channels: int, side: int) -> Network:
 def _apply(parameters, images):
     from torch.nn.functional import conv2d, linear, relu
 
-    x = relu(pooled(conv2d(images, *parameters[0], stride=2, padding=2)))
+    x = channels_together(images)
+    x = relu(pooled(conv2d(x, *parameters[0], stride=2, padding=2)))
     x = relu(conv2d(x, *parameters[1], stride=2))
     return linear(relu(linear(x.flatten(1), *parameters[2])), *parameters[3])

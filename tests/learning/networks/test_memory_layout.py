@@ -1,0 +1,37 @@
+"""Images in another order in memory are the same images, and their networks the same functions."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from learning.networks import lenet, tutorial_networks
+from learning.networks.memory_layout import channels_together
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 6, 5), (4, 3, 6, 5), (1, 1, 1, 1)])
+def test_values_are_the_same_and_channels_are_together(shape):
+    images = torch.arange(np.prod(shape), dtype=torch.float32).reshape(shape)
+    found = channels_together(images)
+    assert torch.equal(found, images)
+    # The step from one channel to the next, and from one pixel to the next.
+    assert found.stride()[1::2] == (1, shape[1])
+
+
+@pytest.mark.parametrize(
+    ("module", "network"),
+    [(lenet, lenet.LENET), (tutorial_networks, tutorial_networks.TUTORIALS["mnist"])],
+)
+def test_gradients_are_those_of_images_as_they_came(module, network, monkeypatch):
+    rng = np.random.default_rng(0)
+    start = torch.from_numpy(network.initial(rng))
+    images = torch.from_numpy(rng.random((16, 1, 28, 28), np.float32))
+    labels = torch.from_numpy(rng.integers(10, size=16))
+
+    def gradient():
+        at = start.clone().requires_grad_()
+        return torch.autograd.grad(cross_entropy(network.logits(at, images), labels), at)[0]
+
+    ours = gradient()
+    monkeypatch.setattr(module, "channels_together", lambda same: same)
+    torch.testing.assert_close(ours, gradient())
