@@ -14,12 +14,13 @@ protected is the whole data set of one participant, against a server that sees i
 The paper's networks for CIFAR-10 and IMDB take hours on a CPU. `networks` can put a small one in
 their place, whose uploads are smaller and get less noise.
 
-The paper leaves open the learning rate; details of the networks (see the networks); and `sampling`,
-the probability that a record takes part in a round. It says that amplification by sampling is
-adopted, and gives no probability; its local epochs use all of a participant's records. At 1 nothing
-is sampled, and Theorem 6 has nothing to amplify. Below 1 the theorem applies, and the claim and the
-truth are then about the replacement of one record. Training without privacy does not clip. All
-mechanisms share the split, the start and the batches.
+The paper leaves open the learning rate; details of the networks (see the networks); whether the
+gradient of an epoch is the mean over its steps, as here, or their sum, which is larger against the
+same noise; and `sampling`, the probability that a record takes part in a round. It says that
+amplification by sampling is adopted, and gives no probability; its local epochs use all of a
+participant's records. At 1 nothing is sampled, and Theorem 6 has nothing to amplify. Below 1 the
+theorem applies, and the claim and the truth are then about the replacement of one record. Training
+without privacy does not clip. All mechanisms share the split, the start and the batches.
 """
 
 from collections.abc import Iterator

@@ -15,8 +15,8 @@ from learning.records.labelled import Split
 from learning.training.device import prepared, tensors_of
 from learning.training.trial import Seeds
 
-# Records of a batch that a network sees at once. The states of a small LSTM at all places of more
-# texts do not fit a core's cache, and a batch of 256 takes 1.3 times as long.
+# Records of a batch that a copy of a network sees at once on a CPU. The states of a small LSTM at
+# all places of more texts do not fit a core's cache: a batch of 256 takes 1.3 times as long whole.
 TOGETHER = 128
 
 
@@ -151,8 +151,9 @@ def _gradients(network: Network, parameters, inputs, labels) -> torch.Tensor:
 
     at = parameters.detach().requires_grad_()
     each = torch.func.vmap(loss) if network.stacks else lambda *of: torch.stack([*map(loss, *of)])
+    records = labels.shape[1]
+    size = TOGETHER if labels.is_cpu else records
     total = torch.zeros_like(parameters)
-    for x, y in zip(inputs.split(TOGETHER, dim=1), labels.split(TOGETHER, dim=1), strict=True):
-        share = y.shape[1] / labels.shape[1]
-        total += share * torch.autograd.grad(each(at, x, y).sum(), at)[0]
+    for x, y in zip(inputs.split(size, dim=1), labels.split(size, dim=1), strict=True):
+        total += y.shape[1] / records * torch.autograd.grad(each(at, x, y).sum(), at)[0]
     return total

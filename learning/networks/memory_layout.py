@@ -1,12 +1,12 @@
-"""The order of an image's numbers in memory: the same values, other times."""
+"""The order of an image's numbers in memory, which decides how long a network takes."""
 
 
 def channels_together(images):
     """The same images (n, channels, height, width), the channels of a pixel side by side in memory.
 
-    Convolutions of one to three channels, with their gradients and the pooling after them, then
-    take about two thirds of the time on a CPU. A copy even of one channel, whose layouts are the
-    same to `contiguous`: the convolution's gradients are as fast only where the strides say so.
+    On a CPU, a training step of a small convolutional network then takes about two thirds of the
+    time. Images of one channel are copied too: `contiguous` would return them as they are, and the
+    convolution's gradients are fast only where the strides say so.
     """
     import torch
 

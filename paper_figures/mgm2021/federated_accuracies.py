@@ -183,7 +183,7 @@ def draw_accuracies(
         f"{published_only(rows, study, *datasets)}{missing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
-    beside = {name: size_words(rows, study, name) for name in datasets}
+    beside = {name: _beside(rows, study, name, sizes[name].network) for name in datasets}
     epsilons = {
         "published": f"claimed epsilon of {scope}",
         "exact": "epsilon of the whole training (true: at most this)",
@@ -191,6 +191,13 @@ def draw_accuracies(
     figure = draw_spread(bars, "test accuracy,", MAJORITY, beside, epsilons)
     _explain_lone_curves(figure, table, lone)
     return Drawn(caption, table, figure, note)
+
+
+def _beside(rows: pd.DataFrame, study: str, dataset: str, network: str) -> str:
+    """What a panel says of its size: records, rounds, and a network that stands for the paper's."""
+    papers = NETWORKS[study].get(dataset, network)
+    stands_for = f"{network} (paper: {papers})" if network != papers else ""
+    return ",\n".join(filter(None, (size_words(rows, study, dataset), stands_for)))
 
 
 def _majority_words(datasets: list[str]) -> str:

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import pandas as pd
+from pandas.api.typing import SeriesGroupBy
 
 from claims.comparisons import Signal, equal, order
-from claims.intervals import Mean, words
+from claims.intervals import SHOWN, Mean, words
 from claims.judged_rows import gain, listed, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_accuracies import (
+    final_accuracies,
     official_datasets,
     published_finals,
     study_size,
@@ -49,6 +51,7 @@ def federated_order(
     readings: dict[str, Reading],
     beside: tuple[Pair, ...] = (),
     beside_words: str = "",
+    explained: Pair | None = None,
     margin: float,
 ) -> Finding:
     """Which mechanisms are more accurate than others, and which are about as accurate.
@@ -56,8 +59,9 @@ def federated_order(
     As published, by paired differences of final accuracies, averaged over the budgets at which one
     of the two learns, on every official data set that the run has: over all its budgets, where the
     paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
-    mechanisms the paper says that their accuracy is the same at all epsilons; a difference `beside`
-    is reported and not judged.
+    mechanisms the paper says that their accuracy is the same at all epsilons. A difference `beside`
+    is reported and not judged; so are, of the pair that is `explained`, the noise of one over that
+    of the other and the difference at equal true privacy.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -79,10 +83,11 @@ def federated_order(
     sentences = [
         "Paired differences of final test accuracies with intervals, means over those "
         f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
-        "and above the majority class.",
+        "and above the majority class, and its whole 95% interval is above them.",
         *(size_sentence(rows, study, dataset) for dataset in present),
         noise_sentence(rows, study, "idn", epsilons[1]) if epsilons else "",
         beside_sentence(beside, beside_words, finals),
+        *(explaining_sentences(rows, study, present, *explained, margin) if explained else ()),
         missing_sentence(datasets, present),
     ]
     return finding_of(
@@ -183,7 +188,7 @@ def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> S
     floor, words = floor_of(rows)
     exact = rows[rows["mechanism"] == "non-private"]["value"]
     return Signal(
-        means=tuple(_means_by_budget(rows, mechanisms)),
+        means=tuple(_by_budget(rows, mechanisms).mean()),
         floor=floor,
         ceiling=None if exact.empty else float(exact.mean()),
         margin=margin,
@@ -195,22 +200,25 @@ def signal_of(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> S
 def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: float) -> pd.DataFrame:
     """The rows at those budgets at which one of the mechanisms is above the floor by the margin.
 
-    At the others accuracies differ without any of them having learned. All rows where there is no
-    such budget, or no floor: then `signal_of` says what is missing. The budgets are chosen by the
-    scores that are then compared, by the better of the two whichever it is: intervals do not count
-    that choice.
+    Its whole 95% interval must be above the floor too: a few models that are mostly noise may by
+    chance be above it in the mean. At the other budgets accuracies differ without any mechanism
+    having learned. All rows where there is no such budget, or no floor: then `signal_of` says what
+    is missing. The budgets are chosen by the scores that are then compared, by the better of the
+    two whichever it is: intervals do not count that choice.
     """
     floor, _ = floor_of(rows)
     if floor is None:
         return rows
-    best = _means_by_budget(rows, mechanisms).groupby("epsilon").max()
-    kept = rows[rows["epsilon"].isin(best.index[best > floor + margin])]
+    scores = _by_budget(rows, mechanisms)
+    lows = scores.agg(lambda values: Mean(values).interval(SHOWN).low)
+    learns = (scores.mean() > floor + margin) & (lows > floor)
+    kept = rows[rows["epsilon"].isin(learns[learns].index.get_level_values("epsilon"))]
     return rows if kept.empty else kept
 
 
-def _means_by_budget(rows: pd.DataFrame, mechanisms: Iterable[str]) -> pd.Series:
+def _by_budget(rows: pd.DataFrame, mechanisms: Iterable[str]) -> SeriesGroupBy:
     own = rows[rows["mechanism"].isin(list(mechanisms))]
-    return own.groupby(["mechanism", "epsilon"], observed=True)["value"].mean()
+    return own.groupby(["mechanism", "epsilon"], observed=True)["value"]
 
 
 def rise_of(rows: pd.DataFrame, mechanism: str) -> Mean:
@@ -271,7 +279,7 @@ def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
     epsilons = sorted(finals[~finals["mechanism"].isin(LEVELS)]["epsilon"].unique())
     return (
         f"{dataset_title(dataset)}: {size.records:.0f} training records, {size.rounds} rounds, "
-        f"epsilon {listed(f'{e:g}' for e in epsilons)}{controls}."
+        f"{size.releases:.0f} releases, epsilon {listed(f'{e:g}' for e in epsilons)}{controls}."
     )
 
 
@@ -306,6 +314,37 @@ def beside_sentence(
         if {one, other} <= set(rows["mechanism"])
     ]
     return f"{words_before} {listed(shown)}." if shown else ""
+
+
+def explaining_sentences(
+    rows: pd.DataFrame, study: str, datasets: Iterable[str], one: str, other: str, margin: float
+) -> list[str]:
+    """How the noise of one mechanism compares with another's, and both at equal true privacy.
+
+    Empty where no data set of the run has both.
+    """
+    finals, norms = final_accuracies(rows, study), ok_rows(rows, study, "noise_norm")
+    finals = finals[(finals["calibration"] == "exact") | finals["mechanism"].isin(LEVELS)]
+    norms = norms[norms["calibration"] == "published"]
+    ratios, differences = [], []
+    for dataset in datasets:
+        by_epsilon = norms[norms["dataset"] == dataset].pivot(
+            index="epsilon", columns="mechanism", values="value"
+        )
+        if {one, other} <= set(by_epsilon):
+            ratio = (by_epsilon[one] / by_epsilon[other]).dropna().sort_index()
+            steps = listed(f"{value:.2g} at {epsilon:g}" for epsilon, value in ratio.items())
+            ratios.append(f"on {dataset_title(dataset)} {steps}")
+        own = finals[finals["dataset"] == dataset]
+        if {one, other} <= set(own["mechanism"]):
+            effect = gain(where_one_learns(own, [one, other], margin), one, other)
+            differences.append(f"{dataset_title(dataset)} {words(effect)}")
+    pair = f"{mechanism_title(one)} over {mechanism_title(other)}"
+    found = [f"Norm of the noise as published, {pair}: {'; '.join(ratios)}."] if ratios else []
+    if differences:
+        pair = f"{mechanism_title(one)} minus {mechanism_title(other)}"
+        found.append(f"Not judged, at equal true privacy, {pair}: {'; '.join(differences)}.")
+    return found
 
 
 def missing_sentence(wanted: list[str], found: list[str]) -> str:

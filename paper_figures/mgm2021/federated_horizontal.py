@@ -142,8 +142,8 @@ def matrix_mechanism_on_adult(
         choice=choice,
         detail=(
             "Paired differences of final test accuracies with intervals, means over those "
-            f"budgets at which one of the two is more than {margin:g} above the majority "
-            f"class. {size_sentence(results.rows, STUDY, dataset)}"
+            f"budgets at which one of the two is more than {margin:g} above the majority class, "
+            f"and its whole 95% interval is above it. {size_sentence(results.rows, STUDY, dataset)}"
         ),
         calibration="published",
         trials=shared_trials({dataset: finals}),

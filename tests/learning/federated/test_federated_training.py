@@ -77,7 +77,7 @@ def test_one_local_step_is_central_gradient_descent(data, tmp_path):
 
 @pytest.mark.parametrize("together", [8, 128])
 def test_one_participant_s_local_steps_are_its_own_training(together, data, tmp_path, monkeypatch):
-    """Four epochs of two steps in one round, against the same batches by hand, whole or in parts."""
+    """Four epochs of two steps in one round, against the same batches by hand, also in parts."""
     monkeypatch.setattr(federated, "TOGETHER", together)
     plan = replace(PLAN, participants=1, rounds=1, local_epochs=4, batch=21)
     _, found = after(federated.train, NETWORK, data, plan, exact, path=tmp_path)
