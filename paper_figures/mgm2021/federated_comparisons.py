@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import pandas as pd
+import scipy
 from pandas.api.typing import SeriesGroupBy
 
 from claims.comparisons import Signal, equal, order
@@ -210,8 +211,8 @@ def where_one_learns(rows: pd.DataFrame, mechanisms: Iterable[str], margin: floa
     if floor is None:
         return rows
     scores = _by_budget(rows, mechanisms)
-    lows = scores.agg(lambda values: Mean(values).interval(SHOWN).low)
-    learns = (scores.mean() > floor + margin) & (lows > floor)
+    half = scipy.special.stdtrit(scores.count() - 1, (1 + SHOWN) / 2) * scores.sem()
+    learns = (scores.mean() > floor + margin) & (scores.mean() - half > floor)
     kept = rows[rows["epsilon"].isin(learns[learns].index.get_level_values("epsilon"))]
     return rows if kept.empty else kept
 
