@@ -88,7 +88,7 @@ def federated_order(
         *(size_sentence(rows, study, dataset) for dataset in present),
         noise_sentence(rows, study, "idn", epsilons[1]) if epsilons else "",
         beside_sentence(beside, beside_words, finals),
-        *(explaining_sentences(rows, study, present, *explained, margin) if explained else ()),
+        *(explaining_sentences(rows, study, present, explained, margin) if explained else ()),
         missing_sentence(datasets, present),
     ]
     return finding_of(
@@ -318,34 +318,33 @@ def beside_sentence(
 
 
 def explaining_sentences(
-    rows: pd.DataFrame, study: str, datasets: Iterable[str], one: str, other: str, margin: float
+    rows: pd.DataFrame, study: str, datasets: Iterable[str], pair: Pair, margin: float
 ) -> list[str]:
-    """How the noise of one mechanism compares with another's, and both at equal true privacy.
+    """The noise of one mechanism over another's, and their difference at equal true privacy.
 
-    Empty where no data set of the run has both.
+    A sentence is "" where no data set of the run has what it is about.
     """
-    finals, norms = final_accuracies(rows, study), ok_rows(rows, study, "noise_norm")
-    finals = finals[(finals["calibration"] == "exact") | finals["mechanism"].isin(LEVELS)]
-    norms = norms[norms["calibration"] == "published"]
-    ratios, differences = [], []
+    one, other = pair
+    norms, ratios = ok_rows(rows, study, "noise_norm"), []
     for dataset in datasets:
-        by_epsilon = norms[norms["dataset"] == dataset].pivot(
-            index="epsilon", columns="mechanism", values="value"
-        )
+        own = norms[(norms["dataset"] == dataset) & (norms["calibration"] == "published")]
+        by_epsilon = own.pivot(index="epsilon", columns="mechanism", values="value")
         if {one, other} <= set(by_epsilon):
             ratio = (by_epsilon[one] / by_epsilon[other]).dropna().sort_index()
             steps = listed(f"{value:.2g} at {epsilon:g}" for epsilon, value in ratio.items())
             ratios.append(f"on {dataset_title(dataset)} {steps}")
-        own = finals[finals["dataset"] == dataset]
-        if {one, other} <= set(own["mechanism"]):
-            effect = gain(where_one_learns(own, [one, other], margin), one, other)
-            differences.append(f"{dataset_title(dataset)} {words(effect)}")
-    pair = f"{mechanism_title(one)} over {mechanism_title(other)}"
-    found = [f"Norm of the noise as published, {pair}: {'; '.join(ratios)}."] if ratios else []
-    if differences:
-        pair = f"{mechanism_title(one)} minus {mechanism_title(other)}"
-        found.append(f"Not judged, at equal true privacy, {pair}: {'; '.join(differences)}.")
-    return found
+    title = f"{mechanism_title(one)} over {mechanism_title(other)}"
+    finals = final_accuracies(rows, study)
+    finals = finals[(finals["calibration"] == "exact") | finals["mechanism"].isin(LEVELS)]
+    exact = {
+        dataset: where_one_learns(finals[finals["dataset"] == dataset], pair, margin)
+        for dataset in datasets
+        if dataset in set(finals["dataset"])
+    }
+    return [
+        f"Norm of the noise as published, {title}: {'; '.join(ratios)}." if ratios else "",
+        beside_sentence([pair], "Not judged, at equal true privacy:", exact),
+    ]
 
 
 def missing_sentence(wanted: list[str], found: list[str]) -> str:
