@@ -10,6 +10,7 @@ from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
+from learning.networks.network import Network
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.over_epsilon import (
@@ -29,6 +30,7 @@ from paper_figures.selections import (
     published_only,
 )
 from paper_figures.style import mechanism_title
+from studies import federated_horizontal
 from studies.federated_horizontal import SMALL
 
 # The network of a data set, as the paper names it.
@@ -106,9 +108,8 @@ class StudySize(NamedTuple):
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """The size of a study on one data set; all its mechanisms have the same."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
-    network = NETWORKS[study].get(dataset, "network")
-    if dataset in SMALL and SMALL[dataset].size in set(ok_rows(own, study, "parameters")["value"]):
-        network = "small network"
+    small = dataset in SMALL and trained_network(rows, dataset) is SMALL[dataset]
+    network = "small network" if small else NETWORKS[study].get(dataset, "network")
     return StudySize(
         source=SOURCE_WORDS[own["data_source"].iloc[0]],
         network=network,
@@ -117,6 +118,14 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
         releases=ok_rows(own, study, "uses")["value"].iloc[0],
         shape=own["shape"].iloc[0].replace("x", " x "),
     )
+
+
+def trained_network(rows: pd.DataFrame, dataset: str) -> Network:
+    """What the horizontal study has trained: the paper's network, or the small one in its place."""
+    own = ok_rows(rows, "federated_horizontal", "parameters")
+    sizes = set(own[own["dataset"] == dataset]["value"])
+    small = dataset in SMALL and SMALL[dataset].size in sizes
+    return (SMALL if small else federated_horizontal.NETWORKS)[dataset]
 
 
 def draw_accuracies(

@@ -24,6 +24,7 @@ from paper_figures.mgm2021.federated_accuracies import (
     study_size,
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
+from paper_figures.mgm2021.upload_noise import noise_order_sentences
 from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import mechanism_title
 from runs.results import Results
@@ -32,6 +33,8 @@ from runs.results import Results
 BASELINE = "baseline"
 CLOSE = "close to"
 Pair = tuple[str, str]
+# A mechanism, one whose noise is larger up to some epsilon, and one whose noise is smaller.
+Explained = tuple[str, str, str]
 # Pairs by data set, the better one first; `default` for data sets without an entry.
 ByDataset = dict[str, list[Pair]]
 # For every name in a pair the mechanisms with its noise; the first that the run has stands for it.
@@ -52,7 +55,7 @@ def federated_order(
     readings: dict[str, Reading],
     beside: tuple[Pair, ...] = (),
     beside_words: str = "",
-    explained: Pair | None = None,
+    explained: Explained | None = None,
     margin: float,
 ) -> Finding:
     """Which mechanisms are more accurate than others, and which are about as accurate.
@@ -61,8 +64,8 @@ def federated_order(
     of the two learns, on every official data set that the run has: over all its budgets, where the
     paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
     mechanisms the paper says that their accuracy is the same at all epsilons. A difference `beside`
-    is reported and not judged; so are, of the pair that is `explained`, the noise of one over that
-    of the other and the difference at equal true privacy.
+    is reported and not judged; so are, of horizontal mechanisms that are `explained`, which has the
+    smaller noise, and the difference of the first two at equal true privacy.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -88,7 +91,7 @@ def federated_order(
         *(size_sentence(rows, study, dataset) for dataset in present),
         noise_sentence(rows, study, "idn", epsilons[1]) if epsilons else "",
         beside_sentence(beside, beside_words, finals),
-        *(explaining_sentences(rows, study, present, explained, margin) if explained else ()),
+        *(_explaining_sentences(rows, study, present, explained, margin) if explained else ()),
         missing_sentence(datasets, present),
     ]
     return finding_of(
@@ -317,23 +320,11 @@ def beside_sentence(
     return f"{words_before} {listed(shown)}." if shown else ""
 
 
-def explaining_sentences(
-    rows: pd.DataFrame, study: str, datasets: Iterable[str], pair: Pair, margin: float
+def _explaining_sentences(
+    rows: pd.DataFrame, study: str, datasets: list[str], explained: Explained, margin: float
 ) -> list[str]:
-    """The noise of one mechanism over another's, and their difference at equal true privacy.
-
-    A sentence is "" where no data set of the run has what it is about.
-    """
-    one, other = pair
-    norms, ratios = ok_rows(rows, study, "noise_norm"), []
-    for dataset in datasets:
-        own = norms[(norms["dataset"] == dataset) & (norms["calibration"] == "published")]
-        by_epsilon = own.pivot(index="epsilon", columns="mechanism", values="value")
-        if {one, other} <= set(by_epsilon):
-            ratio = (by_epsilon[one] / by_epsilon[other]).dropna().sort_index()
-            steps = listed(f"{value:.2g} at {epsilon:g}" for epsilon, value in ratio.items())
-            ratios.append(f"on {dataset_title(dataset)} {steps}")
-    title = f"{mechanism_title(one)} over {mechanism_title(other)}"
+    """Who has the smaller noise, and the difference of the first two at equal true privacy."""
+    pair = explained[:2]
     finals = final_accuracies(rows, study)
     finals = finals[(finals["calibration"] == "exact") | finals["mechanism"].isin(LEVELS)]
     exact = {
@@ -342,7 +333,7 @@ def explaining_sentences(
         if dataset in set(finals["dataset"])
     }
     return [
-        f"Norm of the noise as published, {title}: {'; '.join(ratios)}." if ratios else "",
+        *noise_order_sentences(rows, datasets, *explained),
         beside_sentence([pair], "Not judged, at equal true privacy:", exact),
     ]
 

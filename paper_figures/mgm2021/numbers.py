@@ -20,6 +20,8 @@ LAYERS = {"mnist": (120, 400), "cifar10": (4608, 512), "imdb": (20_002, 128), "a
 # Figure 3: the smallest and the largest epsilon of Type II.
 VERTICAL_EPSILONS = (1, 10)
 
+# delta of every training.
+DELTA = 1e-5
 NO_EPSILON = "the values of epsilon are only in a figure: 1 is used"
 
 SETTINGS = (
@@ -28,7 +30,7 @@ SETTINGS = (
             name=f"mgm2021-{data}",
             where="Table 2",
             query=box_query(LAYERS[data], -clip, clip),
-            budget=Budget(epsilon=1.0, delta=1e-5),
+            budget=Budget(epsilon=1.0, delta=DELTA),
             choice=NO_EPSILON,
         )
         for data, clip in (("mnist", 0.01), ("cifar10", 0.05), ("imdb", 0.3), ("adult", 0.015))

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from datasets.majority import MAJORITY
-from paper_figures.mgm2021.federated_comparisons import explaining_sentences, where_one_learns
+from paper_figures.mgm2021.federated_comparisons import where_one_learns
 from paper_figures.mgm2021.federated_horizontal import figure_2
 from paper_figures.mgm2021.federated_vertical import figure_3
 
 EPSILONS = (1.0, 10.0, 1000.0)
 IDN, ELEMENT, MM = "idn", "gaussian-per-element", "matrix-mechanism"
-# Norms of noise, times epsilon.
-FACTORS = {IDN: 4.0, ELEMENT: 2.0}
 
 
 @pytest.fixture(autouse=True)
@@ -68,34 +66,6 @@ def test_a_lone_curve_at_equal_true_privacy_says_whose_it_is(make_results):
     assert lone not in itertools.chain(*words)
     assert "no curve here: Gaussian per element" in words[1]
     assert len(drawn.caption.split()) <= 70
-
-
-def test_noise_and_equal_privacy_explain_an_order(make_results):
-    """IDN is behind as published, with twice the noise, and ahead at equal true privacy."""
-    rows = runs({IDN: 0.7, ELEMENT: 0.8})
-    mechanisms = [row for row in runs({IDN: 0.6, ELEMENT: 0.5}) if row.get("mechanism") in FACTORS]
-    exact = [row | {"calibration": "exact"} for row in mechanisms]
-    cell = {"paper": "mgm2021", "study": "federated_horizontal", "dataset": "adult", "delta": 1e-5}
-    cell |= {"data_source": "official", "metric": "noise_norm"}
-    norms = [
-        cell | {"mechanism": mechanism, "epsilon": epsilon, "value": factor / epsilon}
-        for mechanism, factor in FACTORS.items()
-        for epsilon in EPSILONS
-    ]
-
-    def sentences(*some):
-        found = make_results([*rows, *itertools.chain(*some)])
-        return explaining_sentences(
-            found.rows, "federated_horizontal", ["adult"], (IDN, ELEMENT), 0.01
-        )
-
-    noise, difference = sentences(exact, norms)
-    assert noise.endswith(
-        "MGM-IDN over Gaussian per element: on Adult 2 at 1, 2 at 10 and 2 at 1000."
-    )
-    assert "equal true privacy: MGM-IDN minus Gaussian per element on Adult 0.1" in difference
-    assert sentences(norms) == [noise, ""]
-    assert sentences(exact) == ["", difference]
 
 
 def test_a_mean_that_is_above_the_floor_by_chance_is_not_learning(make_results):
