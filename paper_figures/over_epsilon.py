@@ -59,6 +59,7 @@ def draw_spread(
     floors: Mapping[str, float] | None = None,
     sizes: Mapping[str, str] | None = None,
     epsilons: Mapping[str, str] = EPSILONS,
+    floor_title: str = FLOOR,
 ) -> plt.Figure:
     """One panel per data set and calibration; controls are lines across every panel.
 
@@ -71,6 +72,7 @@ def draw_spread(
         sizes: What was trained by data set, such as "3,000 records (paper: 55,000)"; it stands
             beside the panels.
         epsilons: What the epsilon of a calibration is.
+        floor_title: What the floors are, in the legend.
     """
     datasets = sorted(spread["dataset"].unique())
     calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
@@ -86,7 +88,7 @@ def draw_spread(
         own = spread[spread["dataset"] == datasets[i]]
         _panel(axis, own, calibrations[j])
         floor = (floors or {}).get(datasets[i])
-        _floor(axis, own, floor)
+        _floor(axis, own, floor, floor_title)
         axis.set(ylim=_limits(own, floor))
         if j == 0:
             axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
@@ -105,8 +107,8 @@ def draw_spread(
     if OUTSIDE in spread and spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
         (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
-    if FLOOR in drawn:
-        titles.append(FLOOR)
+    if floor_title in drawn:
+        titles.append(floor_title)
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
     return figure
 
@@ -126,10 +128,10 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
         axis.text(0.99, height, words, fontsize=6, color="#444444", bbox=BEHIND_WORDS, **place)
 
 
-def _floor(axis, rows: pd.DataFrame, floor: float | None) -> None:
+def _floor(axis, rows: pd.DataFrame, floor: float | None, title: str) -> None:
     """The score of a guess, such as the accuracy of the commonest class, if not random's too."""
     if _stands_out(rows, floor):
-        axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=FLOOR)
+        axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=title)
 
 
 def _stands_out(rows: pd.DataFrame, floor: float | None) -> bool:

@@ -20,6 +20,11 @@ NETWORKS = {
     "imdb": "BiLSTM",
     "darknet2020": "MLP",
 }
+# Section 5.1; with ten classes, MobileNetV2 has 2.2 million parameters.
+DETAILED_NETWORKS = NETWORKS | {
+    **dict.fromkeys(("mnist", "cifar10", "svhn"), "MobileNetV2, 2.2 million, pre-trained"),
+    "imdb": "BiLSTM, 2 layers of 256",
+}
 # Sections 5.1 and 5.2.3: epochs of training, each a round in which private parameters are sent.
 ROUNDS = {"mnist": 10, "cifar10": 10, "svhn": 10, "imdb": 50, "darknet2020": 25}
 # Ranges of one element. Pixels are scaled to [0, 1] here, to (-1, 1) in eq. (17): the noise
@@ -36,6 +41,8 @@ STATED_DELTA_IMDB = 400_001
 STATED_F1_IMAGES = {"mnist": 0.9, "svhn": 0.9, "cifar10": 0.7}
 STATED_F1_FEATURES = {"mnist": 0.8, "cifar10": 0.4, "svhn": 0.4}
 STATED_F1_IMDB = {"tldp": 0.8, "others": 0.4}
+# Section 5.3.3: the epsilon above which results become comparable in Figure 3.
+COMPARABLE_ABOVE = 100
 # C, the clip value of Table 4: parameters lie in [-C, C].
 CLIP = 1.0
 

@@ -15,6 +15,8 @@ from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_s
 from paper_figures.style import in_order, look
 from paper_figures.tldp2025.numbers import (
     CLIP,
+    COMPARABLE_ABOVE,
+    NETWORKS,
     STATED_DELTA,
     STATED_DELTA_IMDB,
     STATED_F1_IMDB,
@@ -22,6 +24,7 @@ from paper_figures.tldp2025.numbers import (
 )
 from paper_figures.tldp2025.scores import (
     FALSE_CLAIM,
+    LABEL,
     OF_THE_PAPER,
     Stated,
     at_equal_privacy,
@@ -33,19 +36,21 @@ from paper_figures.tldp2025.scores import (
     trials_and_delta,
 )
 from runs.results import Results
+from studies.private_parameters import PUBLIC_RECORDS
 
 STUDY = "private_parameters"
 # Gaussian noise that is i.i.d. on all parameters as one row.
 IID = ("mvg-sqrt", "idn")
-GUESS = "the share of the majority class, about the F1 of naming classes at random"
+GUESS = "a guess, the share of the majority class, about the F1 of naming classes at random"
 _SPENT = ("true_delta_upper", "true_epsilon_upper")
 _KEYS = ["dataset", "range", "calibration", "mechanism", "epsilon"]
 # Scores that the paper's text states for Figure 3.
 STATED = {
-    "IMDB, Delta = 2": {
+    f"IMDB, Delta = {width:,}": {
         "TLDP, LLAGP": Stated(STATED_F1_IMDB["tldp"]),
         "others": Stated(STATED_F1_IMDB["others"]),
     }
+    for width in (2, STATED_DELTA_IMDB)
 }
 
 
@@ -81,21 +86,22 @@ def figure_3(results: Results) -> Drawn:
         "of the users. The parameters of a user may become any others. A parameter has a range of "
         f"{width:g}; the paper's Table 4 states Delta = {STATED_DELTA}, for IMDB "
         f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {STATED_DELTA / width:g} "
-        f"and {STATED_DELTA_IMDB / width:,.0f} times as large: that of TLDP-L at epsilon / "
-        f"{STATED_DELTA / width:g}, and of TLDP-G at epsilon / {(STATED_DELTA / width) ** 2:,.0f}, "
-        "with Delta = 2. Dotted: without noise, and random parameters"
+        f"and {STATED_DELTA_IMDB / width:,.0f} times as large. On images, TLDP-L at Delta = "
+        f"{STATED_DELTA} has the noise that it has at Delta = 2 and epsilon / "
+        f"{STATED_DELTA / width:g}; TLDP-G, at epsilon / {(STATED_DELTA / width) ** 2:,.0f}. "
+        "Dotted: without noise, and random parameters"
         f"{floor_words(spread.assign(dataset=spread['panel']), guesses, GUESS)}. Stars: "
         "the paper's scores. Its list of steps adds noise once, to the "
         "mean; in its text every user adds noise, as here. The classic Gaussian is stated for "
         f"epsilon < 1 only. True epsilon of all rounds as published: {_true_totals(spent)}. LLAGP "
         "and DPHSGD follow the paper's description, with our choices where it leaves something "
-        "open; DPHSGD's thresholds come from public records."
+        f"open; DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which are public."
         f"{_same_as_gaussian(spread)} {FALSE_CLAIM}{hidden_curves(spread)}"
         f"{missing_words(rows, STUDY)}"
-        f"{failed_mechanisms(rows, STUDY, *datasets)}"
+        f"{failed_mechanisms(rows[rows['mechanism'].isin(OF_THE_PAPER)], STUDY, *datasets)}"
     )
     beside = {
-        panel: size_words(rows, STUDY, dataset)
+        panel: _beside(rows, dataset)
         for panel, dataset in zip(spread["panel"], spread["dataset"], strict=True)
     }
     epsilons = {
@@ -103,7 +109,16 @@ def figure_3(results: Results) -> Drawn:
         "exact": "epsilon of all rounds (true: at most this)",
     }
     figure = score_figure(spread, "F1 of", STATED, beside, guesses.to_dict(), epsilons)
+    for axis in figure.axes[:: spread["calibration"].nunique()]:
+        axis.axvline(COMPARABLE_ABOVE, color="black", linewidth=0.8, linestyle="-.", zorder=1)
+        axis.text(COMPARABLE_ABOVE * 1.06, 0.6, "paper: comparable from here on", **LABEL)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
+
+
+def _beside(rows: pd.DataFrame, dataset: str) -> str:
+    """What a panel says of its size."""
+    parameters = f"{query_size(rows, STUDY, dataset):,} parameters"
+    return f"{size_words(rows, STUDY, dataset)},\n{parameters} (paper: {NETWORKS[dataset]})"
 
 
 def _same_as_gaussian(spread: pd.DataFrame) -> str:

@@ -102,7 +102,7 @@ def score_figure(
         sizes, floors, epsilons: As in `draw_spread`, by title of the row.
     """
     shown = _by_panel(spread)
-    figure = draw_spread(shown, label, floors, sizes, epsilons)
+    figure = draw_spread(shown, label, floors, sizes, epsilons, floor_title="a guess")
     rows = sorted(shown["dataset"].unique())
     columns = len(figure.axes) // len(rows)
     labels = [axis.get_xlabel() for axis in figure.axes[-columns:]]

@@ -6,12 +6,16 @@ import pytest
 from claims.judged_rows import calibrated
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import DETAILED_NETWORKS
 from paper_figures.tldp2025.private_parameters import figure_3
 from paper_figures.tldp2025.private_parameters_verdicts import (
     _noise_alone,
+    crossover,
     laplace_below_tldp_g,
+    parameter_order,
     parameter_pairs,
 )
+from studies.private_parameters import NETWORKS
 
 
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
@@ -53,6 +57,16 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert words[1].startswith("not run: the same noise")
     # Beside it, how large the run is.
     assert words[0].startswith("3,000 records (paper: 60,000)")
+    assert words[0].endswith("2,410 parameters (paper: MobileNetV2)")
+    # The paper's bound on epsilon is drawn where epsilon is the paper's.
+    lines = [[line.get_linestyle() for line in axis.lines] for axis in drawn.figure.axes]
+    assert ["-." in each for each in lines] == [True, False, True, False]
+
+
+def test_the_papers_network_has_the_stated_number_of_parameters():
+    for dataset in ("mnist", "cifar10", "svhn"):
+        millions = NETWORKS[dataset]["paper"].size / 1e6
+        assert f"MobileNetV2, {millions:.1f} million" in DETAILED_NETWORKS[dataset]
 
 
 def test_figure_3_tells_of_noise_that_was_not_run_again(make_results, study_rows):
@@ -125,3 +139,66 @@ def test_models_that_have_learned_nothing_have_neither_an_order_nor_a_tie(
     expected = "inconclusive" if reason else "confirmed"
     assert [part.verdict for part in found.parts] == [expected] * 2
     assert all(reason in part.reason for part in found.parts)
+
+
+BASELINES = {"laplace": 0.1, "gaussian": 0.1, "mvg-sqrt": 0.1, "idn": 0.1}
+LEVELS = {"random-answer": 0.1, "non-private": 0.95}
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ({"tldp-l": 0.9, "tldp-g": 0.8}, ["confirmed", "confirmed"]),
+        # A method that is as good as a guess has no place.
+        ({"tldp-l": 0.9, "tldp-g": 0.12}, ["confirmed", "inconclusive"]),
+        ({"tldp-l": 0.9, "tldp-g": 0.3, "idn": 0.5}, ["confirmed", "contradicted"]),
+    ],
+)
+def test_both_methods_of_tldp_are_held_against_the_baselines(
+    make_results, study_rows, scores, expected
+):
+    parts = _places_on_mnist(make_results, study_rows, scores)
+    assert [part.verdict for part in parts] == expected
+    names = [f"MNIST, {key} above the baselines" for key in ("TLDP-L", "TLDP-G")]
+    assert [part.name for part in parts] == names
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "reason"),
+    [
+        ({"llagp": 0.5}, "confirmed", ""),
+        ({"llagp": 0.5, "idn": 0.7}, "inconclusive", "rebuilt from two sentences"),
+        ({"llagp": 0.1}, "inconclusive", "and has learned nothing"),
+        # Another that is rebuilt is neither good nor poor.
+        ({"llagp": 0.5, "dphsgd": 0.1}, "confirmed", ""),
+    ],
+)
+def test_the_failure_of_what_is_rebuilt_decides_nothing(
+    make_results, study_rows, scores, expected, reason
+):
+    tldp = {"tldp-l": 0.9, "tldp-g": 0.9}
+    parts = _places_on_mnist(make_results, study_rows, tldp | scores)
+    assert [part.name for part in parts[2:]] == ["MNIST, LLAGP next"]
+    assert parts[2].verdict == expected
+    assert reason in parts[2].reason
+
+
+def _places_on_mnist(make_results, study_rows, scores):
+    given = study_rows("private_parameters", "mnist", BASELINES | LEVELS | scores)
+    found = parameter_order(
+        make_results([row | {"shape": "1x6434"} for row in given]),
+        exception="cifar10",
+        good_on="darknet2020",
+        signal=0.15,
+        margin=0.01,
+    )
+    return next(iter(found.outcomes)).parts
+
+
+def test_noise_in_the_end_is_that_of_all_parameters(make_results, study_rows):
+    """sqrt(2) Delta / epsilon and Delta / sqrt(2 epsilon) at epsilon 1e8, of a range of 1."""
+    given = study_rows("private_parameters", "mnist", {"tldp-l": 0.9, "tldp-g": 0.8} | LEVELS)
+    found = crossover(
+        make_results([row | {"shape": "1x6434"} for row in given]), negligible=1e-3, margin=0.01
+    )
+    assert "TLDP-L 1.4e-08 and TLDP-G 7.1e-05 of the range" in found.parts[1].found
