@@ -2,8 +2,8 @@
 
 A layer's weight and bias form one matrix, the bias as one more input: one release per layer instead
 of two. The matrix is taller than wide, like three of mgm2021's four gradient shapes (105 x 12,
-4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN and MGM depend on the
-orientation, through square roots. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
+4608 x 512, 20,002 x 128; LeNet's 120 x 400 is the exception). Only UDN depends on the
+orientation, through a square root. The bias lengthens the axis of the inputs: 106 x 12 for Adult.
 """
 
 import math

@@ -3,6 +3,7 @@
 Other verdicts on Figure 2 are in federated_horizontal.py, on Figure 3 in federated_vertical.py.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -25,7 +26,7 @@ from paper_figures.mgm2021.federated_accuracies import (
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
 from paper_figures.mgm2021.upload_noise import noise_order_sentences
-from paper_figures.selections import LEVELS, ok_rows
+from paper_figures.selections import LEVELS, ok_rows, size_of
 from paper_figures.style import mechanism_title
 from runs.results import Results
 
@@ -146,7 +147,10 @@ def _parts(
 
     def named(name: str) -> str:
         # One name under every reading, so that they are seen to differ.
-        return "Gaussian" if name == BASELINE else mechanism_title(name)
+        if name == BASELINE:
+            return "Gaussian"
+        title, stands_for = mechanism_title(name), resolved.get(name, name)
+        return title if stands_for == name else f"{title} (as {mechanism_title(stands_for)})"
 
     def effects(pairs: list[Pair], word: str) -> dict[str, Mean]:
         compared = {}
@@ -288,7 +292,11 @@ def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
 
 
 def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: float) -> str:
-    """The norm of a round's noise at one budget, on every data set; "" where it is not known."""
+    """The norm of the noise on the features of a batch, of both participants, over theirs.
+
+    Features lie in (-1, 1), so that of an m x n matrix the norm is at most sqrt(mn). On every data
+    set, at one budget; "" where it is not known.
+    """
     norms = ok_rows(rows, study, "noise_norm")
     own = norms[
         (norms["mechanism"] == mechanism)
@@ -298,11 +306,12 @@ def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: floa
     if own.empty:
         return ""
     words = listed(
-        f"{value:.2g} on {dataset_title(dataset)}"
-        for dataset, value in own[["dataset", "value"]].itertuples(index=False)
+        f"{value / math.sqrt(2 * size_of(shape)):.3g} on {dataset_title(dataset)}"
+        for dataset, shape, value in own[["dataset", "shape", "value"]].itertuples(index=False)
     )
     return (
-        f"At epsilon {epsilon:g} the noise of {mechanism_title(mechanism)} has a norm of {words}."
+        f"At epsilon {epsilon:g} the norm of {mechanism_title(mechanism)}'s noise on the features "
+        f"of a batch is so many times the largest norm of the features: {words}."
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from claims.comparisons import equal, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, gain, over_budgets, pick, required, shared_budgets, tally
+from claims.judged_rows import gain, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part
 from datasets.titles import dataset_title
@@ -29,10 +29,12 @@ from paper_figures.mgm2021.federated_comparisons import (
     sizes_by_dataset,
     where_one_learns,
 )
-from paper_figures.mgm2021.numbers import SETTINGS
+from paper_figures.mgm2021.numbers import HORIZONTAL_ROUNDS
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
+from paper_figures.mgm2021.upload_noise import noise_norm
 from paper_figures.style import mechanism_title
 from runs.results import Results
+from studies.federated_horizontal import NETWORKS
 
 STUDY = "federated_horizontal"
 
@@ -182,7 +184,7 @@ def harder_tasks_need_more(
         parts=parts,
         because=tally(parts, shared_trials(finals)),
         detail=f"{words} Accuracies: shares of the gain over what needs no information (random "
-        "answers, or on Adult the majority class) that training without noise has.",
+        "answers or the majority class, whichever scores more) that training without noise has.",
         calibration="published",
         **sizes_by_dataset(results.rows, STUDY, [*slow, *fast], finals),
     )
@@ -190,12 +192,12 @@ def harder_tasks_need_more(
 
 def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
     """Whose uploads get more noise, in units of their clip C, with the paper's networks."""
-    deviations = {}
-    for name in (*hard, *easy):
-        [setting] = [each for each in SETTINGS if each.name == f"mgm2021-{name}"]
-        noise = calibrated(mechanism, setting.query, setting.budget).noise
-        clip = setting.query.element_range[1]
-        deviations[name] = math.sqrt(noise.loss().mean / setting.query.size) / clip
+    names = (*hard, *easy)
+    deviations = {
+        name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
+        / math.sqrt(NETWORKS[name].size)
+        for name in names
+    }
     parts = [
         statement(
             f"noise on {dataset_title(one)} above {dataset_title(other)},",
@@ -207,10 +209,10 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple
     ]
     shown = ", ".join(f"{dataset_title(name)} {value:.2g}" for name, value in deviations.items())
     return parts, (
-        f"Standard deviation of an element of {mechanism_title(mechanism)}'s noise over the clip C "
-        f"at epsilon 1, delta 1e-5, one upload of the paper's network: {shown}. It falls as "
-        "1/epsilon while epsilon is far below the number of elements, so that there these ratios "
-        "are those of the epsilons of equal noise."
+        f"Root mean square of {mechanism_title(mechanism)}'s noise on an element of an upload over "
+        "the clip C, at a total epsilon of 1, delta 1e-5, with the paper's networks and rounds: "
+        f"{shown}. It falls as 1/epsilon while the epsilon of a release is far below the number of "
+        "its elements, so that there these ratios are those of the epsilons of equal noise."
     )
 
 

@@ -17,6 +17,13 @@ VERTICAL_RECORDS = {
 }
 # Table 2: m x n of the layer that is released.
 LAYERS = {"mnist": (120, 400), "cifar10": (4608, 512), "imdb": (20_002, 128), "adult": (105, 12)}
+# Table 3: m x n of the features that a participant releases of a batch.
+FEATURES = {
+    "adult": (2, 10),
+    "purchase100": (100, 64),
+    "location30": (100, 128),
+    "texas100": (30, 64),
+}
 # Figure 3: the smallest and the largest epsilon of Type II.
 VERTICAL_EPSILONS = (1, 10)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, table_4, table_5
+from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, run_times, table_4, table_5
 
 SHAPES = ["120x400", "105x12"]
 
@@ -42,6 +42,26 @@ def test_table_5_has_both_ways_to_the_directions(make_results):
     ratios = table.set_index(["shape", "mechanism"])["ratio with an SVD per draw"]
     assert 30 < ratios["120x400", "MVG"] < 80
     assert ratios.drop(index="MVG", level=1).isna().all()
+
+
+@pytest.mark.parametrize(("analytic", "expected"), [(1.02, "confirmed"), (1.6, "inconclusive")])
+def test_who_is_faster_is_open_where_equal_draws_differ_by_as_much(
+    make_results, analytic, expected
+):
+    given = GIVEN | {"gaussian-analytic": analytic}
+    cell = {"study": "noise_only", "dataset": "gradient-shapes", "metric": "expected_loss"}
+    found = run_times(
+        make_results([cell], timings(given, {"mvg": 50})),
+        shapes=SHAPES,
+        little_more=["idn"],
+        far_more=["mvg"],
+        little=(0, 3),
+        far=(10, np.inf),
+        least=True,
+    )
+    verdicts = {part.name: part.verdict for part in found.parts}
+    assert verdicts["MGM-IDN at 120x400 not faster"] == expected
+    assert verdicts["MGM-IDN at 120x400"] == verdicts["MVG at 120x400"] == "confirmed"
 
 
 def test_growth_divides_the_logarithm_out():

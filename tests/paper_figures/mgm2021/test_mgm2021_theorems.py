@@ -1,5 +1,6 @@
 """Verdicts on mgm2021's theorems that a wrong number must change."""
 
+import numpy as np
 import pytest
 
 from claims.claim import all_claims
@@ -87,3 +88,23 @@ def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():
 def test_dense_directions_cost_two_products_of_matrices():
     """Of U1 (2, 2), N (2, 3) and U2 (3, 3): 2 x 2 x 3 multiplications, and 2 x 3 x 3."""
     assert theorems.CLOSED_FORM_COSTS["dense"](2, 3) == 12 + 18
+
+
+def test_the_ratio_of_the_right_hand_sides_falls_at_small_matrices():
+    """Against its closed form: s^2 (.)^2 of zeta for MGM, and MVG's root, worked out here."""
+    found = theorems.mvg_right_hand_side(tolerance=0.05)
+    verdicts = {part.name: part.verdict for part in found.parts}
+    contradicted = [name for name, verdict in verdicts.items() if verdict == CONTRADICTED]
+    assert contradicted == ["features of Adult, epsilon 10, over H_r^2:"]
+    assert len(verdicts) == 12
+    (shown,) = [part.found for part in found.parts if part.name == contradicted[0]]
+    m, n, epsilon, delta = 2, 10, 10.0, 1e-5
+    h, s, gamma = 1.5, 2 * 20**0.5, 20**0.5
+    square = -2 * np.log(delta) + 2 * np.sqrt(-m * n * np.log(delta)) + m * n
+    # mvg2018: alpha = (H_r + H_{r,1/2}) gamma^2 + 2 H_r gamma s, beta = 2 (mn)^(1/4) zeta H_r s.
+    halves = 1 + 2**-0.5
+    alpha = (h + halves) * gamma**2 + 2 * h * gamma * s
+    beta = 2 * (m * n) ** 0.25 * np.sqrt(square) * h * s
+    mvg = (-beta + np.sqrt(beta**2 + 8 * alpha * epsilon)) ** 2 / (4 * alpha**2)
+    mgm = (-np.sqrt(square) + np.sqrt(square + 2 * epsilon)) ** 2 / s**2
+    assert float(shown.split()[0]) == pytest.approx(mgm / mvg / np.sqrt(m * n) / h**2, rel=1e-3)
