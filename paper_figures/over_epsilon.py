@@ -230,12 +230,12 @@ def coinciding(spread: pd.DataFrame) -> str:
 
 
 def groups_within(values: pd.DataFrame, margin: float) -> list[list[str]]:
-    """The columns in groups that lie within `margin` of their first one in every row both have."""
+    """The columns in groups that lie within `margin` of each other in every row both have."""
     groups: list[list[str]] = []
     for name in values:
         for group in groups:
-            apart = (values[name] - values[group[0]]).abs().dropna()
-            if len(apart) and (apart <= margin).all():
+            apart = values[group].sub(values[name], axis=0).abs()
+            if apart.notna().any().all() and not (apart > margin).any(axis=None):
                 group.append(name)
                 break
         else:

@@ -32,7 +32,7 @@ def figure_1(results: Results) -> Drawn:
         "features that are released once",
         {"records": "released records", "public_records": "public records", "sampling_rate": "q"},
         more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
-        "mechanisms do. Dotted: without noise, and trained on random features",
+        "mechanisms here do. Dotted: without noise, and trained on random features",
         note="The network's body is trained on the public "
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "
@@ -41,9 +41,10 @@ def figure_1(results: Results) -> Drawn:
         "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
         "here. Every record is released, so sampling amplifies nothing. At equal true privacy the "
         "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "
-        "analytic Gaussian have the same distribution at either calibration. The classic Gaussian "
-        "is proved for epsilon < 1 only, and at most points epsilon / q is larger. The paper "
-        "states no accuracy in numbers, so there is no marker for it.",
+        "analytic Gaussian have the same distribution at either calibration; MVG has equal "
+        "precision in all directions, so that at equal true privacy it has their noise. The "
+        "classic Gaussian is proved for epsilon < 1 only, and epsilon / q is mostly larger. The "
+        "paper states no accuracy in numbers, so there is no marker for it.",
         true="as published",
         floors=MAJORITY,
     )
@@ -103,7 +104,12 @@ def _observed(rows: pd.DataFrame, datasets: list[str]) -> str:
         found.append(
             f"{words(difference)} on {dataset_title(dataset)} over {difference.trials} trials"
         )
-    return f"By chance our accuracies differ by {listed(found)}." if found else ""
+    if not found:
+        return ""
+    return (
+        f"Our accuracies of IMGM minus those of the analytic Gaussian: {listed(found)}. By chance, "
+        "one in twenty such intervals misses 0."
+    )
 
 
 @judge(studies=(STUDY,))

@@ -9,6 +9,7 @@ from claims.intervals import Mean, paired, words
 from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.imgm2022.accuracies import (
@@ -45,6 +46,7 @@ def accuracy_with_private_gradients(results: Results) -> Drawn:
         "until the bound on the run's true delta at epsilon is delta. Training without privacy "
         "does not clip.",
         true="as published, at most",
+        floors=MAJORITY,
     )
 
 
@@ -66,7 +68,8 @@ def gradients_beside_features(
         both = [frame[frame["dataset"] == dataset] for frame in frames.values()]
         if any(frame.empty for frame in both):
             continue
-        floor = max(pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
+        random = (pick(frame, mechanism="random-answer")["value"].mean() for frame in both)
+        floor = max(*random, MAJORITY[dataset])
         sizes = _unlike_sizes(results.rows, dataset, list(frames))
         own_rows = results.rows[results.rows["study"] == STUDY]
         descended = own_rows[own_rows["dataset"] == dataset]["epoch"].fillna(0).max()
@@ -110,7 +113,8 @@ def gradients_beside_features(
             "(epsilon / q, delta / q), though every record is released. With both rescaled "
             "until their true delta is the claimed one the differences are "
             f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "
-            f"steps and records. {_extent(frames['gradients'])}"
+            "steps, records and adjacency: a record is replaced for features, and added or removed "
+            f"for gradients. {_extent(frames['gradients'])}"
         ),
         calibration="both",
         sizes=sizes,

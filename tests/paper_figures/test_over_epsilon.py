@@ -105,3 +105,9 @@ def test_curves_that_nobody_can_tell_apart_are_named():
     assert "MNIST, at equal true privacy: all" in sentence
     apart = spread[(spread["mechanism"] != "imgm") & (spread["calibration"] == "published")]
     assert coinciding(apart) == ""
+
+
+def test_curves_of_a_group_coincide_with_each_other():
+    """The last lies near the second one, and not near the first."""
+    values = pd.DataFrame({"a": [0.0, 0.5], "b": [0.02, 0.5], "c": [0.04, 0.5]})
+    assert groups_within(values, 0.03) == [["a", "b"], ["c"]]
