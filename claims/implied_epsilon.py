@@ -40,7 +40,7 @@ class Implied:
         return self.value < math.inf
 
     def __str__(self) -> str:
-        """ "12.3 [10, 15]", "at most 0.1" or "not reached up to 50"."""
+        """ "12.3 [10, 15]", "1 [0.5 or less, 2]", "at most 0.1" or "not reached up to 50"."""
         if not self.reached:
             near = self.interval.low < math.inf
             words = f"not reached up to {self.tried.high:g}"
@@ -50,7 +50,7 @@ class Implied:
         if self.interval.low == self.value == self.interval.high:
             return f"{self.value:.3g}"
         low, high = self.interval
-        first = f"[{low:.3g}" if low > self.tried.low else "[below"
+        first = f"[{low:.3g}" if low > self.tried.low else f"[{self.tried.low:g} or less"
         last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
         return f"{self.value:.3g} {first}, {last}"
 

@@ -49,7 +49,7 @@ CLIP = 1.0
 SETTINGS = (
     PaperSetting(
         name="tldp2025-mnist",
-        where="Section 6, type I, MNIST",
+        where="Section 5.2.1, type I, MNIST",
         query=box_query((28, 28), *PIXELS),
         budget=Budget(epsilon=1.0),
         choice="one value of epsilon out of the figure's grid",

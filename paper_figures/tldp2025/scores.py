@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
-from claims.comparisons import at_most, equal, every
+from claims.comparisons import at_most, equal, every, most, order
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
-from claims.verdicts import Part
+from claims.verdicts import NOT_RUN, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
@@ -256,9 +256,14 @@ class OfficialScores:
         gaps = {label_of(*peak): self.above_chance(*peak) for peak in peaks}
         return every(name, equal(gaps, margin=margin))
 
-    def low(self, mechanism: str, margin: float) -> Part:
-        """Whether one, at its best epsilon, is above random answers by at most the margin."""
-        peak = self.peak([mechanism])
+    def low(self, mechanism: str, margin: float, end: float = math.inf) -> Part:
+        """Whether one, at its best epsilon up to `end`, is above random by at most the margin.
+
+        Where all of its epsilons are larger, at the smallest: with more noise it is no better.
+        """
+        own = self.of_any([mechanism]).rows
+        end = max(end, own["epsilon"].min())
+        peak = OfficialScores(own[own["epsilon"] <= end]).peak([mechanism])
         title = dataset_title(self.rows["dataset"].iloc[0])
         name = f"{title}, {label_of(*peak)} above random answers"
         return at_most(name, self.above_chance(*peak), margin=margin)
@@ -327,6 +332,47 @@ def implied_words(published: OfficialScores, exact: OfficialScores, stated: floa
         for key in TLDP
     )
     return f"Epsilon at which F1 is {stated:g}, with 95% intervals: {found}."
+
+
+def either_side(
+    found: Mapping[str, "OfficialScores"], crossing: float, margin: float
+) -> list[Outcome]:
+    """TLDP-G above TLDP-L at most budgets, below and above the one at which their noise is equal.
+
+    The paper does not state the epsilons of its figures: each side is an outcome.
+
+    Args:
+        found: The scores by data set.
+        crossing: The epsilon at which both have the same noise, whatever Delta is.
+    """
+    gaps = {
+        (dataset, epsilon): scores.gap("tldp-g", "tldp-l", epsilon)
+        for dataset, scores in found.items()
+        for epsilon in scores.of_any(["tldp-g"]).epsilons
+    }
+    return [
+        Outcome(
+            choice=f"budgets {words}",
+            parts=_most_of({at: gap for at, gap in gaps.items() if chosen(at[1])}, margin),
+        )
+        for words, chosen in {
+            f"below epsilon {crossing:g}, where TLDP-G has less noise": lambda e: e < crossing,
+            f"above epsilon {crossing:g}, where TLDP-L has less noise": lambda e: e > crossing,
+        }.items()
+    ]
+
+
+def _most_of(gaps: dict[tuple[str, float], Mean], margin: float) -> tuple[Part, ...]:
+    """Whether TLDP-G leads at most of these budgets, with its lead at each."""
+    if not gaps:
+        return (Part("no budgets there", NOT_RUN),)
+    named = {
+        f"{dataset_title(dataset)} at {epsilon:g}": gap for (dataset, epsilon), gap in gaps.items()
+    }
+    leads = order(named, margin=margin)
+    part = most("TLDP-G above TLDP-L at most of them:", leads)
+    shown = listed(f"{lead.name}: {lead.found}" for lead in leads)
+    return (replace(part, found=f"{part.found}: {shown}"),)
 
 
 def label_of(mechanism: str, epsilon: float) -> str:

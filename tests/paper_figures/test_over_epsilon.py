@@ -7,6 +7,7 @@ from paper_figures.over_epsilon import (
     coinciding,
     draw_spread,
     floor_words,
+    groups_within,
     spread_over_trials,
     trial_words,
     true_epsilons,

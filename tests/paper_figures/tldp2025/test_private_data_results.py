@@ -52,6 +52,9 @@ def test_nothing_is_drawn_without_the_study(draw, make_results):
         draw(make_results([{"study": "count_query"}]))
 
 
+VARIANTS = {"crossing": 4.0, "slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
+
+
 @pytest.mark.parametrize(
     ("ahead", "verdict"),
     [
@@ -72,9 +75,28 @@ def test_a_slight_lead_is_decided_where_all_epsilons_agree(
     made = rows({"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}, tuple(ahead))
     for epsilon, lead in ahead.items():
         made += rows({"tldp-l": 0.8 - lead}, (epsilon,))
-    settings = {"slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
-    found = variant_order(make_results(made), epsilons=list(ahead), **settings)
-    assert found.parts[1].verdict == verdict
+    found = variant_order(make_results(made), epsilons=list(ahead), **VARIANTS)
+    below, above = found.outcomes
+    assert below.parts[1].verdict == verdict
+    assert [part.verdict for part in above.parts] == [NOT_RUN]
+
+
+def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_results, study_rows):
+    """TLDP-G is ahead at 0.5 and behind at 50 on both data sets."""
+    given = []
+    for dataset in ("mnist", "cifar10"):
+        given += study_rows("private_data", dataset, {"tldp-g": 0.8, "tldp-l": 0.7}, (0.5,))
+        given += study_rows("private_data", dataset, {"tldp-g": 0.8, "tldp-l": 0.9}, (50.0,))
+    given = [row | {"classifier": "logistic", "shape": "28x28"} for row in given]
+    found = variant_order(make_results(given), epsilons=[0.5], **VARIANTS)
+    below, above = (outcome.parts[0] for outcome in found.outcomes)
+    assert (below.verdict, above.verdict) == (CONFIRMED, CONTRADICTED)
+    assert "CIFAR-10 at 50" in above.found
+    assert "MNIST at 0.5" in below.found
+    assert [found.sizes.dataset, *(each.dataset for each in found.other_sizes)] == [
+        "cifar10",
+        "mnist",
+    ]
 
 
 def test_the_sizes_of_every_data_set_name_it(make_results, study_rows):
@@ -90,7 +112,8 @@ def test_the_sizes_of_every_data_set_name_it(make_results, study_rows):
         )
     ]
     sets = ["mnist", "cifar10"]
-    found = others_low(make_results(given), datasets=sets, others=["gaussian"], margin=0.1)
+    limits = {"ends": [50.0], "margin": 0.1}
+    found = others_low(make_results(given), datasets=sets, others=["gaussian"], **limits)
     assert [found.sizes.dataset, *(sizes.dataset for sizes in found.other_sizes)] == sets
 
 
@@ -148,10 +171,28 @@ def test_others_are_judged_at_the_budgets_that_they_have(make_results, study_row
     given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
     kind = {"classifier": "network", "shape": "28x28"}
     given += study_rows("private_data", "cifar10", {"gaussian": 0.1}, (50.0,), **kind)
-    arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "margin": 0.1}
+    arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "ends": [2.0], "margin": 0.1}
     found = others_low(make_results(given), **arguments)
     assert found.sizes.epsilons == "50"
     assert found.verdict == CONFIRMED
+
+
+def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
+    """Gaussian is at chance at epsilon 2, and above it at 50."""
+    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
+    for epsilon, score in {2.0: 0.1, 50.0: 0.6}.items():
+        given += study_rows("private_data", "cifar10", {"gaussian": score}, (epsilon,))
+    given = [row | {"classifier": "network", "shape": "28x28"} for row in given]
+    arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "ends": [2.0, 50.0]}
+    found = others_low(make_results(given), margin=0.1, **arguments)
+    assert [each.parts[0].verdict for each in found.outcomes] == [CONFIRMED, CONTRADICTED]
+
+
+def test_a_level_that_is_the_classifiers_end_is_open(make_results, study_rows):
+    """Without noise it is 0.72: 0.72 at the end says nothing of the noise, and 0.7 does."""
+    for end, verdict in ((0.72, INCONCLUSIVE), (0.7, CONFIRMED)):
+        given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: end})
+        assert trained_score(make_results(given), **GROWTH).parts[0].verdict == verdict
 
 
 def test_the_note_says_where_a_curve_is_a_line_between_two_points(make_results, study_rows):

@@ -1,0 +1,35 @@
+"""The epsilons that Table 5 of tldp2025 implies, against formulas worked out here."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from paper_figures.tldp2025.implied import errors
+
+COUNT = 784
+
+
+def test_table_5_is_read_with_the_papers_own_noise():
+    found = {each.mechanism: each.implied["published"].value for each in errors(pd.DataFrame())}
+    # Stated: I sqrt(I) / 2; Theorem 2's Gaussian has I sqrt(1 / (2 epsilon)).
+    stated = COUNT * math.sqrt(COUNT) / 2
+    assert found["gaussian"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
+    assert found["laplace"] == pytest.approx(1, rel=1e-6)
+    # MVG with zeta^2 as the paper prints it, and equal precision.
+    assert "mvg" not in found
+    m = n = 28
+    h, halves = (sum(k**-power for k in range(1, m + 1)) for power in (1, 0.5))
+    s, gamma = math.sqrt(COUNT), math.sqrt(COUNT)
+    log = -math.log(1e-5)
+    zeta = math.sqrt(2 * log + 2 * math.sqrt(COUNT * log) + COUNT)
+    alpha = (h + halves) * gamma**2 + 2 * h * gamma * s
+    beta = 2 * COUNT**0.25 * zeta * h * s
+
+    def error(epsilon):
+        bound = (-beta + math.sqrt(beta**2 + 8 * alpha * epsilon)) ** 2 / (4 * alpha**2)
+        # P = bound^2 / n is shared among m directions, each with variance 1 / sqrt(P / m).
+        return math.sqrt(n * m * math.sqrt(m * n) / bound)
+
+    stated = m * COUNT * math.sqrt(COUNT) * math.log(m + 1) ** 2 / math.sqrt(2)
+    assert error(found["mvg-sqrt"]) == pytest.approx(stated, rel=1e-3)
