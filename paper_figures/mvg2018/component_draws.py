@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from claims.comparisons import beyond, order
+from claims.comparisons import Signal, beyond, order
 from claims.intervals import Mean
 from claims.judged_rows import calibrated
 from claims.judges import Count, judge
@@ -73,10 +73,20 @@ def drawn_directions(*, others: list[str], margin: float, draws: Count) -> Findi
         f"{treatment_title(name)} above {treatment_title(RIGHT)}": Mean(values - right)
         for name, values in found.items()
     }
+    signals = {
+        name: Signal(
+            means=(right.mean(), values.mean()),
+            floor=RANDOM_COMPONENT,
+            margin=margin,
+            floor_words="a random component",
+            better="smaller",
+        )
+        for name, values in zip(effects, found.values(), strict=True)
+    }
     listed = [f"{treatment_title(name)} {values.mean():.4f}" for name, values in found.items()]
     equal_precision = over_shares(IID, draws).mean()
     return Finding(
-        parts=order(effects, margin=margin),
+        parts=order(effects, margin=margin, signal=signals),
         detail=(
             f"{DRAWN.format(draws=draws)}. Mean errors: {treatment_title(RIGHT)} "
             f"{right.mean():.4f}, {', '.join(listed)}, equal precision {equal_precision:.4f}, a "

@@ -307,7 +307,7 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
     frames = by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
     effects = {
-        f"{word} over {mechanism_title(key)}'s": bootstrapped(
+        f"{word} minus {mechanism_title(key)}'s": bootstrapped(
             values["r1smg"], values[key], statistic
         )
         for key in others

@@ -55,6 +55,7 @@ def test_noise_at_which_others_are_as_near_as_r1smg():
 def test_r1smg_is_less_stable_and_larger_at_equal_true_privacy():
     verdicts = {p.name: p.verdict for p in outperforms(others=["gaussian"], side=10).parts}
     assert verdicts["loss below gaussian as published"] == "confirmed"
+    assert verdicts["loss below gaussian at 3 elements, as published"] == "contradicted"
     assert verdicts["loss below gaussian at equal true privacy"] == "contradicted"
     # Of R1SMG the loss is sigma times a chi-square with one degree: deviation sqrt(2) of the mean.
     spread = next(
