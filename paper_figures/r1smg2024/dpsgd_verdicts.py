@@ -10,7 +10,7 @@ from typing import Literal
 
 import pandas as pd
 
-from claims.comparisons import Signal, order
+from claims.comparisons import Signal, beyond, order
 from claims.intervals import paired
 from claims.judged_rows import listed, pick
 from claims.judges import Epsilon, Probability, judge
@@ -74,19 +74,16 @@ def epochs_until(
     level: Probability,
     margin: float,
 ) -> Finding:
-    """By how many epochs R1SMG reaches an accuracy earlier than DPSGD, as published."""
+    """Whether R1SMG reaches an accuracy by more epochs than the margin earlier, as published."""
     rows = official_runs(results.rows, dataset)
-    published = pick(rows, calibration="published")
     outcomes = [
         Outcome(
-            choice=f"learning rate {rate:g}",
+            choice=choice,
             parts=tuple(
-                part
-                for e in epsilons
-                for part in _earlier(at_rate(published, rate), e, metric, level, margin)
+                part for e in epsilons for part in _earlier(runs, e, metric, level, margin)
             ),
         )
-        for rate in rates_of(published)
+        for choice, runs in _by_rate(pick(rows, calibration="published")).items()
     ]
     return Finding(
         choice=CHOICE,
@@ -98,6 +95,14 @@ def epochs_until(
         calibration="published",
         sizes=sizes_of_runs(rows, epsilons),
     )
+
+
+def _by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The runs at every learning rate, which the paper does not state, and at each one's best."""
+    runs = {f"learning rate {rate:g}": at_rate(rows, rate) for rate in rates_of(rows)}
+    if len(runs) > 1:
+        runs["each at its best learning rate"] = at_best_rates(rows)
+    return runs
 
 
 def _earlier(
@@ -125,7 +130,8 @@ def _earlier(
         for key in COMPARED
     )
     bound = " at least" if DPSGD in never else " at most" if never else ""
-    (part,) = order({name: effect}, margin=margin)
+    # Far earlier: by more than the margin.
+    part = beyond(name, effect, margin=margin)
     # One that is earlier stays so where the other one would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
         return [replace(part, found=f"epochs {means}, by{bound} {part.found}")]
@@ -142,12 +148,9 @@ def learning_order(
 ) -> Finding:
     """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run."""
     rows = official_runs(results.rows, dataset)
-    runs = {f"learning rate {rate:g}": at_rate(rows, rate) for rate in rates_of(rows)}
-    if len(runs) > 1:
-        runs["each at its best learning rate"] = at_best_rates(rows)
     outcomes = [
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
-        for choice, chosen in runs.items()
+        for choice, chosen in _by_rate(rows).items()
     ]
     norms = {
         mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in epsilons)
