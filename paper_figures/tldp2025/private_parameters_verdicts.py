@@ -91,7 +91,8 @@ def _sizes(
                 trials=min(each.trials for each in scores.values()),
                 network=f"{query_size(rows, STUDY, dataset):,} parameters",
                 epsilons=listed(
-                    f"{own.range_of_epsilons} (Delta = {width_of(dataset, name):,.0f})"
+                    own.range_of_epsilons
+                    + (f" (Delta = {width_of(dataset, name):,.0f})" if name == "stated" else "")
                     for name, own in scores.items()
                 ),
             )
