@@ -170,7 +170,13 @@ def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) 
     ]
     same = all(math.isclose(*pair, rel_tol=1e-9) for pair in losses)
     return Finding(
-        parts=[statement("its noise on the vector of a matrix:", not same, "that of IMGM")],
+        parts=[
+            statement(
+                "its noise on the vector of a matrix:",
+                not same,
+                "that of IMGM" if same else "not that of IMGM",
+            )
+        ],
         detail=(
             "The l2 norm of a vector is the Frobenius norm of the matrix with its entries; the "
             f"noise of both has the same variance at {len(shapes)} shapes."

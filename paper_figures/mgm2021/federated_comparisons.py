@@ -310,8 +310,8 @@ def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: floa
         for dataset, shape, value in own[["dataset", "shape", "value"]].itertuples(index=False)
     )
     return (
-        f"At epsilon {epsilon:g} the norm of {mechanism_title(mechanism)}'s noise on the features "
-        f"of a batch is so many times the largest norm of the features: {words}."
+        f"At epsilon {epsilon:g}, over the largest norm that the features of a batch can have, the "
+        f"norm of {mechanism_title(mechanism)}'s noise is {words}."
     )
 
 

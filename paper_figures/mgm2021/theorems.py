@@ -53,9 +53,9 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
     return Finding(
         parts=tuple(parts),
         detail=(
-            "At the four shapes of Table 2, epsilon 1, and at those of Table 3; delta 1e-5, "
-            "gamma = s/2. With zeta as mvg2018 prints it (no square root) the ratio at those of "
-            "Table 2 is "
+            "At the four shapes of Table 2, epsilon 1, and at those of Table 3, without "
+            "amplification by sampling; delta 1e-5, gamma = s/2. With zeta as mvg2018 prints it "
+            "(no square root) the ratio at those of Table 2 is "
             f"{min(as_printed):.3g} to {max(as_printed):.3g} times H_r^2; at the "
             "settings of the other papers, where gamma can be far larger than s, it is "
             f"{min(elsewhere):.3g} to {max(elsewhere):.3g} times H_r^2."

@@ -5,6 +5,7 @@ Judges read official data only.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -112,7 +113,8 @@ def feature_score(
     The paper does not say whether its extractor saw images of the data set: the outcomes are those
     of the extractors in the run, and of the paper's. It states two values of Delta, and no end of
     its axis. TLDP-L at Delta = 256 is that at Delta = 2 and a smaller epsilon, so that its score at
-    the run's smallest one is that of a figure with Delta = 256 that ends early.
+    the run's smallest one is that of a figure with Delta = 256 that ends early. Of that figure the
+    level alone is judged: images would have another end.
     """
     rows = results.rows
     present = required(
@@ -123,27 +125,26 @@ def feature_score(
     words, found, ahead = [], {}, []
     for dataset in present:
         scores = found[dataset] = official_scores(rows, STUDY, dataset)
-        kind, peak, first = _extractor_kind(rows, dataset), scores.peak(TLDP), scores.epsilons[0]
-        for delta, label, best in (
-            (f"Delta = {WIDTH:g}", label_of(*peak), scores.score(*peak)),
-            (
-                f"Delta = {STATED_DELTA}, an axis that ends at {FACTOR * first:g}",
-                label_of("tldp-l", FACTOR * first),
-                scores.score("tldp-l", first),
-            ),
-        ):
-            parts = _against_the_paper(
-                rows,
-                dataset,
-                {label: best},
-                ceiling=scores.level("non-private"),
-                stated=stated[dataset],
-                tolerance=tolerance,
-                margin=margin,
-            )
-            outcomes.setdefault(f"extractor {kind}, {delta}", []).extend(parts)
-            if label == label_of(*peak) and parts[-1].verdict == CONTRADICTED:
-                ahead.append(dataset)
+        title, kind = dataset_title(dataset), _extractor_kind(rows, dataset)
+        peak, first = scores.peak(TLDP), scores.of_any(["tldp-l"]).epsilons[0]
+        best = scores.score(*peak)
+        about = partial(
+            levels,
+            stated=stated[dataset],
+            tolerance=tolerance,
+            ceiling=scores.level("non-private"),
+        )
+        below = _below_images(rows, dataset, best, margin)
+        outcomes.setdefault(f"extractor {kind}, Delta = {WIDTH:g}", []).extend(
+            [*about({f"{title}, {label_of(*peak)}": best}), below]
+        )
+        outcomes.setdefault(
+            f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early", []
+        ).extend(
+            about({f"{title}, {label_of('tldp-l', FACTOR * first)}": scores.score("tldp-l", first)})
+        )
+        if below.verdict == CONTRADICTED:
+            ahead.append(dataset)
         exact = official_scores(rows, STUDY, dataset, "exact")
         words.append(
             f"On {dataset_title(dataset)} "
@@ -173,7 +174,7 @@ def _because(ahead: list[str]) -> str:
         names = listed(map(dataset_title, ahead))
         higher = (
             f"With it and Delta = {WIDTH:g}, TLDP scores higher on features of {names} than on "
-            "images, as training without noise does. "
+            "images. "
         )
     return (
         "Our extractor was trained on public images of the same kind, which the paper's may not "
@@ -214,32 +215,20 @@ def _sizes(
     return {"sizes": first, "other_sizes": others}
 
 
-def _against_the_paper(
-    rows: pd.DataFrame,
-    dataset: str,
-    best: Mapping[str, Mean],
-    *,
-    ceiling: float,
-    stated: float,
-    tolerance: float,
-    margin: float,
-) -> list[Part]:
-    """A score, by its label, against the stated one, and against that with images."""
+def _below_images(rows: pd.DataFrame, dataset: str, best: Mean, margin: float) -> Part:
+    """Whether the best score with images is above the best one with features."""
     title = dataset_title(dataset)
-    ((label, score),) = best.items()
-    parts = levels(
-        {f"{title}, {label}": score}, stated=stated, tolerance=tolerance, ceiling=ceiling
-    )
     try:
         images = official_scores(rows, IMAGES, dataset)
     except CannotJudge:
-        return [*parts, Part(f"{title}, images above features", NOT_RUN)]
+        return Part(f"{title}, images above features", NOT_RUN)
     top = images.score(*images.peak(TLDP))
-    common = min(top.trials, score.trials)
-    gap = Mean(top.values[:common] - score.values[:common], STEP)
+    common = min(top.trials, best.trials)
+    gap = Mean(top.values[:common] - best.values[:common], STEP)
     classifier = CLASSIFIER_WORDS[images.rows["classifier"].iloc[0]]
     name = f"{title}, images ({classifier}) above features, each at its best"
-    return [*parts, *order({name: gap}, margin=margin)]
+    (part,) = order({name: gap}, margin=margin)
+    return part
 
 
 @judge(studies=(STUDY,))

@@ -109,9 +109,11 @@ def figure_3(results: Results) -> Drawn:
         "exact": "epsilon of all rounds (true: at most this)",
     }
     figure = score_figure(spread, "F1 of", STATED, beside, guesses.to_dict(), epsilons)
-    for axis in figure.axes[:: spread["calibration"].nunique()]:
+    drawn = spread[spread["mechanism"].isin(OF_THE_PAPER)]
+    for axis in figure.axes[:: drawn["calibration"].nunique()]:
         axis.axvline(COMPARABLE_ABOVE, color="black", linewidth=0.8, linestyle="-.", zorder=1)
-        axis.text(COMPARABLE_ABOVE * 1.06, 0.6, "paper: comparable from here on", **LABEL)
+        place = {"transform": axis.get_xaxis_transform()}
+        axis.text(COMPARABLE_ABOVE * 1.06, 0.6, "paper: comparable from here on", **place, **LABEL)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
 
 

@@ -315,7 +315,8 @@ def parameter_order(
 
     Mechanisms are compared at the largest epsilon by paired differences of F1 over the trials,
     which share start and batches. Scores within the signal of a guess are as good as it. That a
-    rebuilt mechanism fails decides nothing: so nothing is compared with it, nor is it judged poor.
+    rebuilt mechanism fails decides nothing: so it is compared with the baselines alone, and is not
+    judged poor.
     """
     found = _by_range(results.rows)
     outcomes = _outcomes(
@@ -349,22 +350,24 @@ def _places(
     run = set(scores.means.index.get_level_values("mechanism"))
     floor = _guess(dataset, scores)
 
-    def ahead(larger: str, others: Sequence[str]) -> list[Part]:
-        smaller = [key for key in others if key in run]
+    def ahead(name: str, larger: str) -> Part:
+        smaller = [key for key in OTHERS if key in run]
+        if not smaller:
+            return Part(name, NOT_RUN)
         means = tuple(scores.score(key, epsilon).value for key in (larger, *smaller))
         learned = Signal(
             means=means, floor=floor, margin=signal, floor_words="a guess", better="larger"
         )
         gaps = {mechanism_title(key): scores.gap(larger, key, epsilon) for key in smaller}
-        return order(gaps, margin=margin, signal=learned)
+        return every(name, order(gaps, margin=margin, signal=learned))
 
     parts = [
-        every(f"{title}, {mechanism_title(key)} above the baselines", ahead(key, OTHERS))
+        ahead(f"{title}, {mechanism_title(key)} above the baselines", key)
         for key in TLDP
         if key in run
     ]
     if dataset != exception and "llagp" in run:
-        following = every(f"{title}, LLAGP next", ahead("llagp", (*OTHERS, "dphsgd")))
+        following = ahead(f"{title}, LLAGP above the baselines", "llagp")
         learned = scores.score("llagp", epsilon).value > floor + signal
         parts.append((_of_rebuilt if learned else _untaught)("llagp", following))
     if dataset == good_on and "dphsgd" in run:

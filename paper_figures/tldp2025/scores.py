@@ -13,7 +13,7 @@ from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
 from claims.judged_rows import listed, pick, required
 from claims.judges import CannotJudge
-from claims.verdicts import NOT_RUN, Outcome, Part
+from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError
@@ -259,14 +259,18 @@ class OfficialScores:
     def low(self, mechanism: str, margin: float, end: float = math.inf) -> Part:
         """Whether one, at its best epsilon up to `end`, is above random by at most the margin.
 
-        Where all of its epsilons are larger, at the smallest: with more noise it is no better.
+        Where all of its epsilons are larger, a low score at the smallest shows it: with more noise
+        it is no better. A higher one shows nothing.
         """
         own = self.of_any([mechanism]).rows
-        end = max(end, own["epsilon"].min())
-        peak = OfficialScores(own[own["epsilon"] <= end]).peak([mechanism])
+        least = own["epsilon"].min()
+        peak = OfficialScores(own[own["epsilon"] <= max(end, least)]).peak([mechanism])
         title = dataset_title(self.rows["dataset"].iloc[0])
         name = f"{title}, {label_of(*peak)} above random answers"
-        return at_most(name, self.above_chance(*peak), margin=margin)
+        part = at_most(name, self.above_chance(*peak), margin=margin)
+        if least <= end or part.verdict == CONFIRMED:
+            return part
+        return replace(part, verdict=INCONCLUSIVE, reason=f"not run up to {end:g}")
 
     def implied(self, mechanism: str, stated: float) -> Implied:
         """The epsilon at which one mechanism reaches a stated score; CannotJudge without scores."""

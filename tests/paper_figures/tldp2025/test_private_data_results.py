@@ -139,7 +139,7 @@ GROWTH = {
     [
         (0.2, 0.7, [CONFIRMED, CONFIRMED, CONFIRMED]),
         (0.68, 0.7, [CONFIRMED, CONFIRMED, CONTRADICTED]),
-        (0.2, 0.98, [CONTRADICTED, CONTRADICTED, CONFIRMED]),
+        (0.2, 0.98, [INCONCLUSIVE, CONTRADICTED, CONFIRMED]),
     ],
 )
 def test_slower_growth_lacks_more_of_its_end_below_epsilon_1(
@@ -175,6 +175,10 @@ def test_others_are_judged_at_the_budgets_that_they_have(make_results, study_row
     found = others_low(make_results(given), **arguments)
     assert found.sizes.epsilons == "50"
     assert found.verdict == CONFIRMED
+    # A high score at a larger epsilon says nothing of those up to the end.
+    given += study_rows("private_data", "cifar10", {"idn": 0.6}, (50.0,), **kind)
+    found = others_low(make_results(given), **arguments | {"others": ["idn"]})
+    assert found.verdict == INCONCLUSIVE
 
 
 def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):

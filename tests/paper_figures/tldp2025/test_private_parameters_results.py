@@ -178,7 +178,7 @@ def test_the_failure_of_what_is_rebuilt_decides_nothing(
 ):
     tldp = {"tldp-l": 0.9, "tldp-g": 0.9}
     parts = _places_on_mnist(make_results, study_rows, tldp | scores)
-    assert [part.name for part in parts[2:]] == ["MNIST, LLAGP next"]
+    assert [part.name for part in parts[2:]] == ["MNIST, LLAGP above the baselines"]
     assert parts[2].verdict == expected
     assert reason in parts[2].reason
 
@@ -193,6 +193,21 @@ def _places_on_mnist(make_results, study_rows, scores):
         margin=0.01,
     )
     return next(iter(found.outcomes)).parts
+
+
+def test_without_baselines_there_is_no_order(make_results, study_rows):
+    given = study_rows("private_parameters", "mnist", LEVELS | {"tldp-l": 0.9, "llagp": 0.5})
+    found = parameter_order(
+        make_results([row | {"shape": "1x6434"} for row in given]),
+        exception="cifar10",
+        good_on="darknet2020",
+        signal=0.15,
+        margin=0.01,
+    )
+    assert {part.verdict for part in next(iter(found.outcomes)).parts} <= {
+        "not run",
+        "inconclusive",
+    }
 
 
 def test_noise_in_the_end_is_that_of_all_parameters(make_results, study_rows):
