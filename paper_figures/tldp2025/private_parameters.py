@@ -113,7 +113,7 @@ def figure_3(results: Results) -> Drawn:
     for axis in figure.axes[:: drawn["calibration"].nunique()]:
         axis.axvline(COMPARABLE_ABOVE, color="black", linewidth=0.8, linestyle="-.", zorder=1)
         place = {"transform": axis.get_xaxis_transform()}
-        axis.text(COMPARABLE_ABOVE * 1.06, 0.6, "paper: comparable from here on", **place, **LABEL)
+        axis.text(COMPARABLE_ABOVE * 1.06, 0.6, "paper: comparable above", **place, **LABEL)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
 
 
