@@ -120,7 +120,9 @@ def figure_3(results: Results) -> Drawn:
 def _beside(rows: pd.DataFrame, dataset: str) -> str:
     """What a panel says of its size."""
     parameters = f"{query_size(rows, STUDY, dataset):,} parameters"
-    return f"{size_words(rows, STUDY, dataset)},\n{parameters} (paper: {NETWORKS[dataset]})"
+    if dataset in NETWORKS:
+        parameters += f" (paper: {NETWORKS[dataset]})"
+    return ",\n".join(filter(None, (size_words(rows, STUDY, dataset), parameters)))
 
 
 def _same_as_gaussian(spread: pd.DataFrame) -> str:

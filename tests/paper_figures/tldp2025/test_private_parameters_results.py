@@ -63,6 +63,17 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert ["-." in each for each in lines] == [True, False, True, False]
 
 
+def test_figure_3_of_a_data_set_that_is_not_the_papers_has_its_size_alone(make_results, study_rows):
+    given = study_rows("private_parameters", "digits", {"tldp-l": 0.8, "random-answer": 0.1})
+    spent = [
+        row | {"metric": "true_epsilon_upper", "value": 1.0}
+        for row in given
+        if row["metric"] == "rounds"
+    ]
+    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent]))
+    assert drawn.figure.axes[-1].texts[0].get_text() == "2,410 parameters"
+
+
 def test_the_papers_network_has_the_stated_number_of_parameters():
     for dataset in ("mnist", "cifar10", "svhn"):
         millions = NETWORKS[dataset]["paper"].size / 1e6
