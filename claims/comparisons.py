@@ -271,6 +271,22 @@ def ratios(
     return parts
 
 
+def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
+    """A part on which of two takes less time: open where equal work differs by as much.
+
+    Each is timed by itself, while the state of the machine changes: the interval of a ratio has the
+    spread within the timings of each alone.
+
+    Args:
+        ratio: The logarithm of the ratio of their seconds, which the part is about.
+        apart: The largest ratio of seconds of equal work that is timed in this way, at least 1.
+    """
+    if abs(ratio.value) > math.log(apart):
+        return part
+    reason = f"seconds of equal work differ by up to {apart:.2g} times"
+    return replace(part, verdict=INCONCLUSIVE, reason=reason)
+
+
 def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: str = "") -> Part:
     """A statement about many cases, decided by exact numbers.
 

@@ -7,16 +7,15 @@ larger shapes, where lower-order terms vanish.
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from claims.comparisons import ratios, statement
+from claims.comparisons import ratios, statement, timed_apart
 from claims.intervals import Bootstrap, bootstrapped
 from claims.judged_rows import calibrated, listed, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
-from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes
+from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -275,7 +274,7 @@ def run_times(
     judged = {part.name: part for part in ratios(effects, stated=stated)}
     for title in fastest.keys() & judged.keys():
         apart = _apart(given, fastest[title])
-        judged[title] = _timed_apart(judged[title], effects[title], apart)
+        judged[title] = timed_apart(judged[title], effects[title], apart)
     parts = [*judged.values(), *parts]
     named = ["gaussian", *little_more, *far_more]
     used = given[given["shape"].isin(shapes) & given["mechanism"].isin(named)]
@@ -306,14 +305,6 @@ def _apart(given: pd.DataFrame, shape: str) -> float:
     equal = given[given["mechanism"].isin(EQUAL_DRAWS) & (given["shape"] == shape)]
     medians = median_seconds(equal)
     return float(medians.max() / medians.min())
-
-
-def _timed_apart(part: Part, ratio: Bootstrap, apart: float) -> Part:
-    """A part on who is faster is open where equal draws differ by as much."""
-    if abs(ratio.value) > math.log(apart):
-        return part
-    reason = f"median seconds of equal draws differ by up to {apart:.2g} times"
-    return replace(part, verdict=INCONCLUSIVE, reason=reason)
 
 
 def _calibrations(timings: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:

@@ -271,7 +271,7 @@ def trained_score(
             f"{implied_words(scores, rescaled, stated)} "
             f"{theorem_2_words(scores) if others else ''}"
         ),
-        because=_because(clean, stated, tolerance),
+        because=_because(clean, stated, tolerance, stands_in),
         calibration="both",
         sizes=_sizes(results.rows, scores, dataset, f"{epsilons[0]:g} to {epsilons[-1]:g}"),
         other_sizes=other_sizes,
@@ -354,13 +354,13 @@ def _lacking(scores: OfficialScores, key: str, first: float, last: float) -> pd.
     return (1 - start / end).reset_index()
 
 
-def _because(clean: float, stated: float, tolerance: float) -> str:
+def _because(clean: float, stated: float, tolerance: float, stands_in: bool) -> str:
     if clean < (1 - tolerance) * stated:
         return (
             f"Our classifier reaches {clean:.2g} without noise, so {stated:g} cannot appear. Some "
             "noise may raise its score a little: it keeps a classifier from overfitting."
         )
-    return "The classifier is not the paper's."
+    return "The classifier is not the paper's." if stands_in else ""
 
 
 @judge(studies=(STUDY,))

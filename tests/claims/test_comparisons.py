@@ -21,6 +21,7 @@ from claims.comparisons import (
     ratios,
     some,
     statement,
+    timed_apart,
     universal,
 )
 from claims.intervals import (
@@ -413,3 +414,11 @@ def test_an_effect_of_at_most_the_margin(middle, verdict):
 def test_a_release_that_is_noise_is_not_useful():
     assert more_than_noise("useful", 1e-4).verdict == "contradicted"
     assert more_than_noise("useful", 0.02).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(("times", "expected"), [(1.9, INCONCLUSIVE), (2.1, CONFIRMED)])
+def test_who_is_faster_is_open_where_equal_work_differs_by_as_much(times, expected):
+    ratio = Mean(math.log(times) + np.array([-1e-3, 0.0, 1e-3]))
+    for sign, sure in ((ratio, CONFIRMED), (ratio.reversed, CONTRADICTED)):
+        part = timed_apart(Part("faster", sure), sign, 2.0)
+        assert part.verdict == (INCONCLUSIVE if expected == INCONCLUSIVE else sure)
