@@ -14,8 +14,9 @@ except ImportError:
 
 ctx.prec = 128  # bits
 WRONG = "not a JSON file of results/reference/certificates (of limits: check_limit.py):"
-PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
-NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3}|/[1-9]\d{0,60})?", re.ASCII)
+NAME, PI, TWO, TINY = "certificates", arb.pi(), arb(2), fmpq(1, 10**9)
+NUMBER = re.compile(r"-?\d{1,40}((\.\d{1,60})?(e-?\d{1,3})?|/[1-9]\d{0,60})", re.ASCII)
+NAMES = "claim", "step", "bound", "setting", "mechanism", "neighbours", "noise", "event"
 
 
 def need(condition, sentence):
@@ -113,7 +114,7 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
 
 
 def gaussian(epsilon, delta, scale, classic=0, z=None):  # mu = |x' - x| / sigma
-    stated, e, factor = classic == 1 and z, arb(epsilon), arb(epsilon).exp()
+    stated, e, factor = {0: False, 1: z is not None}[classic], arb(epsilon), arb(epsilon).exp()
     mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt() if stated else arb(scale)
     (p, q), above = (half_spaces(v / 2 - e / v, v) for v in (mu, mu * (1 + TINY)))
     need(stated or p - factor * q <= delta <= above[0] - factor * above[1], "mu is not the root")
@@ -128,15 +129,15 @@ def check(c):
     ((kind, value),) = bound.items()
     law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
-    need(len(c) == 7 + ("step" in c) and not claim, "an unknown field")
+    need({*c, "step"} == {*NAMES} and not claim, "an unknown field")
     need(abs(noise["scale"] / scale - 1) < TINY, f"the formula gives the scale {scale}")
     every = [*x, *noise, *event] in (["scale"], ["distance", "scale"]) and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()
     low, high = p - factor * q >= value > delta, p - factor * q <= value == delta and every
     ratio = p >= arb(value).exp() * q and p > 0 and value > epsilon > delta == 0
     proved = {"delta_at_least": low, "epsilon_at_least": ratio, "delta_at_most": high}
-    need(proved[kind] and 0 < rate <= 1 and epsilon > 0 <= delta, f"not proved: P = {p}, Q = {q}")
-    facts = "; ".join(json.dumps({k: c[k]}) for k in dict.fromkeys(("claim", "bound", *c)) if c[k])
+    need(proved[kind] and 0 < rate <= 1 > delta >= 0 < epsilon, f"not proved: P = {p}, Q = {q}")
+    facts = "; ".join(json.dumps({k: c[k]}) for k in NAMES if c.get(k))
     return ("HOLDS" if kind == "delta_at_most" else "REFUTED") + re.sub('[{}":]', "", f"; {facts}")
 
 
@@ -146,5 +147,5 @@ if __name__ == "__main__":
     )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            out = [*map(check, json.load(file)["certificates"])]
+            out = [*map(check, json.load(file).get(NAME) or need(0, f"{WRONG} it has no {NAME}"))]
         print(*out, f"{path}: {len(out)} proved, the last: {out[-1].split('; set')[0]}", sep="\n")

@@ -1,7 +1,7 @@
 """Check a lower bound on the noise of every private mechanism:  python check_limit.py FILE ...
 
-Let A be any (epsilon, delta)-private mechanism whose answers take all values in R^M, where answers
-of neighbours may differ by any vector of l2 length up to s. Its worst-case squared error is at
+Let A be any (epsilon, delta)-private mechanism, measurable in the answer x, which takes all values
+in R^M; every two x at an l2 distance of at most s are neighbours. Its worst squared error is at
 least s^2 V M / d for d <= M, if every spherical noise n in R^d has E|n|^2 >= V for which
 P(n in E) <= e^epsilon P(n + D in E) + delta for all events E and all |D| <= 1. (Average A over all
 shifts and rotations of the answer: this changes neither privacy nor the bound on the error. Any d
@@ -125,8 +125,9 @@ def check(c):
     m, s, epsilon, delta = (claim.pop(name) for name in ("elements", "l2", "epsilon", "delta"))
     value, d = bound.pop("value"), test["d"]
     need(not (claim or bound) and len(c) == 4, "an unknown field")
-    need(type(m) is int and 1 <= d <= m and s > 0 and value > 0, f"d = {d}, {m} elements, l2 {s}")
+    need(type(m) is int and 1 <= d <= m and s > 0, f"d = {d}, {m} elements, l2 {s}")
     need(epsilon > 0 and 0 <= delta < 1, f"epsilon = {epsilon}, delta = {delta}")
+    need(value > 0, f"the value {value} is no bound above 0")
     kinds = {"threshold": threshold, "lattice": lattice, "soft": soft}
     kinds[c["kind"]](epsilon, delta, value, **test)
     rmse = ((arb(value) / d).sqrt() * s).lower() * (1 - fmpq(1, 10**8))  # before it is rounded
@@ -140,5 +141,7 @@ if __name__ == "__main__":
     )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            for certificate in json.load(file)["limits"] or need(False, f"{WRONG} none listed"):
-                print(check(certificate))
+            given = json.load(file)
+        need("limits" in given, f"{WRONG} it has no field 'limits'")
+        for certificate in given["limits"] or need(False, f"{WRONG} none listed"):
+            print(check(certificate))

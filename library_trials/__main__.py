@@ -20,7 +20,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from library_trials.checks import COLUMNS, DIFFERS, NOT_RUN, Row, findings, table
-from mechanisms.cli.arguments import run
+from mechanisms.cli.arguments import Parser, run
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build/library_trials"
@@ -165,7 +165,7 @@ def write(key: str, rows: list[Row]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Try libraries; returns the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m library_trials",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -173,9 +173,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("keys", metavar="KEY", nargs="*", help=", ".join(LIBRARIES))
     parser.add_argument("--pin", action="store_true")
     options = parser.parse_args(arguments)
-    unknown = set(options.keys) - set(LIBRARIES)
-    if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if unknown := [key for key in options.keys if key not in LIBRARIES]:
+        parser.error(f"unknown library {unknown[0]!r}; allowed are {', '.join(LIBRARIES)}")
     for key in options.keys or LIBRARIES:
         if options.pin:
             if not LIBRARIES[key].absent:

@@ -57,9 +57,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("claim", nargs="?", help="id of a claim, for show")
     parser.add_argument("--all", action="store_true", help="of a long claim, show every number too")
     options = parser.parse_args(arguments)
-    if (options.command == "show") != (options.claim is not None):
-        parser.error("show takes a run and the id of a claim; the other commands take a run")
     folder = RESULTS / options.run
+    if options.command == "show" and options.claim is None:
+        parser.error(
+            f"show takes a run and the id of a claim, got the run {options.run!r} alone; "
+            f"{folder / PLACES['ledger']} lists the claims"
+        )
+    if options.command != "show" and options.claim is not None:
+        parser.error(
+            f"{options.command} takes a run alone, got the claim {options.claim!r} too: leave it "
+            "out, or use show"
+        )
     try:
         stored = tables_of(options.run)
         if options.command == "show":
@@ -88,8 +96,10 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
     """Judge one claim and print what the ledger says of it."""
     claims = [claim.id for claim in all_claims()]
     if name not in claims:
-        near = nearest(name, claims, "; did you mean {!r}?")
-        raise ConfigError(f"there is no claim {name!r}{near or '; claims.md lists them all'}")
+        near = nearest(name, claims, " did you mean {!r}?")
+        raise ConfigError(
+            f"there is no claim {name!r};{near} {folder / PLACES['ledger']} lists them all"
+        )
     (claim,) = evaluate(folder, name).to_dict("records")
     (_, first), *lines = claim_lines(claim, whole=whole)
     print(f"{first}\n")

@@ -6,6 +6,7 @@ differ the estimate names them. A cell without a match gets the median of the ce
 data set. Where there are none either, nothing is known of it, and it is not in the total.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from studies.base.study import all_studies
 HOUR, GIB = 3600.0, 1 << 30
 # Settings that the number of points and of trials accounts for.
 _COUNTED = ("trials", "trials_for", "exact_trials", "trial")
+# How many cells were timed on a GPU, by run, study and data set. The timings do not say it: whoever
+# commits others of these states it here and in config/README.md.
+_ON_A_GPU = {"reference": {"dpsgd": {"cifar10": "all", "mnist": "most"}}}
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class StudyEstimate:
 
     `seconds` and its range are None where the finished run has not timed the study on these data
     sets. The range is that of the cells without a match, which may take as little or as much as any
-    cell of the study on their data set. `unknown` are cells on data sets that it has not timed.
+    cell of the study on their data set. `unknown` are cells on data sets that it has not timed, and
+    `on_a_gpu` data sets that it has timed on a GPU, with how many of its cells.
     """
 
     study: str
@@ -64,6 +69,7 @@ class StudyEstimate:
     differing: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    on_a_gpu: list[str] = field(default_factory=list)
 
 
 def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
@@ -180,6 +186,11 @@ def _of_study(
         differing=sorted(set().union(*differing.values())),
         unmatched=_named(unmatched, cells),
         unknown=_named(unknown, cells),
+        on_a_gpu=[
+            f"{dataset} ({share} cells)"
+            for dataset, share in _ON_A_GPU.get(before["run"], {}).get(study, {}).items()
+            if dataset in rates and any(cell.dataset == dataset for cell in cells)
+        ],
     )
 
 
@@ -253,8 +264,15 @@ def report(found: list[StudyEstimate], run: str) -> str:
             "For some or all cells only what the study times (calibration, draws, releases, "
             f"training), so that loading and scoring come on top: {', '.join(parts)}"
         )
+    on_a_gpu = [f"{each.study}: {', '.join(each.on_a_gpu)}" for each in found if each.on_a_gpu]
+    if on_a_gpu:
+        lines.append(
+            "Timed on a GPU, where a core without one takes four to ten times as long: "
+            f"{'; '.join(on_a_gpu)}"
+        )
     lines += [
-        f"Core-hours: on one core of the machine of the run {run}, without a GPU; starting cells "
+        f"Core-hours: on one core of the machine of the run {run}, without a GPU"
+        f"{' but for the cells above' if on_a_gpu else ''}; starting cells "
         "comes on top. They follow grid points and trials, no other setting. Trials that train "
         "together take less each than trials in cells of their own (split_trials).",
         "Brackets: cells without a match at the seconds of the cheapest and the dearest cell of "
@@ -276,9 +294,12 @@ def _hours(seconds: tuple[float, float, float] | None) -> str:
     if seconds is None:
         return "not timed"
     middle, low, high = (value / HOUR for value in seconds)
-    if low == high:
-        return f"{middle:.3g}"
-    return f"{middle:.3g} [{rounded_down(low, 2)}, {rounded_up(high, 2)}]"
+    told = f"{middle:,.0f}" if middle >= 10 else f"{middle:.3g}" if middle >= 0.01 else "below 0.01"
+    if low == high or high < 0.01:
+        return told
+    least = f"{math.floor(low):,}" if low >= 10 else rounded_down(low, 2) if low >= 0.01 else "0"
+    most = f"{math.ceil(high):,}" if high >= 10 else rounded_up(high, 2)
+    return f"{told} [{least}, {most}]"
 
 
 def _gib(memory: tuple[float, float] | None) -> str:

@@ -7,11 +7,11 @@ states the largest error that was found at random sizes and budgets. assets/advi
 parts together.
 """
 
+import argparse
 import functools
 import itertools
 import json
 import math
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, get_mechanism
+from mechanisms.cli.arguments import Parser
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_up
@@ -269,11 +270,20 @@ def in_core(table: Table, size: int, epsilon: float, delta: float) -> bool:
     return bool(core and size >= table.core_size and epsilon <= core[0] and delta <= core[1])
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Compute tables, by default all, and write each to the script that holds them.
 
     It is a script because pages that are opened as files cannot fetch.
     """
+    parser = Parser(
+        prog="python -m site_builder.advisor_grid",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("tables", metavar="TABLE", nargs="*", help=", ".join(TABLES))
+    names = parser.parse_args(arguments).tables
+    if unknown := [name for name in names if name not in TABLES]:
+        parser.error(f"unknown table {unknown[0]!r}; allowed are {', '.join(TABLES)}")
     for name in names or TABLES:
         start = time.process_time()
         grid = computed(TABLES[name])
@@ -289,4 +299,4 @@ def main(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -4,6 +4,7 @@ Cells run in this process, one after the other. The notebook needs no kernel, an
 tests, which compare its stored outputs with new ones.
 """
 
+import argparse
 import ast
 import contextlib
 import io
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 
 import nbformat
+
+from mechanisms.cli.arguments import Parser
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tour.ipynb"
 
@@ -56,6 +59,17 @@ def texts(notebook: nbformat.NotebookNode) -> list[str]:
     return [output.text if "text" in output else output.data["text/plain"] for output in outputs]
 
 
-if __name__ == "__main__":
+def main(arguments: list[str] | None = None) -> None:
+    """Run the notebook and write its outputs into it."""
+    parser = Parser(
+        prog="python -m site_builder.notebook",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.parse_args(arguments)
     sys.path.insert(0, str(NOTEBOOK.parents[1]))
     nbformat.write(executed(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ part of config/README.md.
 ``python -m site_builder.readme`` rewrites them; a test compares.
 """
 
+import argparse
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from claims.markdown import markdown_table
 from mechanisms import all_mechanisms
+from mechanisms.cli.arguments import Parser
 from runs.config import describe_keys
 from runs.data_dictionary import data_dictionary
 from site_builder.citations import for_archives
@@ -69,8 +71,14 @@ def replaced(text: str, name: str, block: str) -> str:
     return f"{before}{begin}\n{block.strip()}\n{end}{rest.split(end)[1]}"
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Rewrite the generated pages and blocks."""
+    parser = Parser(
+        prog="python -m site_builder.readme",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.parse_args(arguments)
     for file, text in generated_pages().items():
         (ROOT / file).write_text(text, encoding="utf-8")
     for (file, name), block in generated_blocks().items():

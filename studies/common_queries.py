@@ -108,7 +108,7 @@ QUERIES = {
     ),
     "attributes": CommonQuery(
         "Sums of ten attributes, at pure privacy",
-        "Every attribute lies in [0, 1]. One record is added or removed, which changes every sum "
+        "Every attribute lies in [-1, 1]. One record is added or removed, which changes every sum "
         "by 1 at most.",
         {
             "shape": (10,),

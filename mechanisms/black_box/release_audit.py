@@ -25,7 +25,7 @@ from mechanisms.black_box.output_sources import (
     from_function,
 )
 from mechanisms.black_box.program_source import TIME_LIMIT, from_program
-from mechanisms.black_box.sequential_audit import SequentialAudit, audit_samples
+from mechanisms.black_box.sequential_audit import FEWEST_SAMPLES, SequentialAudit, audit_samples
 from mechanisms.verification.fresh_noise import find_shared_noise
 
 # Outputs of each value that must repeat, those of a batch whose rows are compared, and how many
@@ -164,6 +164,16 @@ def audit_files(
     Rows are used in their order. samples: by default as many as the shorter file holds.
     """
     (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
+    if draw_first.shape != draw_second.shape:
+        raise ValueError(
+            f"the rows of both files must have one shape, got {draw_first.shape} in {first} and "
+            f"{draw_second.shape} in {second}"
+        )
+    if min(rows, other_rows) < FEWEST_SAMPLES:
+        raise ValueError(
+            f"both files must hold at least {FEWEST_SAMPLES} rows, one output each, got {rows} in "
+            f"{first} and {other_rows} in {second}"
+        )
     most = min(rows, other_rows) if samples is None else samples
     return _audit(
         (draw_first, draw_second),

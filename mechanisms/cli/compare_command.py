@@ -16,7 +16,7 @@ import numpy as np
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
-from mechanisms.cli.arguments import number
+from mechanisms.cli.arguments import new_file, number
 from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
@@ -120,7 +120,9 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "it; its shape is the default of --shape",
     )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error over epsilon")
+    parser.add_argument(
+        "--plot", type=_picture, metavar="FILE", help="draw error over epsilon: .svg, .png or .pdf"
+    )
 
     def run(options: argparse.Namespace):
         if options.json and options.csv:
@@ -198,6 +200,13 @@ def is_identity(workload) -> bool:
     """Whether a workload that `read_workload` returned asks for every element."""
     names = [workload] if isinstance(workload, str) else workload
     return isinstance(names, list) and set(names) == {"identity"}
+
+
+def _picture(given: str) -> Path:
+    file = new_file(given)
+    if file.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise argparse.ArgumentTypeError(f"must be a .svg, .png or .pdf file, got {given!r}")
+    return file
 
 
 def _numbers(given: str) -> list[float]:

@@ -15,6 +15,10 @@ from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import rounded_down, rounded_up
 
+PREMISE = (
+    "The limit is for answers that take all values; without a structure, every vector within the "
+    "sensitivities is a change between neighbours. For an answer in a ball or box state its bound."
+)
 _DESCRIPTION = (
     "A certified lower bound of the error of every mechanism for a query whose answer takes all "
     "values, additive or not, and the best mechanism of the package at the exact calibration. "
@@ -94,4 +98,6 @@ def text(found: dict) -> str:
     ]
     if found["of_limit"] is not None:
         lines[-1] += f", {rounded_up(found['of_limit'], 5)} times the limit"
+    if found["limit_rmse"] is not None:
+        lines.append(PREMISE)
     return "\n".join(lines)

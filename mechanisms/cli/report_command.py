@@ -70,7 +70,8 @@ def add_report_command(commands) -> None:
 
     def run(options: argparse.Namespace) -> tuple[Report, Path]:
         if (options.what is None) == (options.program is None):
-            raise ValueError("report needs FILE.py:NAME or --program, and not both")
+            given = "neither" if options.what is None else f"{options.what} and --program"
+            raise ValueError(f"report needs one of FILE.py:NAME and --program, got {given}")
         if options.program is not None:
             subject = program(options.program, text=options.text)
         else:

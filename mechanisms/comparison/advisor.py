@@ -244,19 +244,27 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
             f"At {budget} no mechanism supports this query with proven privacy and a known error."
         )
     first = leaders(part)
-    best, how = first.iloc[0], "as published"
+    best, how, close = first.iloc[0], "as published", ""
     told = best
     if best.calibration == "exact" and best.ready:
-        how += f" (its exact calibration is within {TIE:.1%})"
+        close = f", within {TIE:.1%} of its exact calibration"
         published = part["mechanism"].eq(best.mechanism) & part["calibration"].eq("published")
         told = part[published].iloc[0]
     elif best.calibration == "exact":
         how = "exactly calibrated"
-    text = f"At {budget} {best.title} has the least error, {how}: RMSE {rmse_text(told)} per {per}."
+    text = (
+        f"At {budget} use {best.title}, {how}, for the least error: RMSE {rmse_text(told)} per "
+        f"{per}{close}."
+    )
     false = set(part["mechanism"][refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
     ties = [
-        f"{row.title}{' (refuted as published)' if row.mechanism in false else ''}"
+        row.title
+        + (
+            " (refuted as published)"
+            if row.mechanism in false
+            else " (exactly calibrated)" * (row.calibration == "exact" and not row.ready)
+        )
         for row in others.itertuples()
     ]
     if ties:

@@ -30,7 +30,8 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
         budget: delta > 0.
 
     Raises:
-        ValueError: Another query or budget: at delta 0 the limit is a formula.
+        ValueError: Another query or budget: at delta 0 the limit is a formula. Or the search finds
+            no test that proves anything.
     """
     s, dimension = query.l2_sensitivity, min(query.size, _DIMENSIONS)
     epsilon, delta = budget.epsilon, budget.delta
@@ -55,6 +56,10 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
         test = replace(test, weights=_rounded(test.weights))
     kind, write = _KINDS[type(test)]
     value = test.lower(delta) * (1 - _SLACK[type(test)])
+    if not value > 0:
+        raise ValueError(
+            f"no certificate of the limit: the search finds no test at ({epsilon:g}, {delta:g})"
+        )
     claim = {"epsilon": _text(epsilon), "delta": _text(delta)}
     return {
         "claim": {"elements": query.size, "l2": _text(s), **claim},

@@ -22,7 +22,7 @@ OF_RECORDS = ("records", "gram", "histogram")
 _TYPED_BY_HAND = 1e-4
 _OF_A_MEAN = (
     "; for a sum or mean of records state no structure, but its l2_sensitivity: 2 C / n for the "
-    "mean of n records of norm at most C, under adjacency replace"
+    "mean of n records of norm at most C, under adjacency replace, and its frobenius_bound C"
 )
 
 
@@ -53,15 +53,19 @@ def checked_real(name: str, value: object, *, low: float, high: float, allowed: 
     Raises TypeError for anything that is not a real number (booleans and text included) and
     ValueError, naming the value and the `allowed` range, for NaN, infinities and the rest.
     """
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf if value > 0 else -math.inf
+    number = _real(name, value, allowed)
     if not math.isfinite(number) or not low < number < high:
         raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
     return number
+
+
+def _real(name: str, value: object, allowed: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _one_of(names: tuple[str, ...], given: object, otherwise: str = "") -> str:
@@ -71,11 +75,11 @@ def _one_of(names: tuple[str, ...], given: object, otherwise: str = "") -> str:
 
 def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
     low, high = limits
-    number = checked_real(
-        name, value, low=0.0, high=math.inf, allowed=f"{low:g} <= {name} <= {high:g}"
-    )
+    allowed = f"from {low:g} to {high:g}".replace("e+", "e")
+    number = _real(name, value, allowed)
     if not low <= number <= high:
-        raise ValueError(f"{name} must satisfy {low:g} <= {name} <= {high:g}, got {number!r}")
+        given = repr(number).removesuffix(".0").replace("e+", "e")
+        raise ValueError(f"{name} must be a number {allowed}, got {given}")
     return number
 
 
@@ -222,7 +226,9 @@ class Query:
             self._check_added()
             return
         if self.record_bound is None:
-            raise ValueError(f"structure {self.structure!r} needs record_bound = sup ||x_j||_2")
+            raise ValueError(
+                f"structure {self.structure!r} needs record_bound, the largest l2 norm of a record"
+            )
         if self.structure == "histogram":
             self._check_histogram()
             return

@@ -43,17 +43,22 @@ def subject_of(given: str, options: dict) -> Subject:
     """The subject that FILE.py:NAME, module:Name or a key names; a folder joins the search path.
 
     Raises:
-        ValueError: No such file, a file whose name no module may have, or no name after it.
+        ValueError: No such file, one of another kind or whose name no module may have, or no name
+            after it.
     """
-    path, colon, name = given.rpartition(":")
-    if not colon and not given.endswith(".py"):
+    path, colon, name = given.rpartition(":") if ":" in given else (given, "", "")
+    if not path.endswith(".py"):
+        # A key has no dot, and a module no slash.
+        if "/" in path or ("." in path and not colon) or Path(path).is_file():
+            raise ValueError(
+                f"{path} is not a Python file: report takes FILE.py:NAME, module:NAME or a "
+                f"mechanism's key, got {given!r}"
+            )
         return Subject(name=given, given=given, options=options)
     if not colon:
         raise ValueError(
             f"{given} must be followed by the name of a class or function, such as {given}:MyNoise"
         )
-    if not path.endswith(".py"):
-        return Subject(name=given, given=given, options=options)
     file = Path(path).resolve()
     if not file.is_file():
         raise ValueError(f"there is no file {path}; give the path of a Python file")

@@ -40,7 +40,8 @@ def two_bands(
         parts=parts,
         detail=(
             f"n = {', '.join(map(str, steps))} with k = "
-            f"{', '.join(map(str, participations))}, n / k apart; the best lambda is "
+            f"{', '.join(map(str, participations))}, n / k apart, which is at least "
+            f"{least_separation}; the best lambda is "
             f"{min(best):.2f} to {max(best):.2f}. Both sensitivities are exact: C has the "
             "decreasing column lambda^i."
         ),

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from claims.comparisons import statement, universal
+from claims.comparisons import universal
 from claims.judged_rows import pick
 from claims.judges import CannotJudge, judge
-from claims.verdicts import Finding, Part
+from claims.verdicts import Finding
 from mechanisms.query.words import rounded_up
 from mechanisms.strategies.streams.designs import Design, factorisation
 from mechanisms.strategies.streams.lower_bounds import least_mean_error
@@ -22,11 +22,10 @@ PLACE = ["dataset", "steps", "participations"]
 
 @judge(studies=(STUDY,))
 def error_on_par(
-    results: Results, *, mechanism: str, others: list[str], least_separation: int, tolerance: float
+    results: Results, *, mechanism: str, others: list[str], tolerance: float
 ) -> Finding:
     """The root mean squared error over that of others, in the places of the study."""
     errors = errors_of(pick(results.rows, study=STUDY))
-    errors = errors[errors["separation"] >= least_separation]
     by_name = errors.set_index([*PLACE, "mechanism"])["mean_error"].unstack("mechanism")
     missing = {mechanism, *others} - set(by_name)
     if missing:
@@ -49,8 +48,7 @@ def error_on_par(
         detail=(
             "Root mean squared errors at equal true privacy, "
             f"{errors['steps'].min()} to {errors['steps'].max()} steps, 1 to "
-            f"{errors['participations'].max()} participations at least {least_separation} "
-            "apart. Where a certified bound is known "
+            f"{errors['participations'].max()} participations. Where a certified bound is known "
             f"({len(above)} places), it is at most {rounded_up(above.max(), 4)} times that of any "
             "factorisation."
         ),
@@ -61,13 +59,10 @@ def error_on_par(
 def bounded_ratio(*, steps: list[int], participations: list[int]) -> Finding:
     """The error over a lower bound of every factorisation's.
 
-    No finite n decides what happens in the limit. For one participation, the limit is known: with
-    all bands BISR is the square root, whose error and lower bound both grow as ln(n) / pi.
+    No finite n decides what happens in the limit.
     """
-    parts = [_all_bands(steps[0])] if 1 in participations else []
+    parts = []
     for times in participations:
-        if times == 1:
-            continue
         ratios = [_over_bound(size, times) for size in steps]
         found = f"{', '.join(f'{ratio:.3f}' for ratio in ratios)} times"
         parts.append(universal(f"k = {times}", [None], found, "finite streams show no limit"))
@@ -79,20 +74,6 @@ def bounded_ratio(*, steps: list[int], participations: list[int]) -> Finding:
             "bound is not tight for k > 1, and how loose it is changes with n."
         ),
     )
-
-
-def _all_bands(steps: int) -> Part:
-    """Whether BISR with all bands is the square root, asymptotically optimal by counting-mean."""
-    workload, once = StreamWorkload(steps=steps), Participation()
-    errors = []
-    for family, bands in (("bisr", steps), ("square-root", None)):
-        design = Design(
-            family=family, workload=workload, participation=once, bands=bands, buffers=1
-        )
-        errors.append(factorisation(design).error(workload, once).mean)
-    ratio = errors[0] / errors[1]
-    found = f"{ratio:.9g} times the square root's error at n = {steps} (see counting-mean)"
-    return statement("k = 1, all bands", abs(ratio - 1) <= 1e-9, found)
 
 
 def _over_bound(steps: int, times: int) -> float:

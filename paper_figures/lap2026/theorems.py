@@ -44,9 +44,9 @@ def clipped_noise(
         parts=[
             number("l1 norm: power of n", power, 0.5, tolerance),
             universal(
-                "l2 norm: less noise at every n",
+                f"l2 norm: less noise at n = {' and '.join(f'{n:,}' for n in parameters)}",
                 [most < scale for scale in scales],
-                f"scale at most {rounded_up(most / scales[-1], 2)} times at n = {parameters[-1]:,}",
+                f"scale at most {rounded_up(most / scales[-1], 2)} times at the latter",
             ),
         ],
         detail=(

@@ -46,7 +46,7 @@ def quasi_gaussian_is_private(*, budgets: list[Goal], tolerance: float) -> Findi
             universal(
                 str(budget),
                 [False if least > 1 + tolerance else private],
-                f"true over claimed delta {rounded_down(least, 4)} to {rounded_up(most, 4)}",
+                f"true over claimed delta {rounded_down(least, 7)} to {rounded_up(most, 7)}",
             )
         )
         gaussian = math.sqrt(2 / math.pi) / mu_for(budget.epsilon, budget.delta)

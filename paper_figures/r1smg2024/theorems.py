@@ -5,6 +5,7 @@ What the paper says of MVG is in mvg_remarks.py, its clue and Property 1 in one_
 """
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -151,8 +152,9 @@ def loss_bound(
 def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance: float) -> Finding:
     """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
-    And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), by the constants that the
-    paper states: then their ratio tends to neither zero nor infinity, and its exponent of M to 0.
+    And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), in M and in 1/epsilon, by
+    the constants that the paper states: then their ratio tends to neither zero nor infinity, and
+    its exponent of each to 0.
     """
     budget = stated_setting(setting).budget
     sizes = [side**2 for side in sides]
@@ -169,6 +171,9 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
         exact[key] = ratios["exact"]
     reverse = 1 / np.array(list(exact.values()))
     ratios = {key: [_over_c_r(key, side, budget) for side in sides] for key in others}
+    smaller = [budget, replace(budget, epsilon=budget.epsilon / 10)]
+    inverse = [1 / each.epsilon for each in smaller]
+    in_epsilon = {key: [_over_c_r(key, sides[-1], each) for each in smaller] for key in others}
     return Finding(
         parts=(
             *(
@@ -179,7 +184,14 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
                 )
                 for key, exponent in powers.items()
             ),
-            *(_same_order(key, ratios[key][-2:], sizes[-2:], tolerance) for key in ratios),
+            *(
+                _same_order(f"{change}, C_R of the order of {ORDERS[key]}", at[key], *of, tolerance)
+                for change, at, *of in (
+                    ("as M grows", ratios, "M", sizes),
+                    ("as epsilon falls", in_epsilon, "(1/epsilon)", inverse),
+                )
+                for key in others
+            ),
         ),
         detail=(
             f"Closed-form E||noise||^2 at ({budget.epsilon:g}, {budget.delta:g}), l2 sensitivity "
@@ -188,8 +200,8 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
             "rescaled until its true delta is the claimed one: R1SMG's loss is then "
             f"{reverse.min():.2g} to {reverse.max():.2g} times theirs. C_M/(MN) over C_R at these "
             f"M: {listed(f'{ratio:.3g}' for ratio in ratios['mvg'])}; H_(r,1/2) in C_M grows as 2 "
-            "sqrt(r), r the smaller side. As epsilon falls, the order C_A/M grows as 1/epsilon^2, "
-            "but C_R as 1/epsilon: C_A/M lacks the factor epsilon that C_C has."
+            "sqrt(r), r the smaller side. The exponent of 1/epsilon is that down to a tenth of "
+            "epsilon, at the largest M."
         ),
         calibration="both",
         sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
@@ -211,13 +223,15 @@ def _over_c_r(key: str, side: int, budget: Budget) -> float:
     return constant / side**2 / stated_constant("r1smg", *at)[1]
 
 
-def _same_order(key: str, ratios: list[float], sizes: list[int], tolerance: float) -> Part:
-    """Whether a stated order over C_R stays the same from one size to the other."""
-    exponent = power(ratios, sizes)
+def _same_order(
+    name: str, ratios: list[float], of: str, values: list[float], tolerance: float
+) -> Part:
+    """Whether a stated order over C_R stays the same between the last two of some values."""
+    exponent = power(ratios[-2:], values[-2:])
     return statement(
-        f"C_R of the order of {ORDERS[key]}:",
+        f"{name}:",
         abs(exponent) <= tolerance,
-        f"over C_R it grows as M^{0.0 if abs(exponent) < 5e-3 else exponent:.2f}",
+        f"over C_R it grows as {of}^{0.0 if abs(exponent) < 5e-3 else exponent:.2f}",
     )
 
 

@@ -157,3 +157,20 @@ def test_queries_and_settings_in_words():
     assert uneven.l1_sensitivity == pytest.approx(np.sum([1, 1 / 2, 1 / 3]))
     setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
     assert str(Setting(**setting)) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"
+
+
+def test_noise_that_keeps_its_claim_is_not_beyond_the_limit():
+    """Neighbours differ by i^-2 in element i; the limit is for all changes of the same norms."""
+    setting = {"query": {"shape": [100], "powers": 2.0}, "epsilon": 1.0, "delta": 1e-5}
+    found = decide(
+        "smaller_noise",
+        mechanism="inid-gaussian",
+        others=["gaussian-analytic"],
+        settings=[setting],
+    )
+    assert "beyond the limit" not in found.detail
+    setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.1, "delta": 1e-5}
+    found = decide(
+        "smaller_noise", mechanism="product-noise", others=["gaussian"], settings=[setting]
+    )
+    assert "At 1 of 1 settings the published noise is beyond the limit" in found.detail

@@ -82,6 +82,14 @@ def test_a_library_that_cannot_be_installed_is_a_row(monkeypatch):
     assert (row.outcome, row.found) == (NOT_RUN, "cannot be installed: no wheel")
 
 
+def test_an_unknown_library_is_told_with_the_allowed_ones(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["nope"])
+    told = capsys.readouterr().err
+    assert told.startswith("error: unknown library 'nope'; allowed are opendp-0.16.0, ")
+    assert told.count("\n") == 1
+
+
 def test_the_committed_table_is_that_of_the_libraries():
     folder = Path(command.HERE.parent, "results/library_trials")
     with (folder / "trials.csv").open(newline="") as stream:

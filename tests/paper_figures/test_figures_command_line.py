@@ -89,8 +89,14 @@ def test_an_unknown_claim_is_told_in_one_line(capsys):
     for name in ("r1-thm55", "R1-THM5"):
         assert main(["show", "reference", name]) == 2
         assert capsys.readouterr().err == (
-            f"error: there is no claim {name!r}; did you mean 'r1-thm5'?\n"
+            f"error: there is no claim {name!r}; did you mean 'r1-thm5'? "
+            "results/reference/claims.md lists them all\n"
         )
     with pytest.raises(SystemExit):
         main(["show", "reference"])
-    assert "show takes a run and the id of a claim" in capsys.readouterr().err
+    assert "show takes a run and the id of a claim, got the run 'reference' alone; " in (
+        capsys.readouterr().err
+    )
+    with pytest.raises(SystemExit):
+        main(["where", "reference", "r1-thm5"])
+    assert "where takes a run alone, got the claim 'r1-thm5' too" in capsys.readouterr().err

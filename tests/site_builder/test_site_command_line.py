@@ -2,7 +2,9 @@
 
 import pytest
 
+from site_builder import advisor_grid, notebook, readme
 from site_builder.__main__ import main
+from site_builder.advisor_grid import TABLES
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,25 @@ def test_a_usage_error_is_one_line(arguments, words, capsys):
         main(arguments)
     assert stopped.value.code == 2
     assert capsys.readouterr().err == (f"error: {words}; see python -m site_builder --help\n")
+
+
+@pytest.mark.parametrize("script", [advisor_grid, notebook, readme])
+@pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["--nope"], 2)])
+def test_a_script_that_rewrites_files_asked_for_help_rewrites_none(
+    script, arguments, status, capsys
+):
+    with pytest.raises(SystemExit) as stopped:
+        script.main(arguments)
+    assert stopped.value.code == status
+    told = capsys.readouterr()
+    assert f"{script.__name__} [-h]" in told.out or told.err.count("\n") == 1
+
+
+def test_an_unknown_table_is_told_with_the_allowed_ones(capsys):
+    with pytest.raises(SystemExit):
+        advisor_grid.main(["nope"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: unknown table 'nope'; allowed are {', '.join(TABLES)}; see ")
 
 
 def test_a_run_without_results_is_an_error_of_one_line(tmp_path, monkeypatch, capsys):

@@ -239,6 +239,7 @@ MUTANTS = [
     (10, ("claim", "epsilon"), "1.2"),
     (10, ("claim", "epsilon"), "NaN"),
     (10, ("bound", "value"), float("nan")),
+    (10, ("bound", "value"), "-0.1"),
     (10, ("test", "d"), True),
     (10, ("test", "d"), 5),
     (10, ("test", "weight"), "0"),
@@ -282,6 +283,7 @@ def test_what_has_no_certificate_says_why():
             Budget(epsilon=1.0, delta=1e-5),
             "l2 sensitivity alone",
         ),
+        (one, Budget(epsilon=20.0, delta=1e-5), "the search finds no test"),
     ):
         with pytest.raises(ValueError, match=words):
             limit_certificate(query, budget)

@@ -24,7 +24,7 @@ BUDGET = Budget(epsilon=0.5, delta=1e-6)
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, -math.inf, 1e-320, 1e300])
 def test_epsilon_outside_its_range_is_a_value_error(epsilon):
-    with pytest.raises(ValueError, match=r"epsilon must satisfy 1e-15 <= epsilon <= 1e\+15, got"):
+    with pytest.raises(ValueError, match="epsilon must be a number from 1e-15 to 1e15, got"):
         Budget(epsilon=epsilon)
 
 
@@ -50,7 +50,7 @@ def test_a_delta_of_less_than_a_normal_number_is_a_value_error():
 @pytest.mark.parametrize("value", [0, -2.0, math.nan, math.inf, 1e308, 1e-13])
 def test_sensitivities_are_positive_and_finite(name, value):
     sensitivities = {"l2_sensitivity": 1.0} | {name: value}
-    with pytest.raises(ValueError, match=f"1e-12 <= {name} <= 1e\\+12, got"):
+    with pytest.raises(ValueError, match=f"{name} must be a number from 1e-12 to 1e12, got"):
         Query(shape=(2,), **sensitivities)
 
 
@@ -233,7 +233,7 @@ def test_outside_class_that_is_no_mechanism():
         ("gram", None, (3, 3), "needs record_bound"),
         ("gram", 1.0, (3, 4), r"needs a square matrix, got \(3, 4\)$"),
         ("records", 1.0, (50,), r"needs a matrix .*, got \(50,\); .* 2 C / n for the mean"),
-        ("gram", -1.0, (3, 3), "1e-12 <= record_bound"),
+        ("gram", -1.0, (3, 3), "record_bound must be a number from 1e-12 to 1e12, got -1$"),
     ],
 )
 def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
@@ -472,9 +472,9 @@ def test_wrong_values_of_many_releases_are_not_the_mechanisms_fault(values, word
 
 def test_numbers_beyond_floats():
     for number in (10**400, -(10**400)):
-        with pytest.raises(ValueError, match="epsilon must satisfy 1e-15 <= epsilon"):
+        with pytest.raises(ValueError, match="epsilon must be a number from 1e-15"):
             Budget(epsilon=number)
-        with pytest.raises(ValueError, match="l2_sensitivity must satisfy"):
+        with pytest.raises(ValueError, match="l2_sensitivity must be a number from"):
             Query(shape=(2,), l2_sensitivity=number)
     assert str(Budget(epsilon=1.0, delta=-0.0).delta) == "0.0"
     with pytest.raises(ValueError, match=r"times must be at most 2\^53"):

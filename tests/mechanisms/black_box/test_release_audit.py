@@ -150,6 +150,20 @@ def test_files_have_no_more_outputs_than_rows(tmp_path):
         audit_files(*paths, 1.0, samples=50)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ((5, 2), (5, 3), r"one shape, got \(2,\) in .*a.npy and \(3,\) in .*b.npy$"),
+        ((40, 2), (5, 2), r"at least 16 rows, .*, got 40 in .*a.npy and 5 in .*b.npy$"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_named(first, second, words, tmp_path):
+    for name, shape in (("a.npy", first), ("b.npy", second)):
+        np.save(tmp_path / name, np.zeros(shape))
+    with pytest.raises(ValueError, match=words):
+        audit_files(tmp_path / "a.npy", tmp_path / "b.npy", 1.0)
+
+
 def test_a_number_is_an_output(black_box, capsys):
     module, pair = black_box
     assert run(module, "number", pair, "--epsilon", "1") == 0

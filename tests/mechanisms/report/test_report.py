@@ -111,11 +111,24 @@ def test_a_hostile_noise_is_told_from_a_false_one(what, tmp_path, monkeypatch):
     [
         ("nowhere.py:Mine", "there is no file nowhere.py"),
         ("noise.py", "must be followed by the name of a class or function"),
+        ("README.md", "README.md is not a Python file: report takes FILE.py:NAME, .* 'README.md'"),
+        ("docs/tour.ipynb:X", "docs/tour.ipynb is not a Python file: .*, got 'docs/tour.ipynb:X'"),
     ],
 )
 def test_a_file_that_cannot_be_named(given, words):
     with pytest.raises(ValueError, match=words):
         subject_of(given, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [([], "neither"), (["laplace", "--program", "mine"], "laplace and --program")],
+)
+def test_a_report_is_about_one_thing(given, words, capsys):
+    assert main(["report", *given]) == 2
+    assert capsys.readouterr().err == (
+        f"error: report needs one of FILE.py:NAME and --program, got {words}\n"
+    )
 
 
 def test_a_file_with_the_name_of_another_module(tmp_path):

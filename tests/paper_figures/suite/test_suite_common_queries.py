@@ -64,12 +64,12 @@ def test_errors_equal_those_computed_by_hand(stored, case):
 def test_the_best_is_told_with_its_error(stored):
     (sentence,) = conclusion(stored["attributes"], "element")
     assert sentence.startswith(
-        "At (1, 0) Staircase has the least error, as published (its exact calibration "
-        "is within 0.1%): RMSE 6.6332 per"
+        "At (1, 0) use Staircase, as published, for the least error: RMSE 6.6332 per element, "
+        "within 0.1% of its exact calibration."
     )
     assert "K-norm ties with it (within 0.1%)" in sentence
     (sentence,) = conclusion(stored["counts"], "element")
-    assert sentence.startswith("At (1, 1e-05) Correlated Gaussian has the least error")
+    assert sentence.startswith("At (1, 1e-05) use Correlated Gaussian, ")
 
 
 def test_false_claims_are_not_ranked(stored):

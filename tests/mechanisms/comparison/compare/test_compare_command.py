@@ -42,7 +42,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys, monkeypatch):
     assert "kappa is the Fisher information" in shown
     assert "  idn, mgm: each is defined for matrix-valued queries" in shown
     assert "  dawa: it has only a bound on its true privacy: " in shown
-    assert lines[-1].startswith("At (1, 1e-05) Laplace has the least error")
+    assert lines[-1].startswith("At (1, 1e-05) use Laplace, as published, for the least")
 
 
 @pytest.mark.parametrize("head", ["", "pickups\n"])
@@ -101,7 +101,7 @@ def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
     told, code = capsys.readouterr().out.split("\n\n", 1)
-    assert told.startswith("At (1, 0) Matrix mechanism (Laplace) has the least error, as published")
+    assert told.startswith("At (1, 0) use Matrix mechanism (Laplace), as published, for the least")
     assert 'calibrate(query, budget, "published", workload=' in code
     names = {}
     exec(code, names)
@@ -175,7 +175,7 @@ def test_only_one_calibration(capsys):
     ("more", "words"),
     [
         (["--epsilon", "1", "--mechanisms", "laplac"], "did you mean 'laplace'"),
-        (["--epsilon", "-1"], "epsilon must satisfy"),
+        (["--epsilon", "-1"], "epsilon must be a number from"),
         (["--epsilon", "1,1", "--delta", "0"], "each of them once"),
         (["--epsilon", "1", "--json", "--csv"], "exclude each other"),
         (["--epsilon", "1", "--workload", "prefix,prefix"], "one workload per axis"),
@@ -186,6 +186,15 @@ def test_bad_input_is_told_in_one_line(more, words, capsys):
     assert main([*QUERY, *more]) == 2
     printed = capsys.readouterr().err
     assert words in printed
+    assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", ["out.xyz", "out", "no_folder/out.svg"])
+def test_a_picture_that_cannot_be_drawn_is_told_before_the_comparison(given, capsys):
+    with pytest.raises(SystemExit):
+        main([*QUERY, "--epsilon", "0.5,1", "--plot", given])
+    printed = capsys.readouterr().err
+    assert "argument --plot: must be a " in printed and f"got {given!r}" in printed
     assert printed.count("\n") == 1
 
 

@@ -158,7 +158,7 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
     (sentence,) = conclusion(frame, "query")
     assert sentence.startswith(
-        "At (1, 1e-05) Matrix mechanism (Laplace) has the least error, as published: RMSE 7.32"
+        "At (1, 1e-05) use Matrix mechanism (Laplace), as published, for the least error: RMSE 7.32"
     )
     assert sentence.endswith(" per query. Next is H_b with 1.225 times that error.")
 
@@ -175,10 +175,10 @@ def test_ties_are_called_ties():
         "r1smg": 5,
     }
     assert conclusion(frame) == [
-        "At (1, 1e-05) Spherical gamma has the least error, as published (its exact calibration "
-        "is within 0.1%): "
-        "RMSE 3.7304 per element. Analytic Gaussian, IMGM and Classic Gaussian tie with "
-        "it (within 0.1%). Next is R1SMG with 1.3e+04 times that error."
+        "At (1, 1e-05) use Spherical gamma, as published, for the least error: RMSE 3.7304 per "
+        "element, within 0.1% of its exact calibration. Analytic Gaussian, IMGM and Classic "
+        "Gaussian (exactly calibrated) tie with it (within 0.1%). Next is R1SMG with 1.3e+04 times "
+        "that error."
     ]
 
 
@@ -220,15 +220,14 @@ def test_an_error_is_told_with_the_calibration_that_has_it():
     for published, told in (
         (
             1 + TIE / 2,
-            "as published (its exact calibration is within 0.1%): RMSE 1.0005 per element.",
+            "as published, for the least error: RMSE 1.0005 per element, within 0.1% of its exact "
+            "calibration.",
         ),
-        (1 + TIE * 2, "exactly calibrated: RMSE 1 per element."),
+        (1 + TIE * 2, "exactly calibrated, for the least error: RMSE 1 per element."),
     ):
-        assert conclusion(made_up(rmse=[1.0, published], **both)) == [
-            f"At (1, 0) A has the least error, {told}"
-        ]
+        assert conclusion(made_up(rmse=[1.0, published], **both)) == [f"At (1, 0) use A, {told}"]
     (sentence,) = conclusion(made_up(rmse=[1.0], calibration="published"))
-    assert sentence.endswith("least error, as published: RMSE 1 per element.")
+    assert sentence.endswith("use A, as published, for the least error: RMSE 1 per element.")
 
 
 def test_of_ties_the_refuted_come_last():
@@ -241,8 +240,8 @@ def test_of_ties_the_refuted_come_last():
     )
     assert list(frame["mechanism"][frame["rank"] == 1]) == ["b", "c", "a"]
     (sentence,) = conclusion(frame)
-    assert "B has the least error" in sentence
-    assert "C and A (refuted as published) tie with it" in sentence
+    assert "use B, exactly calibrated, for the least error" in sentence
+    assert "C (exactly calibrated) and A (refuted as published) tie with it" in sentence
 
 
 def test_only_proven_privacy_is_ranked():
