@@ -157,10 +157,20 @@ def test_truncated_files_are_refused(name, tmp_path):
         assert run.stderr.startswith(f"{cut}: NOT PROVED: not a JSON file of results/reference")
 
 
-def test_a_classic_gaussian_needs_an_event():
-    """At (1, 0.5), the root of the exact delta is not the formula's mu."""
-    analytic = changed(base("gaussian"), ("noise", "classic"), 1)
-    assert accepted([changed(analytic, ("event", "z"), "0")]) == []
+def test_noise_called_classic_has_the_scale_of_the_formula():
+    """At (1, 0.5), the root of the exact delta, 1.97, is not the formula's mu, 0.74."""
+    analytic = {
+        "setting": "forged",
+        "mechanism": "gaussian",
+        "claim": {"epsilon": "1", "delta": "1e-5"},
+        "step": {"epsilon": "1", "delta": "0.5", "rate": "1"},
+        "neighbours": {},
+        "noise": {"scale": "1.9721336276896"},
+        "event": {"z": "0"},
+        "bound": {"delta_at_least": "0.1"},
+    }
+    assert accepted([analytic])
+    assert accepted([changed(analytic, ("noise", "classic"), value) for value in (1, 7)]) == []
 
 
 def test_a_delta_of_one_or_more_is_no_claim():
