@@ -14,9 +14,9 @@ except ImportError:
 
 ctx.prec = 128  # bits
 WRONG = "not a JSON file of results/reference/certificates (of limits: check_limit.py):"
-NAME, PI, TWO, TINY = "certificates", arb.pi(), arb(2), fmpq(1, 10**9)
+PI, TWO, TINY = arb.pi(), arb(2), fmpq(1, 10**9)
 NUMBER = re.compile(r"-?\d{1,40}((\.\d{1,60})?(e-?\d{1,3})?|/[1-9]\d{0,60})", re.ASCII)
-NAMES = "claim", "step", "bound", "setting", "mechanism", "neighbours", "noise", "event"
+FIELDS = "claim", "step", "bound", "setting", "mechanism", "neighbours", "noise", "event"
 
 
 def need(condition, sentence):
@@ -129,7 +129,7 @@ def check(c):
     ((kind, value),) = bound.items()
     law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
-    need({*c, "step"} == {*NAMES} and not claim, "an unknown field")
+    need({*c, "step"} == {*FIELDS} and not claim, "an unknown field")
     need(abs(noise["scale"] / scale - 1) < TINY, f"the formula gives the scale {scale}")
     every = [*x, *noise, *event] in (["scale"], ["distance", "scale"]) and "step" not in c
     p, factor = rate * p + (1 - rate) * q, arb(epsilon).exp()
@@ -137,7 +137,7 @@ def check(c):
     ratio = p >= arb(value).exp() * q and p > 0 and value > epsilon > delta == 0
     proved = {"delta_at_least": low, "epsilon_at_least": ratio, "delta_at_most": high}
     need(proved[kind] and 0 < rate <= 1 > delta >= 0 < epsilon, f"not proved: P = {p}, Q = {q}")
-    facts = "; ".join(json.dumps({k: c[k]}) for k in NAMES if c.get(k))
+    facts = "; ".join(json.dumps({k: c[k]}) for k in FIELDS if c.get(k))
     return ("HOLDS" if kind == "delta_at_most" else "REFUTED") + re.sub('[{}":]', "", f"; {facts}")
 
 
@@ -147,5 +147,7 @@ if __name__ == "__main__":
     )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            out = [*map(check, json.load(file).get(NAME) or need(0, f"{WRONG} it has no {NAME}"))]
+            listed = json.load(file).get("certificates")
+        need(listed, f"{WRONG} it has no certificates")
+        out = [*map(check, listed)]
         print(*out, f"{path}: {len(out)} proved, the last: {out[-1].split('; set')[0]}", sep="\n")

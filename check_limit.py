@@ -141,7 +141,7 @@ if __name__ == "__main__":
     )
     for path in sys.argv[1:] or sys.exit(print(__doc__.split("\n")[0], file=sys.stderr) or 2):
         with open(path, encoding="utf-8") as file:
-            given = json.load(file)
-        need("limits" in given, f"{WRONG} it has no field 'limits'")
-        for certificate in given["limits"] or need(False, f"{WRONG} none listed"):
+            listed = json.load(file).get("limits")
+        need(listed, f"{WRONG} it has no limits")
+        for certificate in listed:
             print(check(certificate))

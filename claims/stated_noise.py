@@ -20,11 +20,9 @@ from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.self_check import QUICK
-from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
+from mechanisms.verification.verification import REFUTED, TOLERANCE, VARIANCE_TOLERANCE
 
 CONFIDENCE = 0.999
-# Of a delta that a calibration solves for.
-ROUNDING = 1e-9
 Calibration = Literal["published", "exact"]
 
 
@@ -209,17 +207,17 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
     """As `Verification.limit_broken`, of a mechanism that need not have a profile.
 
-    Noise that keeps its claim breaks no limit, where the query's limit is larger too: its guarantee
-    may be for neighbours that differ by less than the query's sensitivities allow.
+    Noise that keeps its claim breaks no limit. Its guarantee may be for neighbours that differ by
+    less than the query's sensitivities allow; the query's limit is then none for it.
     """
     budget, profile = mechanism.budget, mechanism.profile()
     least = limit(mechanism.query, budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
     if least is None or stated >= least:
         return None
-    if profile is not None and profile.delta(budget.epsilon).upper <= budget.delta * (1 + ROUNDING):
-        return None
-    return stated, least
+    claimed = budget.delta * (1 + TOLERANCE)
+    kept = profile is not None and profile.delta(budget.epsilon).upper <= claimed
+    return None if kept else (stated, least)
 
 
 def _beyond_the_limit(broken: list[tuple[float, float] | None]) -> str:

@@ -25,9 +25,6 @@ from studies.base.study import all_studies
 HOUR, GIB = 3600.0, 1 << 30
 # Settings that the number of points and of trials accounts for.
 _COUNTED = ("trials", "trials_for", "exact_trials", "trial")
-# How many cells were timed on a GPU, by run, study and data set. The timings do not say it: whoever
-# commits others of these states it here and in config/README.md.
-_ON_A_GPU = {"reference": {"dpsgd": {"cifar10": "all", "mnist": "most"}}}
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,7 @@ class StudyEstimate:
 
     `seconds` and its range are None where the finished run has not timed the study on these data
     sets. The range is that of the cells without a match, which may take as little or as much as any
-    cell of the study on their data set. `unknown` are cells on data sets that it has not timed, and
-    `on_a_gpu` data sets that it has timed on a GPU, with how many of its cells.
+    cell of the study on their data set. `unknown` are cells on data sets that it has not timed.
     """
 
     study: str
@@ -69,7 +65,6 @@ class StudyEstimate:
     differing: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    on_a_gpu: list[str] = field(default_factory=list)
 
 
 def measured_cells(run: str, config: dict) -> dict[Cell, Measured]:
@@ -186,11 +181,6 @@ def _of_study(
         differing=sorted(set().union(*differing.values())),
         unmatched=_named(unmatched, cells),
         unknown=_named(unknown, cells),
-        on_a_gpu=[
-            f"{dataset} ({share} cells)"
-            for dataset, share in _ON_A_GPU.get(before["run"], {}).get(study, {}).items()
-            if dataset in rates and any(cell.dataset == dataset for cell in cells)
-        ],
     )
 
 
@@ -264,17 +254,11 @@ def report(found: list[StudyEstimate], run: str) -> str:
             "For some or all cells only what the study times (calibration, draws, releases, "
             f"training), so that loading and scoring come on top: {', '.join(parts)}"
         )
-    on_a_gpu = [f"{each.study}: {', '.join(each.on_a_gpu)}" for each in found if each.on_a_gpu]
-    if on_a_gpu:
-        lines.append(
-            "Timed on a GPU, where a core without one takes four to ten times as long: "
-            f"{'; '.join(on_a_gpu)}"
-        )
     lines += [
-        f"Core-hours: on one core of the machine of the run {run}, without a GPU"
-        f"{' but for the cells above' if on_a_gpu else ''}; starting cells "
-        "comes on top. They follow grid points and trials, no other setting. Trials that train "
-        "together take less each than trials in cells of their own (split_trials).",
+        f"Core-hours: on one core of the machine of the run {run}, or on its GPU: config/README.md "
+        "says for which cells, and how much longer a core takes. Starting cells comes on top. They "
+        "follow grid points and trials, no other setting. Trials that train together take less "
+        "each than trials in cells of their own (split_trials).",
         "Brackets: cells without a match at the seconds of the cheapest and the dearest cell of "
         "their study and data set. Memory: peaks of single cells.",
     ]

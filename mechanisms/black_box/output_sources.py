@@ -112,10 +112,8 @@ def _numbers(output: object) -> np.ndarray:
     return output
 
 
-def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
-    """The rows of a .npy file in their order, each used once, and how many there are.
-
-    The source has the `shape` of one output.
+def from_file(path: str | Path) -> tuple[DrawOutputs, tuple[int, ...]]:
+    """The rows of a .npy file in their order, each used once, and their shape (rows, ...).
 
     Raises:
         ValueError: The file cannot be read, or holds no rows of numbers. The source raises it
@@ -139,8 +137,7 @@ def from_file(path: str | Path) -> tuple[DrawOutputs, int]:
         used += n
         return finite_numbers(real_numbers(np.array(rows[used - n : used]), str(path)), str(path))
 
-    draw.shape = rows.shape[1:]
-    return draw, len(rows)
+    return draw, rows.shape
 
 
 def in_turn(source: DrawOutputs) -> bool:

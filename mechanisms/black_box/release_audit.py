@@ -163,11 +163,14 @@ def audit_files(
 
     Rows are used in their order. samples: by default as many as the shorter file holds.
     """
-    (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
-    if draw_first.shape != draw_second.shape:
+    (draw_first, (rows, *shape)), (draw_second, (other_rows, *other_shape)) = (
+        from_file(first),
+        from_file(second),
+    )
+    if shape != other_shape:
         raise ValueError(
-            f"the rows of both files must have one shape, got {draw_first.shape} in {first} and "
-            f"{draw_second.shape} in {second}"
+            f"the rows of both files must have one shape, got {tuple(shape)} in {first} and "
+            f"{tuple(other_shape)} in {second}"
         )
     if min(rows, other_rows) < FEWEST_SAMPLES:
         raise ValueError(

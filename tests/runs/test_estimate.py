@@ -120,16 +120,6 @@ def test_hours_are_told_without_exponents(seconds, told):
     assert estimate._hours(seconds) == told
 
 
-def test_data_sets_that_were_timed_on_a_gpu_are_named():
-    measured = {cell("gaussian"): Measured(3.0, 1e9), cell("mvg"): Measured(7.0, 2e9)}
-    assert "on a GPU" not in report([only(config_of(), measured)], "reference")
-    found = only(config_of(), measured)
-    found.on_a_gpu = ["boids (all cells)"]
-    shown = report([found], "reference")
-    assert "a core without one takes four to ten times as long: pca: boids (all cells)\n" in shown
-    assert "without a GPU but for the cells above; starting" in shown
-
-
 @pytest.fixture(scope="module")
 def reference():
     return read_config(ROOT / "config/reference.yaml")
@@ -146,12 +136,6 @@ def test_the_reference_run_is_estimated_by_itself(reference, monkeypatch):
     # trial has them, and of epoch_seconds of the others.
     assert found["dpsgd"].seconds[0] / HOUR == pytest.approx(14.863, rel=2e-3)
     assert found["guarantee"].seconds is None
-    on_a_gpu = {study: each.on_a_gpu for study, each in found.items() if each.on_a_gpu}
-    assert on_a_gpu == {"dpsgd": ["cifar10 (all cells)", "mnist (most cells)"]}
-    # The list is that of the committed cells: on a core an epoch of CIFAR-10 takes half a minute.
-    timings = pd.read_parquet("results/reference/studies/dpsgd.timings.parquet")
-    epochs = timings[(timings["dataset"] == "cifar10") & (timings["metric"] == "epoch_seconds")]
-    assert epochs["value"].max() < 10
 
 
 def test_cells_that_the_runner_did_not_time_keep_the_seconds_of_their_study(tmp_path, monkeypatch):

@@ -68,7 +68,7 @@ def test_programs_of_integers_that_double_precision_does_not_tell_apart(
 def test_files_of_integers_that_double_precision_does_not_tell_apart(tmp_path):
     path = tmp_path / "outputs.npy"
     np.save(path, np.array([[2**53 + 1]] * 5))
-    draw, rows = from_file(path)
+    draw, (rows, *_) = from_file(path)
     with pytest.raises(ValueError, match=r"outputs.npy must hold integers of at most 2\^53"):
         draw(np.random.default_rng(0), rows)
 

@@ -55,3 +55,8 @@ def test_the_bound_of_gaussmix_is_the_tighter_one(monkeypatch):
     monkeypatch.setattr(gaussmix, "EARLIER", gaussmix.GAUSSMIX)
     monkeypatch.setattr(gaussmix, "GAUSSMIX", "jl")
     assert gaussmix.tighter_bound(**claim.arguments).verdict == CONTRADICTED
+
+
+def test_the_earlier_bound_of_a_sketch_as_the_published_code_has_it():
+    """By hand: ln(8e5) = 13.5924, and 4 (sqrt(2 * 100 * 13.5924) + 13.5924) = 262.93."""
+    assert gaussmix.sheffet(100, 1.0, 1e-5) == pytest.approx(262.93, abs=0.01)
