@@ -117,6 +117,7 @@ class BatchFeatures(Study):
         ),
         Metric("records", "private training records"),
         Metric("public_records", "records the extractor was trained on"),
+        Metric("epochs", "epochs of gradient descent on the released features"),
         Metric(
             "extractor_accuracy", "test accuracy of the extractor's own classifier", tolerance=SCORE
         ),
@@ -168,6 +169,7 @@ class BatchFeatures(Study):
         mechanism = case.calibrate(batch_query(point.shape), batch_budget)
         yield Value("records", float(records))
         yield Value("public_records", float(problem.public))
+        yield Value("epochs", float(settings.training_epochs[case.dataset]))
         yield Value("extractor_accuracy", problem.test_accuracy)
         yield Value("sampling_rate", rate)
         yield Value("batch_epsilon", batch_budget.epsilon)

@@ -109,11 +109,12 @@ def sizes_of(rows: pd.DataFrame, study: str, datasets: list[str]) -> Sizes:
     records = records[records["dataset"].isin(datasets)].groupby("dataset")["value"].first()
     least = records.idxmin() if len(records) else datasets[0]
     own = rows[(rows["study"] == study) & (rows["dataset"] == least)]
-    last = own["epoch"].max() if "epoch" in own else None
+    # `gradients` measures at every epoch; `features` states how many its head has.
+    epochs = own["epoch"] if study == "gradients" else ok_rows(own, study, "epochs")["value"]
     return Sizes(
         dataset=least,
         records=int(records[least]) if len(records) else None,
-        epochs=None if pd.isna(last) else float(last),
+        epochs=float(epochs.max()),
         trials=int(private.groupby("dataset")["trial"].nunique().min()),
         network=", ".join(_network_title(rows, study, name) for name in datasets),
         epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),

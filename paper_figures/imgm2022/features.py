@@ -30,7 +30,12 @@ def figure_1(results: Results) -> Drawn:
         STUDY,
         "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
         "features that are released once",
-        {"records": "released records", "public_records": "public records", "sampling_rate": "q"},
+        {
+            "records": "released records",
+            "public_records": "public records",
+            "epochs": "epochs of the head",
+            "sampling_rate": "q",
+        },
         more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
         "mechanisms here do. Dotted: without noise, and trained on random features",
         note="The network's body is trained on the public "
