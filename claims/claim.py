@@ -66,6 +66,8 @@ class Claim(BaseModel):
             judges that take one.
         reason: Why that tolerance or margin.
         sizes: The paper's sizes, as in `Sizes`.
+        stated_choice: Which of the judge's outcomes the paper's own words choose, where they do, as
+            `scope` says; the verdict is that outcome's.
         decided_by: The run that would decide what is inconclusive or not run.
         meaning: One sentence for readers per verdict that can be expected; true of every run.
         in_reference: The same about the numbers of the committed run, for that run alone.
@@ -88,6 +90,7 @@ class Claim(BaseModel):
     margin: float | None = None
     reason: str = ""
     sizes: Sizes = Sizes()
+    stated_choice: str = ""
     decided_by: str = ""
     meaning: dict[Verdict, Sentence] = {}
     in_reference: dict[Verdict, Sentence] = {}

@@ -88,6 +88,8 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
         return not_run(f"{reason}.", claim.decided_by)
     except TooFewTrials as reason:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
+    if claim.stated_choice:
+        finding = finding.under(claim.stated_choice)
     return replace(finding, decided_by=finding.decided_by or claim.decided_by)
 
 

@@ -185,6 +185,29 @@ class Finding:
                 by_name.setdefault(part.name, set()).add(part.verdict)
         return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
 
+    def under(self, choice: str) -> Self:
+        """The finding under the choice that the paper states; the other outcomes become a note.
+
+        Raises:
+            ValueError: There are outcomes, and none is of this choice.
+        """
+        if not self.outcomes:
+            return self
+        if choice not in (outcome.choice for outcome in self.outcomes):
+            known = "; ".join(outcome.choice for outcome in self.outcomes)
+            raise ValueError(f"no outcome has the choice {choice!r}; there are: {known}")
+        (chosen,) = (outcome for outcome in self.outcomes if outcome.choice == choice)
+        others = (
+            f"Not what the paper states, {choice}: {verdict} ({'; '.join(map(str, parts))})."
+            for choice, verdict, parts in (
+                (outcome.choice, outcome.verdict, outcome.parts)
+                for outcome in self.outcomes
+                if outcome is not chosen
+            )
+        )
+        detail = " ".join(filter(None, (self.detail, *others)))
+        return replace(self, parts=chosen.parts, choice="", outcomes=(), detail=detail)
+
     @property
     def still_to_run(self) -> str:
         """The run that would decide what is open, or nothing where every part is decided."""

@@ -89,6 +89,20 @@ def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
     assert finding.verdict == verdict
 
 
+def test_a_choice_that_the_paper_states_gives_the_verdict():
+    swept = Finding(choice="the kernel", outcomes=outcomes(CONTRADICTED, CONFIRMED), detail="Mean.")
+    assert swept.verdict == DEPENDS
+    stated = swept.under("choice 1")
+    assert (stated.verdict, stated.choice, stated.numbers) == (CONFIRMED, "", "p: 1")
+    assert stated.detail == (
+        "Mean. Not what the paper states, choice 0: contradicted (p: 1: contradicted)."
+    )
+    with pytest.raises(ValueError, match="no outcome has the choice 'another'; there are: choice 0"):
+        swept.under("another")
+    decided = Finding(parts=(part(CONFIRMED),))
+    assert decided.under("choice 1") is decided
+
+
 def test_choices_that_were_not_run_are_named():
     lacking = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN))
     assert lacking.reason == "Not run under this choice: choice 1."
