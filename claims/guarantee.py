@@ -67,7 +67,7 @@ def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
 
 @judge(studies=("guarantee",))
 def guarantee(
-    results: Results, *, mechanism: str, shown: str, lengths: tuple[Count, ...] = ()
+    results: Results, *, mechanism: str, own: tuple[str, ...], lengths: tuple[Count, ...] = ()
 ) -> Finding:
     """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
 
@@ -75,9 +75,12 @@ def guarantee(
     needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
     LARGEST_MU the claim is about every noise that meets the theorem's condition, not about the
     calibrated one alone. It is also checked for vectors of these lengths M, at (0.9/M, 1e-5).
+
+    Args:
+        own: The settings at which the paper uses the mechanism, the one that is shown first.
     """
     table = verified(results.rows, mechanism)
-    named = _row_of(table, shown)
+    paper = [_row_of(table, setting) for setting in own]
     cases = table["verdict"].map(HOLDS_BY_VERDICT).tolist()
     detail = (
         f"Privacy profile of the worst pair at the {len(table)} settings of the papers within the "
@@ -95,7 +98,7 @@ def guarantee(
     cases += by_size.values()
     part = universal("", cases)
     described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
-    ours, because = described[part.verdict](table, named)
+    ours, because = described[part.verdict](table, paper)
     if by_size:
         because += f" {_by_size(by_size)}"
     epsilons = sorted(setting.budget.epsilon for setting in table["setting"])
@@ -110,22 +113,23 @@ def guarantee(
 
 
 # Each returns our numbers, and the sentence with the reason.
-def _confirmed(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:
-    wasted = table["wasted_variance"]
+def _confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
+    shown, wasted = paper[0], [row["wasted_variance"] for row in paper]
     ours = (
-        f"true at all {len(table)} settings; {named['wasted_variance']:.3g} times the variance "
-        f"that is needed at {_at(named)}"
+        f"true at all {len(table)} settings; {shown['wasted_variance']:.3g} times the variance "
+        f"that is needed at {_at(shown)}"
     )
-    if wasted.isna().any():
+    if table["wasted_variance"].isna().any():
         return ours, "The guarantee holds by an upper bound on the privacy loss."
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
-    factor = _from_to(rounded_down(wasted.min()), rounded_up(wasted.max()))
-    needs = f"{factor} times the variance that it needs at the settings of the papers"
+    factor = _from_to(rounded_down(min(wasted)), rounded_up(max(wasted)))
+    needs = f"{factor} times the variance that it needs where its paper uses it"
     return ours, f"The guarantee holds, with {needs}."
 
 
-def _contradicted(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:
+def _contradicted(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
+    shown = paper[0]
     refuted = table[table["verdict"] == REFUTED]
     if refuted.empty:
         # It fails at another size only, which the caller tells.
@@ -134,7 +138,7 @@ def _contradicted(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:
         )
     claimed = refuted["setting"].map(lambda setting: setting.budget.delta)
     worst = refuted.loc[(refuted["true_delta"] / claimed).idxmax()]
-    told = named if named["verdict"] == REFUTED else worst
+    told = shown if shown["verdict"] == REFUTED else worst
     factor = told["true_delta"] / told["setting"].budget.delta
     ours = (
         f"true delta {told['true_delta']:.4g} at {_at(told)}, {factor:.3g} times the claim; "
@@ -150,7 +154,7 @@ def _contradicted(table: pd.DataFrame, named: pd.Series) -> tuple[str, str]:
     return ours, because
 
 
-def _undecided(table: pd.DataFrame, _named: pd.Series) -> tuple[str, str]:
+def _undecided(table: pd.DataFrame, _paper: list[pd.Series]) -> tuple[str, str]:
     held = int(table["verdict"].isin((HOLDS, LOOSE)).sum())
     ours = f"proved at {held} of {len(table)} settings, refuted at none"
     return ours, "The bounds on the true delta do not decide every case within the theorem's range."

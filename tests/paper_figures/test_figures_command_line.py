@@ -52,7 +52,7 @@ def test_an_unknown_command_is_told_in_one_line(capsys):
     [
         ("r1-thm5", "true delta 0.2166 at (1e-05, 1e-07) and 89x89 elements"),
         ("tldp-thm1", "claimed 1-LDP: true delta(1) at least 0.999999 with 784 components"),
-        ("mgm-thm2-udn", "with 56.6 to 9.62e+10 times the variance"),
+        ("mgm-thm2-udn", "with 1.15e+04 to 1.16e+04 times the variance"),
         ("r1-f4-max", "in every box with SoHo and LaGuardia: at least 51 (stated 27): contrad"),
     ],
 )

@@ -27,14 +27,14 @@ def test_guarantee_by_the_verdicts_of_the_settings(
 ):
     names = (SHOWN, "mgm2021-adult")
     rows = make_guarantee_rows("mgm", dict(zip(names, found, strict=True)))
-    given = {"mechanism": "mgm", "shown": SHOWN}
+    given = {"mechanism": "mgm", "own": [SHOWN]}
     assert guarantee(make_results(rows), **given).verdict == expected
 
 
 def test_settings_beyond_the_range_of_the_theorem_decide_nothing(make_results, make_guarantee_rows):
     # R1SMG claims epsilon < 1/M: the first setting is within that range, the second is not.
     found = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
-    given = {"mechanism": "r1smg", "shown": "r1smg2024-count-1e-05"}
+    given = {"mechanism": "r1smg", "own": ["r1smg2024-count-1e-05"]}
     judged = guarantee(make_results(make_guarantee_rows("r1smg", found)), **given)
     assert judged.verdict == CONFIRMED
     outside = make_guarantee_rows("r1smg", {"r1smg2024-count-0.5": "refuted"})
@@ -45,25 +45,26 @@ def test_settings_beyond_the_range_of_the_theorem_decide_nothing(make_results, m
 def test_results_without_the_setting_to_show_are_not_judged(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("mgm", {"mgm2021-adult": "holds"})
     with pytest.raises(CannotJudge, match=SHOWN):
-        guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
+        guarantee(make_results(rows), mechanism="mgm", own=[SHOWN])
 
 
 def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("mgm", {SHOWN: "loose"}, wasted_variance=12.347)
     rows += make_guarantee_rows("mgm", {"mgm2021-adult": "loose"}, wasted_variance=1.2341)
-    judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
-    # Outwards: the factors lie within what is printed.
+    rows += make_guarantee_rows("mgm", {"r1smg2024-count-0.5": "loose"}, wasted_variance=99.0)
+    judged = guarantee(make_results(rows), mechanism="mgm", own=[SHOWN, "mgm2021-adult"])
+    # Outwards: the factors lie within what is printed. Another paper's setting is no part of them.
     assert judged.because == (
-        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at the "
-        "settings of the papers."
+        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs where its paper "
+        "uses it."
     )
-    assert "true at all 2 settings; 12.3 times" in judged.numbers
+    assert "true at all 3 settings; 12.3 times" in judged.numbers
 
 
 def test_a_false_guarantee_says_where(make_results, make_guarantee_rows):
     found = {SHOWN: "refuted", "mgm2021-adult": "loose"}
     rows = make_guarantee_rows("mgm", found, true_delta=0.25, audit_delta_lower=0.24999)
-    judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
+    judged = guarantee(make_results(rows), mechanism="mgm", own=[SHOWN])
     assert "false at 1 of 2 settings" in judged.because
     assert "the true delta is 0.25" in judged.because
     assert "sampled, at least 0.249" in judged.numbers
@@ -75,11 +76,11 @@ def test_where_the_setting_to_show_holds_the_worst_refuted_one_is_shown(
     rows = make_guarantee_rows("mgm", {SHOWN: "loose"})
     rows += make_guarantee_rows("mgm", {"mgm2021-adult": "refuted"}, true_delta=0.25)
     rows += make_guarantee_rows("mgm", {"mgm2021-cifar10": "refuted"}, true_delta=0.5)
-    judged = guarantee(make_results(rows), mechanism="mgm", shown=SHOWN)
+    judged = guarantee(make_results(rows), mechanism="mgm", own=[SHOWN])
     assert "false at 2 of 3 settings" in judged.because
     assert judged.because.endswith("(1, 1e-05) and 4608x512 elements the true delta is 0.5.")
     everywhere = make_guarantee_rows("mgm", {SHOWN: "refuted", "mgm2021-adult": "refuted"})
-    judged = guarantee(make_results(everywhere), mechanism="mgm", shown=SHOWN)
+    judged = guarantee(make_results(everywhere), mechanism="mgm", own=[SHOWN])
     assert "false at all 2 settings" in judged.because
 
 
@@ -100,7 +101,7 @@ def test_no_noise_within_the_condition_has_a_larger_mu():
 def test_a_guarantee_is_checked_at_other_sizes(make_results, make_guarantee_rows):
     """The rows alone would confirm it; at five elements R1SMG's claim is false."""
     rows = make_guarantee_rows("r1smg", {"r1smg2024-count-1e-05": "holds"})
-    given = {"mechanism": "r1smg", "shown": "r1smg2024-count-1e-05", "lengths": [3, 5]}
+    given = {"mechanism": "r1smg", "own": ["r1smg2024-count-1e-05"], "lengths": [3, 5]}
     judged = guarantee(make_results(rows), **given)
     assert judged.verdict == CONTRADICTED
     assert judged.because == (
