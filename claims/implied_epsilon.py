@@ -26,7 +26,7 @@ class Implied:
     Args:
         value: The epsilon; infinite where the curve does not reach the number.
         interval: The epsilons at which the upper and the lower end of the curve's interval reach
-            it; infinite where they do not.
+            it; infinite where they do not, and 0 where the upper end does at the smallest epsilon.
         tried: The smallest and the largest epsilon of the curve.
     """
 
@@ -50,7 +50,7 @@ class Implied:
         if self.interval.low == self.value == self.interval.high:
             return f"{self.value:.3g}"
         low, high = self.interval
-        first = f"[{low:.3g}" if low > self.tried.low else f"[{self.tried.low:g} or less"
+        first = f"[{low:.3g}" if low > 0 else f"[{self.tried.low:g} or less"
         last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
         return f"{self.value:.3g} {first}, {last}"
 
@@ -109,7 +109,9 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
         _first(epsilons, np.array(curve), stated)
         for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
     )
-    interval = Interval(_around(epsilons, upper).low, _around(epsilons, lower).high)
+    # Where the score may be the number at the first budget, it may be below that, too.
+    least = 0.0 if upper == epsilons[0] else _around(epsilons, upper).low
+    interval = Interval(least, _around(epsilons, lower).high)
     return Implied(value, interval, Interval(epsilons[0], epsilons[-1]))
 
 

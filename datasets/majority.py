@@ -1,12 +1,14 @@
 """The accuracy of always naming the commonest class, by data set: the best one without a look.
 
 Of the official test records: an income of at most 50,000 dollars, the digit 1, any class where all
-are as frequent. Of all records of Location-30, which has no official split.
+are as frequent, the commonest topic of Cora's 1,000 test papers. Of all records of Location-30,
+which has no official split.
 """
 
 MAJORITY = {
     "adult": 12_435 / 16_281,
     "cifar10": 1_000 / 10_000,
+    "cora": 319 / 1_000,
     "imdb": 12_500 / 25_000,
     "location30": 308 / 5_010,
     "mnist": 1_135 / 10_000,

@@ -25,16 +25,21 @@ class Curve:
     Args:
         mechanisms: In the order of legends.
         x, y: The points, in ascending x.
+        starts: The first x of each mechanism.
     """
 
     mechanisms: tuple[str, ...]
     x: np.ndarray
     y: np.ndarray
+    starts: tuple[float, ...]
 
     @property
     def title(self) -> str:
-        """The titles of all its mechanisms: "Analytic Gaussian = IMGM"."""
-        return " = ".join(map(mechanism_title, self.mechanisms))
+        """The titles of all its mechanisms: "Analytic Gaussian = TLDP-G (from 64)"."""
+        return " = ".join(
+            mechanism_title(name) + (f" (from {start:g})" if start > self.x[0] else "")
+            for name, start in zip(self.mechanisms, self.starts, strict=True)
+        )
 
     @property
     def drawn_as(self) -> str:
@@ -63,10 +68,12 @@ def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
         for name in set(rows["mechanism"])
     }
     for name in in_order(lines):
-        own = Curve((name,), lines[name][x].to_numpy(), lines[name][y].to_numpy(float))
+        places = lines[name][x].to_numpy()
+        own = Curve((name,), places, lines[name][y].to_numpy(float), (places[0],))
         for index, curve in enumerate(curves):
             if _agrees(own, curve):
-                curves[index] = Curve((*curve.mechanisms, name), curve.x, curve.y)
+                names, starts = (*curve.mechanisms, name), (*curve.starts, places[0])
+                curves[index] = Curve(names, curve.x, curve.y, starts)
                 break
         else:
             curves.append(own)

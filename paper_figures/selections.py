@@ -8,7 +8,7 @@ from claims.judged_rows import required
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
-from runs.result_table import OK
+from runs.result_table import ERROR, OK
 
 SOURCE_WORDS = {
     "official": "official data",
@@ -69,7 +69,7 @@ def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
     """One sentence about the mechanisms without a result at some grid point, or nothing.
 
     It names the data sets on which a mechanism has none, and the calibration, unless that is all of
-    them. It begins with a space, so that it can follow another sentence.
+    them; of an error, the message. It begins with a space, so that it can follow another sentence.
     """
     own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
     own = own[~own["mechanism"].isin(LEVELS)]
@@ -83,7 +83,8 @@ def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
         calibrations = [each for each in CALIBRATION_TITLES if each in set(found["calibration"])]
         at = "" if set(calibrations) == run[mechanism] else CALIBRATION_TITLES[calibrations[0]]
         words = ", ".join(filter(None, [status, at]))
-        groups.setdefault(words, []).append(f"{mechanism_title(mechanism)}{where}")
+        why = f" ({found['message'].iloc[0]})" if status == ERROR else ""
+        groups.setdefault(words, []).append(f"{mechanism_title(mechanism)}{where}{why}")
     listed = [f"{words}: {', '.join(names)}" for words, names in groups.items()]
     return f" Without a result at one or more budgets ({'; '.join(listed)})." if listed else ""
 

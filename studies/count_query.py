@@ -37,6 +37,7 @@ from studies.base import (
     Coordinate,
     Count,
     Disallowed,
+    Distinct,
     Epsilon,
     EpsilonGrid,
     Metric,
@@ -120,10 +121,10 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     boxes: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         0,
         description="other bounding boxes of the Uber map whose largest exact count is measured, "
-        "without noise and at its epsilon of `map_epsilons`",
+        "without noise and at its epsilons of `map_epsilons`",
     )
-    map_epsilons: ByMechanism[Epsilon] = Field(
-        description="epsilon at which the first trial's whole map is kept, for Figure 4; "
+    map_epsilons: ByMechanism[Distinct[Epsilon]] = Field(
+        description="epsilons at which the first trial's whole map is kept, for Figure 4; "
         "`default`: of all other mechanisms"
     )
 
@@ -251,7 +252,7 @@ class CountQuery(Study):
             for trial, value in enumerate(values):
                 yield Value(metric, value, trial, seed=seeds[trial])
         kept = case.settings.map_epsilons
-        if point.epsilon == kept.get(case.variant.name, kept.get("default")):
+        if point.epsilon in kept.get(case.variant.name, kept.get("default", ())):
             # Without noise, and once: the boxes do not depend on epsilon.
             if mechanism.guarantee == "none" and problem.positions is not None:
                 side = case.settings.cells_per_side

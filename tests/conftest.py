@@ -42,7 +42,7 @@ COUNT_QUERY = {
     "trials": 4,
     "rectangles": 5,
     "city_pickups": 300,
-    "map_epsilons": {"default": 0.5},
+    "map_epsilons": {"default": [0.5]},
 }
 LINEAR_QUERIES = {
     "datasets": ["city-grid", "city-longitude"],

@@ -82,9 +82,10 @@ def whole_numbers(results: Results) -> Drawn:
 NOTE = (
     "Gaussian noise in floating point can reveal the answer through its last bits; exact integer "
     "draws cannot. The exact samplers are written in Python, the Gaussian's in numpy; the time of "
-    "an exact Skellam draw grows with the variance. Each time is the least of a few, on a machine "
-    "with other work. At equal true privacy the discrete Gaussian has the Gaussian's variance "
-    "where the noise is large. With one count heavier tails help, which explains Skellam's lead; "
+    "an exact Skellam draw grows with the variance, by less between the two here than times differ "
+    "from run to run. Each time is the least of a few, on a machine with other work. At equal true "
+    "privacy the discrete Gaussian has the Gaussian's variance where the noise is large. With one "
+    "count heavier tails help, which explains Skellam's lead; "
     "with 32 counts at epsilon 1 the three agree within 0.1% (suite_common_queries). As published, "
     "both are calibrated by bounds (concentrated DP, Renyi divergence), which require more noise "
     "than the exact profile does."

@@ -188,7 +188,8 @@ def draw_accuracies(
         f"{numbers}. {note} The paper states no accuracy in numbers, so there is no marker for it. "
         "Intervals are drawn within [0, 1]. The data file has an upper bound on the true epsilon "
         "of the training beside every accuracy, where one is known and finite."
-        f"{_majority_words(datasets)}{_partial_words(table)}{coinciding(table)}"
+        f"{_majority_words(datasets)}{_partial_words(table)}{_fewer_exact_words(table)}"
+        f"{coinciding(table)}"
         f"{published_only(rows, study, *datasets)}{missing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
@@ -227,6 +228,21 @@ def _partial_words(table: pd.DataFrame) -> str:
         f"{listed(map(mechanism_title, mechanisms))}."
         for datasets, mechanisms in where.items()
     )
+
+
+def _fewer_exact_words(table: pd.DataFrame) -> str:
+    """One sentence on data sets with fewer budgets at equal true privacy, or nothing."""
+    own = table[~table["mechanism"].isin(LEVELS)]
+    budgets = own.groupby(["dataset", "calibration"])["epsilon"].agg(set)
+    fewer = []
+    for dataset in sorted(set(own["dataset"])):
+        run = {name: budgets.get((dataset, name), set()) for name in ("published", "exact")}
+        if run["exact"] and run["exact"] < run["published"]:
+            values = listed(f"{epsilon:g}" for epsilon in sorted(run["exact"]))
+            fewer.append(f"{dataset_title(dataset)} at epsilon {values}")
+    if not fewer:
+        return ""
+    return f" At equal true privacy, these were run at fewer budgets: {listed(fewer)}."
 
 
 def _explain_lone_curves(figure: plt.Figure, table: pd.DataFrame, words: str) -> None:

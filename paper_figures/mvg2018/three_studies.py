@@ -129,9 +129,10 @@ def figure_4(results: Results) -> Drawn:
     note = (
         f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is used. "
         "At equal true privacy the noise is rescaled until its true delta at epsilon is the "
-        "budget's. Black markers are the paper's errors in Table 3, at a tau that it does not "
-        "state. Other markers are shifted sideways where they would hide each other. Every panel "
-        "has its own scale. The claims about this figure are judged by paired differences over "
+        "budget's. Black markers are the paper's errors, at a tau that it does not state; MVG-1's "
+        "is that without noise in Table 3 and the 0.004 that the text adds. Other markers are "
+        "shifted sideways where they would hide each other. Every panel has its own scale. The "
+        "claims about this figure are judged by paired differences over "
         "trials, which can be clear even where the intervals shown overlap; those of II, by 40,000 "
         "more draws of the noise as published."
     )
@@ -170,7 +171,7 @@ def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> 
     if study is REGRESSION and not math.isnan(zero):
         axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")
         for (name, error), marker in zip(STATED_RMSE.items(), _PAPER_MARKERS, strict=True):
-            label = f"paper, {name}: {error:.4f}"
+            label = f"paper, {name}: {error:.3g}"
             axis.plot(1, error, marker, color="black", linestyle="none", zorder=5, label=label)
 
 
@@ -234,7 +235,7 @@ def table_6(results: Results) -> Drawn:
         f"mvg2018 Table 6 on {', '.join(source for _, source in drawn)}: wall-clock milliseconds "
         "of one release on one core, median over trials and treatments, noise as published; "
         f"calibration is not timed. Epsilon {drawn[0][0]['epsilon'].iloc[0]:g}, delta 1/N, one "
-        "record replaced. Seconds depend on the machine; their order can be compared."
+        "record replaced. Seconds depend on the machine; a factor of 2 decides no order."
     )
     note = (
         "MVG's directions are the axes (in Experiment I also private principal directions), which "

@@ -83,24 +83,34 @@ def counts_over_epsilon(results: Results) -> Drawn:
     note = (
         "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. The "
         "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
-        "it has that of the cells that post-processing sets to zero."
+        "it has that of the cells that post-processing sets to zero. Claims as published can be "
+        "false, as R1SMG's is: suite_verdicts says which."
     )
     note += _coinciding(private) + failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(caption, means, figure, note)
 
 
 def _coinciding(means: pd.DataFrame) -> str:
-    """One sentence on the published curves that lie on each other in every panel, or nothing."""
-    published = means[means["calibration"] == "published"]
-    table = published.pivot_table(
-        index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
-    )
-    # Logarithms, as the margin is relative.
-    groups = groups_within(np.log(table[in_order(table.columns)]), math.log1p(ALIKE))
-    alike = [listed([mechanism_title(each) for each in g]) for g in groups if len(g) > 1]
-    if not alike:
-        return ""
-    return f" As published these curves are within {ALIKE:.0%} of each other: {'; '.join(alike)}."
+    """A sentence per calibration on curves that lie on each other in every panel, or nothing."""
+    sentences = ""
+    for calibration in CALIBRATION_LINES:
+        table = means[means["calibration"] == calibration].pivot_table(
+            index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
+        )
+        # Logarithms, as the margin is relative. At equal true privacy, Gaussian noise is one noise.
+        told = [
+            name
+            for name in in_order(table.columns)
+            if calibration == "published" or FAMILIES.get(name) != GAUSSIAN
+        ]
+        groups = groups_within(np.log(table[told]), math.log1p(ALIKE))
+        alike = [listed([mechanism_title(each) for each in g]) for g in groups if len(g) > 1]
+        if alike:
+            sentences += (
+                f" {CALIBRATION_TITLES[calibration].capitalize()}, these curves are within "
+                f"{ALIKE:.0%} of each other: {'; '.join(alike)}."
+            )
+    return sentences
 
 
 def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:

@@ -96,13 +96,14 @@ def figure_4(results: Results) -> Drawn:
     caption = (
         f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
         f"post-processing, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Below "
-        f"a map: the mean over {trials} trials of its largest count. All maps use the colour "
+        f"a map: its mean largest count over {trials} trials. All maps use the colour "
         "scale (square root) of the exact counts. Noise as published, and rescaled until the true "
         "delta at epsilon is the budget's."
     )
     note = (
         "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
-        f'after "paper" are those that the paper states.{_scan_words(rows)}'
+        f'after "paper" are those that the paper states. Claims as published can be false, as '
+        f"those of R1SMG and DAWA are: suite_verdicts.{_scan_words(rows)}"
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
@@ -173,6 +174,8 @@ def _draw_maps(
                 maps[key], origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
             words = f"mean largest count {largest[key]:.4g}{_paper_count(*key)}"
+            if calibration != "published" and count_epsilon(mechanism) != count_epsilon("gaussian"):
+                words += f"\nhere ε = {count_epsilon('gaussian'):g}"
             axis.set_xlabel(words, fontsize=6, labelpad=1)
     for axis in axes[-len(calibrations) :, len(shown) - (bands - 1) * COLUMNS :].flat:
         axis.set_axis_off()

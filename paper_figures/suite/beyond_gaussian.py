@@ -183,9 +183,9 @@ NOTE = (
     "its step is over: one record adds 1 to one step. PrivUnitG: one tensor with elements in "
     "[0, 1] that may become any other, against Gaussian noise for the whole tensor. Pure privacy: "
     "any number of the M elements changes by at most 1: counts in one direction, the others in "
-    "either. The l2 mechanism and K-norm noise for either direction serve counts, too. These "
-    "factors do not depend on epsilon. Additive noise for an l2 ball alone gains nothing in high "
-    "dimension: see suite_kappa."
+    "either. The l2 mechanism and K-norm noise for either direction serve counts, too. The "
+    "factors of pure noise do not depend on epsilon. Additive noise for an l2 ball alone gains "
+    "nothing in high dimension: see suite_kappa."
 )
 
 

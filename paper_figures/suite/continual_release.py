@@ -7,7 +7,7 @@ continual_release.
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import required
+from claims.judged_rows import listed, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import ok_rows
@@ -88,7 +88,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         f"{subject} a stream of n numbers in [-1, 1] at equal true privacy, "
         f"{_budget_words(results.rows)}. In closed form, without data. Left: error of "
         f"{answer}. Middle and right: mean squared error over that of the best one drawn; "
-        "identity lies outside. Dense is optimal for one participation only"
+        "identity is left out. Dense is optimal for one participation only"
         + (", where banded is the same." if {BANDED, DENSE} <= set(errors["mechanism"]) else ".")
     ) + (
         ""
@@ -96,7 +96,7 @@ def _drawn(results: Results, dataset: str, subject: str, answer: str) -> Drawn:
         else " Hollow: the sensitivity is bounded from above; the error may be less."
     )
     columns = [*KEYS, "mean_error", "max_error", "ratio", "known"]
-    return Drawn(caption, errors[columns], figure, _note(errors))
+    return Drawn(caption, errors[columns], figure, _note(errors) + _worse_words(several))
 
 
 @drawing("suite_streams_table", kind="tables", needs=[STUDY], timings=[STUDY])
@@ -177,6 +177,19 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _note(errors: pd.DataFrame) -> str:
     return NOTE + (BANDED_NOTE if BANDED in set(errors["mechanism"]) else "")
+
+
+def _worse_words(errors: pd.DataFrame) -> str:
+    """One sentence on factorisations with more error than independent noise, or nothing."""
+    table = errors.pivot(index="participations", columns="mechanism", values="mean_error")
+    if INDEPENDENT not in table:
+        return ""
+    worse = {
+        look(name).title: table.index[table[name] > table[INDEPENDENT]]
+        for name in in_order(table.columns)
+    }
+    told = [f"{title} at k = {listed(map(str, at))}" for title, at in worse.items() if len(at)]
+    return f" Worse than independent noise (identity): {'; '.join(told)}." if told else ""
 
 
 def _steps(rows: pd.DataFrame) -> pd.Series:

@@ -52,8 +52,8 @@ def verdicts(results: Results) -> Drawn:
         "mvg2018. "
         '"Distance to no data" bounds the total variation between any release and noise around one '
         "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
-        "much from the data. Empty where the mechanism does more than add noise, or the paper "
-        f"states no range of the answers. {_UNDERFLOWN}"
+        "much from the data. Empty where the mechanism does more than add noise or is a variant "
+        f"of another, or the paper states no range of the answers. {_UNDERFLOWN}"
     )
     table = verdict_table(results.rows)
     settings = {setting.name: setting for setting in PAPER_SETTINGS}

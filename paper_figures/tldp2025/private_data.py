@@ -23,6 +23,7 @@ from paper_figures.style import in_order, mechanism_title
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
 from paper_figures.tldp2025.scores import (
     FALSE_CLAIM,
+    PAPER_ALONE,
     STEP,
     TLDP,
     OfficialScores,
@@ -91,8 +92,7 @@ def figure_1(results: Results) -> Drawn:
         f"pure epsilon-LDP and Laplace noise satisfies it. {FALSE_CLAIM} The others "
         "have delta, and the classic Gaussian is stated for epsilon < 1 only. TLDP with and "
         f"without weights coincide where hardly any value is kept. {_oddities(spread)}"
-        f"{_two_budgets(spread)}"
-        "The figure shows the paper's mechanisms; its CSV file has all that were run."
+        f"{_two_budgets(spread)}{PAPER_ALONE}"
         f"{hidden_curves(spread)}{published_only(rows, STUDY, *classifiers.index)}"
         f"{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"

@@ -24,6 +24,7 @@ from paper_figures.tldp2025.private_data import CLASSIFIER_WORDS
 from paper_figures.tldp2025.private_data import STUDY as IMAGES
 from paper_figures.tldp2025.scores import (
     FALSE_CLAIM,
+    PAPER_ALONE,
     STEP,
     TLDP,
     OfficialScores,
@@ -84,7 +85,7 @@ def figure_2(results: Results) -> Drawn:
         f"labels are public. Features lie in [-1, 1], a range of {WIDTH:g}; the paper's Table 3 "
         f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / WIDTH:g} "
         "times as large. The classic Gaussian is stated for epsilon < 1 only."
-        f" {FALSE_CLAIM}{hidden_curves(spread)}{missing_words(rows, STUDY)}"
+        f" {FALSE_CLAIM} {PAPER_ALONE}{hidden_curves(spread)}{missing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     beside = {dataset_title(name): size_words(rows, STUDY, name) for name in datasets}

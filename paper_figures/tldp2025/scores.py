@@ -34,6 +34,7 @@ VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
 LABEL = {"fontsize": 6, "zorder": 6, "bbox": BEHIND_WORDS}
 FALSE_CLAIM = "TLDP's claim is false for a whole tensor (tldp-thm1)."
+PAPER_ALONE = "The figure shows the paper's mechanisms; its CSV file has all that were run."
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
 # The mechanisms that the paper compares, and the controls: its figures show them and its claims are

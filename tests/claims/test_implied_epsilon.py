@@ -38,6 +38,8 @@ def test_a_curve_reaches_a_score_where_a_dense_grid_does(stated):
             [low for low, _ in ends],
         ]
         expected = [by_brute_force(each, stated) for each in heights]
+        # What the upper end reaches at the first budget may be reached below it.
+        expected[1] *= heights[1][0] < stated
         assert [found.value, *found.interval] == pytest.approx(expected, rel=1e-4)
 
 
@@ -77,7 +79,8 @@ def test_an_error_that_no_epsilon_has_is_not_reached():
     ("value", "low", "high", "words"),
     [
         (2.0, 1.0, 3.0, "2 [1, 3]"),
-        (2.0, 0.1, math.inf, "2 [0.1 or less, above 50]"),
+        (2.0, 0.0, math.inf, "2 [0.1 or less, above 50]"),
+        (2.0, 0.1, math.inf, "2 [0.1, above 50]"),
         (0.1, 0.1, 0.1, "at most 0.1"),
         (math.inf, math.inf, math.inf, "not reached up to 50"),
         (math.inf, 20.0, math.inf, "not reached up to 50, within the interval from 20"),

@@ -97,7 +97,7 @@ def test_a_choice_that_the_paper_states_gives_the_verdict():
     assert stated.detail == (
         "Mean. Not what the paper states, choice 0: contradicted (p: 1: contradicted)."
     )
-    with pytest.raises(ValueError, match="no outcome has the choice 'another'; there are: choice 0"):
+    with pytest.raises(ValueError, match="no outcome has the choice 'another'"):
         swept.under("another")
     decided = Finding(parts=(part(CONFIRMED),))
     assert decided.under("choice 1") is decided

@@ -158,6 +158,7 @@ def test_cora(official, mirror):
     assert np.array_equal(data.train, other["train_idx"])
     assert np.array_equal(data.validation, other["val_idx"])
     assert np.array_equal(data.test, np.sort(other["test_idx"]))
+    assert np.bincount(data.labels[data.test]).max() / len(data.test) == MAJORITY["cora"]
     rows = np.repeat(np.arange(2708), np.diff(other["feat_indptr"]))
     assert data.features.sum() == other["feat_data"].sum()
     assert (data.features[rows, other["feat_indices"]] == other["feat_data"]).all()

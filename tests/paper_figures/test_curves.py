@@ -29,7 +29,7 @@ def test_a_curve_with_fewer_points_joins_one_with_more():
     assert [curve.mechanisms for curve in curves] == [("a", "b"), ("c",)]
     np.testing.assert_array_equal(curves[0].y, [1.0, 2.0])
     assert curves[0].table("size", "loss").to_dict("list") == {
-        "curve": ["a = b"] * 2,
+        "curve": ["a = b (from 2)"] * 2,
         "size": [1, 2],
         "loss": [1.0, 2.0],
     }

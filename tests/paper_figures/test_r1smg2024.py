@@ -29,8 +29,10 @@ def test_the_maps_have_the_budgets_of_the_paper(studies):
     assert settings.delta == r1smg2024.COUNT_DELTA
     side = settings.cells_per_side
     assert (side, side) == r1smg2024.count_query(1.0).shape
-    for name, epsilon in settings.map_epsilons.items():
-        assert epsilon == r1smg2024.count_epsilon(name)
+    # At equal true privacy, R1SMG is drawn at the budget of the others.
+    others = r1smg2024.count_epsilon("gaussian")
+    for name, epsilons in settings.map_epsilons.items():
+        assert epsilons == list(dict.fromkeys((r1smg2024.count_epsilon(name), others)))
 
 
 def test_the_noise_alone_has_the_budgets_of_figure_9(studies):

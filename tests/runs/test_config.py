@@ -35,7 +35,7 @@ def mechanisms_of(config, value, study="count_query", **more):
     config["studies"] = {study: config["studies"][study] | {"epsilons_for": {}}}
     config["studies"][study].pop("map_epsilons", None)
     if study == "count_query":
-        config["studies"][study]["map_epsilons"] = {"default": 1}
+        config["studies"][study]["map_epsilons"] = {"default": [1]}
     return check_config(config)["studies"][study].mechanisms
 
 

@@ -154,7 +154,7 @@ BOX = NEW_YORK.model_dump()
         ),
         (
             "studies.count_query.map_epsilons",
-            {"defualt": 1},
+            {"defualt": [1]},
             "studies.count_query.map_epsilons.defualt; did you mean 'default'?",
         ),
         (
@@ -164,8 +164,8 @@ BOX = NEW_YORK.model_dump()
         ),
         (
             "studies.count_query.map_epsilons",
-            {"default": 0},
-            "map_epsilons.default must be a number in [10^-15, 10^15], got 0",
+            {"default": [0]},
+            "map_epsilons.default[0] must be a number in [10^-15, 10^15], got 0",
         ),
         (
             "studies.count_query.delta",

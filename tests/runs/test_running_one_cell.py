@@ -112,7 +112,7 @@ def test_a_study_that_the_config_lacks_says_what_to_do(tmp_path, capsys):
     config = tmp_path / "small.yaml"
     config.write_text(
         "run: small\nstudies:\n  count_query:\n    datasets: [city]\n    epsilons: [1]\n"
-        "    delta: 1e-7\n    map_epsilons: {default: 1}\n"
+        "    delta: 1e-7\n    map_epsilons: {default: [1]}\n"
     )
     asked = ["run", "pca", "--dataset", "boids", "--mechanism", "mvg", "--config", str(config)]
     assert main(asked) == 2

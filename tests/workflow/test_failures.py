@@ -80,7 +80,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         "mechanisms": ["non-private", "gaussian", *(name.lower() for name in names)],
         "calibrations": ["published"],
         "epsilons_for": {},
-        "map_epsilons": {"default": 0.5},
+        "map_epsilons": {"default": [0.5]},
         "trials": 3,
     }
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))

@@ -50,7 +50,7 @@ class MatrixFactorisation(AdditiveMechanism):
     variants = {
         "factorisation-identity": ("identity", ("#000000", "^", 48)),
         "factorisation-tree": ("binary tree", ("#999933", "p", 49)),
-        "factorisation-bisr": ("BISR", ("#CC79A7", "v", 50)),
+        "factorisation-bisr": ("BISR", ("#66CCEE", "<", 50)),
         "factorisation-blt": ("BLT", ("#E69F00", "D", 51)),
         "factorisation-bandmf": ("BandMF", ("#009E73", "o", 52)),
         "factorisation-dense": ("dense", ("#D55E00", "*", 53)),

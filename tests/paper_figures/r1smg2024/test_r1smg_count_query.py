@@ -75,7 +75,7 @@ def test_figure_5_draws_the_paper_s_epsilons_alone(make_results):
     drawn = figure_5(make_results(rows))
     pairs = drawn.data[["mechanism", "epsilon"]].drop_duplicates()
     assert sorted(map(tuple, pairs.to_numpy())) == [("gaussian", 0.5), ("r1smg", 1e-5)]
-    assert "epsilon 0.5 (R1SMG: 1e-05), delta 1e-07" in drawn.caption
+    assert "epsilon 0.5 (R1SMG as published: 1e-05), delta 1e-07" in drawn.caption
 
 
 def test_the_note_on_counts_names_published_curves_that_nobody_can_tell_apart(make_results):
