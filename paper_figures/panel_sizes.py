@@ -7,6 +7,7 @@ import pandas as pd
 
 from claims.judged_rows import listed
 from datasets.titles import dataset_title
+from paper_figures.imgm2022.numbers import FEATURE_EPOCHS as IMGM_EPOCHS
 from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
 from paper_figures.mgm2021.numbers import (
     HORIZONTAL_RECORDS,
@@ -19,8 +20,8 @@ from paper_figures.tldp2025.numbers import RECORDS as TLDP_RECORDS
 from paper_figures.tldp2025.numbers import ROUNDS as TLDP_ROUNDS
 
 IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
-# Columns that count the rounds or epochs of a run.
-TURNS = ("round", "epoch")
+# Metrics and columns that count the rounds or epochs of a run.
+TURN_METRICS, TURNS = ("rounds", "epochs"), ("round", "epoch")
 
 
 class Size(NamedTuple):
@@ -36,6 +37,7 @@ class Figure(NamedTuple):
 
     records, turns: The paper's training records, and rounds or epochs where it has several, by
         data set.
+    unit: What the turns are.
     """
 
     paper: str
@@ -43,14 +45,15 @@ class Figure(NamedTuple):
     study: str
     records: Mapping[str, int]
     turns: Mapping[str, int] = {}
+    unit: str = "rounds"
 
 
 FIGURES = (
     Figure("mgm2021", "Figure 2", "federated_horizontal", HORIZONTAL_RECORDS, HORIZONTAL_ROUNDS),
     Figure("mgm2021", "Figure 3", "federated_vertical", VERTICAL_RECORDS),
-    Figure("imgm2022", "Figure 1", "features", IMGM_RECORDS),
+    Figure("imgm2022", "Figure 1", "features", IMGM_RECORDS, IMGM_EPOCHS, "epochs"),
     *(
-        Figure("r1smg2024", name, "dpsgd", {data: one.records}, {data: one.epochs})
+        Figure("r1smg2024", name, "dpsgd", {data: one.records}, {data: one.epochs}, "epochs")
         for (data, one), name in zip(TRAINING.items(), ("Figure 7", "Figure 8"), strict=True)
     ),
     Figure("tldp2025", "Figure 1", "private_data", IMAGES),
@@ -65,7 +68,7 @@ def size_here(rows: pd.DataFrame, study: str) -> Size:
     if own.empty:
         return Size()
     of_study = rows[rows["study"] == study]
-    metric = ok_rows(rows, study, "rounds")["value"]
+    metric = (count for name in TURN_METRICS for count in ok_rows(rows, study, name)["value"])
     counted = [of_study[name].max() for name in TURNS if name in of_study]
     turns = [*metric, *(number for number in counted if pd.notna(number))]
     return Size(own["value"].max(), max(turns, default=None), of_study["trial"].max() + 1)
@@ -82,7 +85,7 @@ def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
             continue
         for number, papers, unit in (
             (here.records, figure.records[dataset], "records"),
-            (here.turns, figure.turns.get(dataset), "rounds"),
+            (here.turns, figure.turns.get(dataset), figure.unit),
         ):
             if number is not None and papers is not None:
                 words.append(f"{number:,.0f} {unit} (paper: {papers:,})")

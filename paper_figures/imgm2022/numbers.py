@@ -7,6 +7,8 @@ from paper_figures.paper_setting import PaperSetting
 
 # Section 5: training records.
 RECORDS = {"mnist": 55_000, "cifar10": 50_000, "svhn": 73_257, "imdb": 25_000}
+# Table 1: epochs with private features, type II.
+FEATURE_EPOCHS = {"mnist": 50, "cifar10": 50, "svhn": 20, "imdb": 10}
 # Section 5.2: m x n of the features of a batch of m records.
 FEATURES = {
     "mnist": (256, 400),

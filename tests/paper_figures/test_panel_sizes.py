@@ -37,3 +37,11 @@ def test_panels_that_a_run_lacks_are_named(make_results):
     sentence = " The paper also has Adult, CIFAR-10 and IMDB, which this run lacks."
     assert missing_words(rows, MNIST["study"]) == sentence
     assert missing_words(rows, "gradients") == ""
+
+
+def test_a_study_that_states_its_epochs_has_them_as_turns(make_results):
+    head = {"study": "features", "dataset": "imdb", "mechanism": "mvg", "data_source": "official"}
+    numbers = {"records": 17_500, "epochs": 5}
+    rows = make_results([head | {"metric": key, "value": n} for key, n in numbers.items()]).rows
+    words = "17,500 records (paper: 25,000),\n5 epochs (paper: 10)"
+    assert size_words(rows, "features", "imdb") == words

@@ -38,8 +38,8 @@ def test_data_sets_are_named_where_a_mechanism_has_results_on_others():
     )
     rows = rows.assign(message="Diverged: a gradient is not finite")
     assert failed_mechanisms(rows, "covariance", "mnist", "adult") == (
-        " Without a result at one or more budgets (error: MVG on MNIST (Diverged: a gradient is not "
-        "finite))."
+        " Without a result at one or more budgets (error: MVG on MNIST (Diverged: a gradient is "
+        "not finite))."
     )
 
 
