@@ -132,9 +132,9 @@ def figure_4(results: Results) -> Drawn:
         "budget's. Black markers are the paper's errors, at a tau that it does not state; MVG-1's "
         "is that without noise in Table 3 and the 0.004 that the text adds. Other markers are "
         "shifted sideways where they would hide each other. Every panel has its own scale. The "
-        "claims about this figure are judged by paired differences over "
-        "trials, which can be clear even where the intervals shown overlap; those of II, by 200,000 "
-        "more draws of the noise as published."
+        "claims about this figure are judged by paired differences over trials, which can be clear "
+        "even where the intervals shown overlap; those of II, by 200,000 more draws of the noise "
+        "as published."
     )
     return Drawn(caption, lines, figure, note)
 
