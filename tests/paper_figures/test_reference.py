@@ -32,7 +32,7 @@ KNOWN = {
         "correlated-guarantee correlated-variance elliptic-guarantee inid-guarantee-gaussian "
         "inid-smaller inid-laplace-smaller gaussmix-guarantee privunit-guarantee privunit-error "
         "plrvo-guarantee spherical-low bandmf-guarantee bandmf-columns bandmf-rows bsr-earliest "
-        "counting-max counting-mean mgm-upload-sensitivity"
+        "counting-max counting-mean mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
@@ -44,7 +44,7 @@ KNOWN = {
         "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten tldp-error-order "
         "imgm-mvg-limit"
     ),
-    DEPENDS: "r1-s2 r1-property1",
+    DEPENDS: "r1-s2",
 }
 
 
