@@ -78,8 +78,8 @@ def import_study(name: str) -> Study:
 class Problems:
     """The problems of a study, each loaded once for the cells that share it.
 
-    A load that uses CUDA or starts threads does not survive a fork. A study with such a load says
-    `loads_before_fork = False`, and every cell loads its own.
+    Loaded before the fork, so that cells share the memory too. CUDA does not survive a fork: where
+    the settings may use it, every cell loads its own.
     """
 
     def __init__(self, study: Study) -> None:
@@ -91,7 +91,7 @@ class Problems:
     def prepare(self, cell: CellSpec, log: str, answers: int) -> None:
         """Load the problem of a cell before the fork, unless it is there; forget the last one."""
         _print_to(log)
-        if not self.study.loads_before_fork or self._kept == cell.problem:
+        if self._kept == cell.problem or _setup(cell, self.study)["settings"].takes_gpu:
             return
         _answer({"pid": os.getpid()}, answers)
         self._kept = self._problem = None

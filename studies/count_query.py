@@ -253,7 +253,7 @@ class CountQuery(Study):
                 yield Value(metric, value, trial, seed=seeds[trial])
         kept = case.settings.map_epsilons
         if point.epsilon in kept.get(case.variant.name, kept.get("default", ())):
-            # Without noise, and once: the boxes do not depend on epsilon.
+            # Without noise: the boxes do not depend on epsilon.
             if mechanism.guarantee == "none" and problem.positions is not None:
                 side = case.settings.cells_per_side
                 found = largest_in_boxes(problem.positions, problem.boxes, side)

@@ -1,5 +1,9 @@
 """What studies of noisy gradient descent share: the privacy that a run spends, its accuracy.
 
+Adjacency is adding or removing a record, while the sampling rate and the number of steps follow
+from the number of records, which is taken as public. A run whose gradients stop being finite ends
+early: that it did is not covered by the guarantee.
+
 Accounting and torch take seconds to load, and reading a config imports this module: it imports them
 inside its functions.
 """
@@ -8,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from learning import TRAINING_IMPORTS
 from mechanisms import AdditiveMechanism, Budget, Mechanism
@@ -21,12 +24,11 @@ from studies.base import (
     Case,
     Metric,
     Point,
-    Setup,
     Study,
     Value,
     ranked,
 )
-from studies.base.training import load_records, progress_of, seeds_of
+from studies.base.training import progress_of, seeds_of
 
 if TYPE_CHECKING:
     from learning.networks.network import Network
@@ -90,10 +92,6 @@ class DescentStudy(Study):
         "dp_accounting.pld.privacy_loss_distribution",
     )
     splits_trials = True
-
-    def load(self, setup: Setup, folder: Path) -> Any:
-        """The training and test records."""
-        return load_records(setup, folder)
 
 
 def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:

@@ -10,7 +10,8 @@ whole run.
   of the budget. Adjacency: the gradients of one record become, or were, zero, and no other record
   changes its place.
 - Any other noise is that of DP-SGD: every step draws each record with probability batch / records,
-  as the study `dpsgd` does, and bounds on the composition of the sampled steps set the noise.
+  as the study `dpsgd` does; at the exact calibration, bounds on the composition of the sampled
+  steps set the noise.
   Adjacency: one record is added or removed.
   The control without privacy is DP-SGD without noise; it clips, too.
 
@@ -42,7 +43,7 @@ from studies.base import (
     Tolerance,
     Value,
 )
-from studies.base.training import TrainingSettings, load_records, seeds_of
+from studies.base.training import TrainingSettings, load_batches, seeds_of
 from studies.descent import FINAL_ACCURACY, LEARNT, SPENT, DescentStudy, accuracies, privacy
 from studies.dpsgd import CLIPPING, LEARNING_RATE
 
@@ -90,13 +91,7 @@ class CorrelatedNoise(DescentStudy):
         Raises:
             ValueError: They do not fill a batch.
         """
-        split, batch = load_records(setup, folder), setup.settings.batch[setup.dataset]
-        if len(split.train_labels) < batch:
-            raise ValueError(
-                f"batch must be at most the number of training records, {len(split.train_labels)}, "
-                f"got {batch}"
-            )
-        return split
+        return load_batches(setup, folder, setup.settings.batch[setup.dataset])
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Claimed and true budgets, the noise's error, and accuracies after every epoch."""

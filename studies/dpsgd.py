@@ -23,6 +23,7 @@ audited run.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from pydantic import Field
@@ -46,12 +47,13 @@ from studies.base import (
     Metric,
     Point,
     Positive,
+    Setup,
     Share,
     Tolerance,
     Value,
 )
 from studies.base.families import GRADIENTS
-from studies.base.training import TrainingSettings, seeds_of
+from studies.base.training import TrainingSettings, load_batches, seeds_of
 from studies.descent import (
     LEARNT,
     RANKED_ACCURACY,
@@ -162,6 +164,14 @@ class NoisyGradients(DescentStudy):
             Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings.delta)
             for epsilon in settings.budgets[dataset]
         ]
+
+    def load(self, setup: Setup, folder: Path) -> Split:
+        """The training and test records.
+
+        Raises:
+            ValueError: They do not fill a batch.
+        """
+        return load_batches(setup, folder, setup.settings.batch)
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Claimed and true budgets, rates of the canary's test, accuracies after every epoch."""

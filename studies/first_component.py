@@ -58,7 +58,10 @@ class FirstComponent(Study):
         return [settings.point_at((features, features))]
 
     def load(self, setup: Setup, folder: Path) -> OneAnswer:
-        """The covariance C of the first N records, (m, m)."""
+        """The covariance C of the first N records, (m, m).
+
+        Wine's columns are scaled by their extremes, which uses the data and is not private.
+        """
         settings, dataset = setup.settings, setup.dataset
         data = load_dataset(dataset, folder)
         if dataset == "movement_aal":

@@ -50,7 +50,7 @@ from studies.base import (
     Value,
 )
 from studies.base.families import GRADIENTS
-from studies.base.training import TrainingSettings, load_records
+from studies.base.training import TrainingSettings, load_batches
 from studies.descent import (
     LEARNT,
     RANKED_ACCURACY,
@@ -114,8 +114,11 @@ class PrivateGradients(DescentStudy):
         """The training and test records, and the network.
 
         A graph's network holds the public part of the graph.
+
+        Raises:
+            ValueError: The records do not fill a lot.
         """
-        split = load_records(setup, folder)
+        split = load_batches(setup, folder, setup.settings.lots[setup.dataset])
         if setup.dataset == "cora":
             return GradientTask(split, graph.gcn(mixed_words(folder)))
         return GradientTask(split, NETWORKS[setup.dataset])

@@ -4,7 +4,7 @@ Every data set is one histogram x of counts. Adjacency: one record is added or r
 changes one cell by one: l1, l2 and linf sensitivity 1. The number of records is not public. Nothing
 bounds the counts or their norm, so mechanisms that need such a bound are unsupported.
 
-Histograms, over domains that are known without the data:
+Histograms, over domains of ours that hold all published records and are taken as public:
 
 adult-age, adult-hours
     Adult's training part (32,561 people): one cell per year of age, or per hour of work a week,

@@ -116,7 +116,7 @@ class PrincipalComponents(Study):
             "accuracy",
             "accuracy of a linear SVM on the leading private components, in [0, 1]",
             tolerance=SCORE,
-            title="accuracy of a linear SVM on 20 components",
+            title="accuracy of a linear SVM on the first components",
             better="larger",
             largest=1.0,
         ),
@@ -126,7 +126,7 @@ class PrincipalComponents(Study):
             "leading_deviation",
             "leading_variance minus the exact variance along the private components",
             tolerance=ROUNDED,
-            title="variance that the first 20 components lose",
+            title="variance that the first components lose",
         ),
         Metric("variance", "exact total variance"),
         Metric(

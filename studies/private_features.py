@@ -170,7 +170,7 @@ class PrivateFeatures(Study):
         if problem.test_accuracy is not None:
             yield Value("extractor_accuracy", problem.test_accuracy)
         last_layer = tanh_perceptron(query.size, CLASSES)
-        training = Training(epochs=case.settings.training_epochs)
+        training = Training(epochs=case.settings.training_epochs, device=case.settings.device)
 
         def predicted(seen: labelled.Split, seed: int) -> np.ndarray:
             return network(seen, last_layer, training, seed)

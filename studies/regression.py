@@ -8,7 +8,8 @@ records and predicts the exact records of the other patients, which gives a root
 
 The paper leaves open:
 - The kernel. Every release is scored with every kernel in the config (column `kernel`), so kernels
-  differ in nothing else. The ridge and the kernel's scale are cross-validated without noise.
+  differ in nothing else. The ridge and the kernel's scale are cross-validated without noise: a
+  choice on private records that no budget pays for.
 - The scaling into [-1, 1]: `largest` divides all data by their largest absolute value, `columns`
   maps every feature onto the whole range. Both use the data and are not private. Records are
   released at one of them; at the other only the error without noise is measured. With `columns`

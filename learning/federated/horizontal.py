@@ -46,7 +46,10 @@ class HorizontalPlan:
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
-        """S, steps of one pass over a participant's expected sample."""
+        """S, about the steps of one pass over a participant's expected sample: batches, rounded.
+
+        A pass has one more step where a last batch of less than half remains.
+        """
         return max(1, round(self.rate * (records // self.participants) / self.batch))
 
 

@@ -25,8 +25,8 @@ TESTS = {
     "breast_cancer": 113,
     "darknet2020": 28_306,
 }
-# Ranges of Adult's numbers, from its documentation and not from the records. Capital gains and
-# losses have heavy tails and are taken as logarithms.
+# Ranges of Adult's numbers: round ones of ours around the published data, which are taken as
+# public. Capital gains and losses have heavy tails and are taken as logarithms.
 _ADULT_RANGES = {
     "age": (0, 100),
     "fnlwgt": (0, 1_500_000),

@@ -143,7 +143,7 @@ def step_mechanism(
     else:
         found = published(query, steps.step_budget(total))
     if found.guarantee == "none":
-        # Controls train without clipping, so that no bound on the sum holds.
+        # Controls may train without clipping: then no bound on the sum holds.
         found = replace(found, query=replace(query, frobenius_bound=None))
     if calibration == "published":
         return found

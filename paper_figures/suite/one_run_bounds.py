@@ -90,7 +90,9 @@ def _draw(table: pd.DataFrame) -> plt.Figure:
                 axis.plot(accounted, line, "|", color=style.colour, ms=13, mew=2)
             elif accounted < math.inf:
                 words = f"bar: {rounded_up(accounted, 3)}"
-                axis.text(0.96 * epsilon, line - 0.25, words, ha="right", fontsize=6)
+                # On the side of the claim that has room.
+                end = 0.96 * epsilon if 2 * epsilon > right else 0.98 * right
+                axis.text(end, line - 0.25, words, ha="right", fontsize=6)
         axis.axvline(epsilon, color="black", lw=1)
         axis.axvspan(epsilon, right, color="#D55E00", alpha=0.07, lw=0)
         axis.set(xlim=(-0.03 * right, right), xlabel=r"$\epsilon$: bounds")

@@ -39,8 +39,6 @@ class Study(ABC):
             needs none of them. The process of a batch imports them once for all of its cells.
         splits_trials: Whether `measure` runs the trials of `Case.trials`, so that a config can
             give every trial its own job.
-        loads_before_fork: Whether the cells of a batch may share one problem, loaded before their
-            processes are forked. Not where `load` starts threads or touches a GPU.
         family: The leaderboard that ranks mechanisms by this study, if any.
         query: What is asked of the data, and what neighbouring data sets differ in: a sentence for
             that leaderboard.
@@ -56,7 +54,6 @@ class Study(ABC):
     files: ClassVar[Mapping[str, str]] = {}
     slow_imports: ClassVar[tuple[str, ...]] = ()
     splits_trials: ClassVar[bool] = False
-    loads_before_fork: ClassVar[bool] = True
     family: ClassVar[Family | None] = None
     query: ClassVar[str] = ""
 

@@ -49,6 +49,21 @@ def load_records(setup: Setup, folder: Path) -> labelled.Split:
     return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
 
 
+def load_batches(setup: Setup, folder: Path, batch: int) -> labelled.Split:
+    """`load_records` for a training with batches of this size.
+
+    Raises:
+        ValueError: The training records do not fill a batch.
+    """
+    split = load_records(setup, folder)
+    if len(split.train_labels) < batch:
+        raise ValueError(
+            f"batch must be at most the number of training records, {len(split.train_labels)}, "
+            f"got {batch}"
+        )
+    return split
+
+
 def scores_on(records: str) -> tuple[Metric, Metric]:
     """What a leaderboard ranks classifiers by; `records` says what they are tested on."""
     return tuple(

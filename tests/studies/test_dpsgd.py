@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from measured_values import number
-from one_case import case_of, checked, measured, setup_of, variant
+from one_case import case_of, checked, measured, problem_of, setup_of, variant
 from scipy import stats
 
 from learning.training.clipping import Clipping
@@ -106,6 +106,13 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
 def test_bad_settings_are_named(changed, words):
     with pytest.raises(ConfigError, match=words):
         checked("dpsgd", SETTINGS | changed)
+
+
+def test_fewer_records_than_a_batch_are_refused():
+    setup = setup_of("dpsgd", "digits", checked("dpsgd", SETTINGS | {"records": {"digits": 20}}))
+    words = "batch must be at most the number of training records, 20, got 30"
+    with pytest.raises(ValueError, match=words):
+        problem_of(setup)
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
