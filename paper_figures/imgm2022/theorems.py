@@ -51,8 +51,8 @@ def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance
             statement(
                 "necessary",
                 max(excess, wasted, *errors) <= tolerance,
-                f"delta differs by {excess:.1g}, the variance that is needed by {wasted:.1g} "
-                "(relative)",
+                "delta and the variance that is needed differ by at most "
+                f"{max(excess, wasted):.1g} (relative)",
             ),
         ),
         detail=(
