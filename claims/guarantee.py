@@ -77,7 +77,7 @@ def guarantee(
     calibrated one alone. It is also checked for vectors of these lengths M, at (0.9/M, 1e-5).
 
     Args:
-        own: The settings at which the paper uses the mechanism, the one that is shown first.
+        own: The paper's settings for the mechanism, the one that is shown first.
     """
     table = verified(results.rows, mechanism)
     paper = [_row_of(table, setting) for setting in own]
@@ -124,7 +124,7 @@ def _confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
     factor = _from_to(rounded_down(min(wasted)), rounded_up(max(wasted)))
-    needs = f"{factor} times the variance that it needs where its paper uses it"
+    needs = f"{factor} times the variance that it needs at its own paper's settings"
     return ours, f"The guarantee holds, with {needs}."
 
 

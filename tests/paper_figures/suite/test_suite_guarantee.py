@@ -55,8 +55,8 @@ def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_row
     judged = guarantee(make_results(rows), mechanism="mgm", own=[SHOWN, "mgm2021-adult"])
     # Outwards: the factors lie within what is printed. Another paper's setting is no part of them.
     assert judged.because == (
-        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs where its paper "
-        "uses it."
+        "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at its own "
+        "paper's settings."
     )
     assert "true at all 3 settings; 12.3 times" in judged.numbers
 
