@@ -10,6 +10,8 @@ import scipy
 
 from claims.discovery import paper_modules
 from claims.intervals import SHOWN, Effect, Interval
+from claims.judged_rows import listed
+from claims.verdicts import CALIBRATION_TITLES
 
 # The budgets that a closed form is searched in.
 LEAST, MOST = 1e-15, 1e15
@@ -60,14 +62,16 @@ class StatedNumber:
     """A number that a paper states for a mechanism, and the epsilons at which it has it.
 
     Args:
+        claim: Id of the claim that judges the number.
         where: The table or figure of the paper.
-        mechanism: Key of the mechanism.
+        mechanism: Title of the mechanism.
         number: The number in words.
         epsilon: What the paper says of its epsilon.
         implied: The epsilon by calibration; one may be missing.
         source: What ours rests on: "closed form", or a study and its trials.
     """
 
+    claim: str
     where: str
     mechanism: str
     number: str
@@ -75,20 +79,56 @@ class StatedNumber:
     implied: Mapping[str, Implied]
     source: str
 
+    def __str__(self) -> str:
+        """ "TLDP-L, F1 0.9, MNIST: 2.02 as published (paper: below 1)"."""
+        found = listed(
+            f"{self.implied[calibration]} {words}"
+            for calibration, words in CALIBRATION_TITLES.items()
+            if calibration in self.implied
+        )
+        return f"{self.mechanism}, {self.number}: {found} (paper: {self.epsilon})"
 
-def implies(function: Callable[[pd.DataFrame], Iterator[StatedNumber]]):
-    """Declare a function of the rows of a run that yields numbers of its module's paper."""
-    function.implies = True
-    return function
+
+def implies(*studies: str):
+    """Declare a function of the rows of a run that yields numbers of its module's paper.
+
+    Args:
+        studies: Those whose rows it reads.
+    """
+
+    def declare(function: Callable[[pd.DataFrame], Iterator[StatedNumber]]):
+        function.implied_by = studies
+        return function
+
+    return declare
+
+
+def _declared() -> Iterator[tuple[str, Callable[[pd.DataFrame], Iterator[StatedNumber]]]]:
+    """The declared functions with the keys of their papers."""
+    for module in paper_modules():
+        for function in vars(module).values():
+            if hasattr(function, "implied_by") and function.__module__ == module.__name__:
+                yield module.__name__.split(".")[1], function
+
+
+def implying_studies() -> list[str]:
+    """The studies whose rows `stated_numbers` reads, in alphabetical order."""
+    return sorted({study for _, function in _declared() for study in function.implied_by})
 
 
 def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
     """The numbers of all papers with the paper's key, as far as the rows have what they need."""
-    for module in paper_modules():
-        for function in vars(module).values():
-            if getattr(function, "implies", False) and function.__module__ == module.__name__:
-                for stated in function(rows):
-                    yield module.__name__.split(".")[1], stated
+    for paper, function in _declared():
+        for stated in function(rows):
+            yield paper, stated
+
+
+def implied_by_claim(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """The same by the id of the claim that judges them, in words."""
+    found: dict[str, list[str]] = {}
+    for _, stated in stated_numbers(rows):
+        found.setdefault(stated.claim, []).append(str(stated))
+    return found
 
 
 def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float = SHOWN) -> Implied:

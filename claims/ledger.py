@@ -13,10 +13,11 @@ import pandas as pd
 
 from claims.claim import Claim, all_claims
 from claims.discovery import paper_modules
+from claims.implied_epsilon import implied_by_claim, implying_studies
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, computed_page, findings_page, size_words
-from claims.verdicts import CONFIRMED, INCONCLUSIVE, Finding, Part, Sizes, not_run
+from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from mechanisms.query.csv_cells import marked, unmarked
 from mechanisms.query.extensions import left_out
 from mechanisms.query.yaml_file import ConfigError
@@ -32,6 +33,8 @@ WHOLE = tuple(
 _ELSEWHERE = (
     "It needs no rows, and this run has no study of its paper: the reference run judges it."
 )
+# The epsilon at which a mechanism has each number that the claim is about, one in a line.
+IMPLIED = "implied epsilon"
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
 
@@ -52,7 +55,8 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
 
     Args:
         folder: results/<run>.
-        only: The id of the one claim to judge, whatever the run has; all by default.
+        only: The id of the one claim to judge, whatever the run has, without implied epsilons; all
+            by default.
     """
     judges = all_judges()
     papers, rows = papers_of(folder), []
@@ -65,7 +69,17 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
         else:
             finding = not_run(_ELSEWHERE, claim.decided_by)
         rows.append(_row(claim, finding, folder.name))
-    return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
+    ledger = pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
+    return ledger if only else ledger.assign(**{IMPLIED: implied_epsilons(ledger, folder)})
+
+
+def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
+    """The implied epsilons of the claims that a run has judged, as text."""
+    tables = [folder / "studies" / f"{study}.parquet" for study in implying_studies()]
+    there = [path for path in tables if path.exists()]
+    found = implied_by_claim(read_results(there).rows) if there else {}
+    words = ledger["claim"].map(lambda claim: "\n".join(found.get(claim, ())))
+    return words.where(ledger["verdict"] != NOT_RUN, "")
 
 
 def papers_of(folder: Path) -> frozenset[str]:

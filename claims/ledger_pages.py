@@ -129,7 +129,8 @@ def _section(claim: pd.Series) -> list[str]:
     tail += _paragraph("Limit", _limit(claim))
     for path in certificate_of(name):
         tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
-    link = [f"- [Numbers and what was computed](computed.md#{name})"]
+    also = ", implied epsilons" if claim["implied epsilon"] else ""
+    link = [f"- [Numbers{also} and what was computed](computed.md#{name})"]
     room = MOST_WORDS - _words(lines + tail + link)
     lines += _parts_within(claim, room)
     room = MOST_WORDS - _words(lines + tail + link)
@@ -144,7 +145,7 @@ def _section(claim: pd.Series) -> list[str]:
 
 def _parts_within(claim: pd.Series, room: int) -> list[str]:
     """The parts, or the choices, that have room; the number of the others."""
-    parts = [f"  - {_shortened(part, claim)}" for part in filter(None, claim["parts"].split("\n"))]
+    parts = [f"  - {_shortened(part, claim)}" for part in _items(claim["parts"])]
     if not parts and claim["we find"]:
         only = _paragraph("We find", claim["we find"])
         return only if _words(only) <= room else []
@@ -153,6 +154,11 @@ def _parts_within(claim: pd.Series, room: int) -> list[str]:
         kept += 1
     left = len(parts) - kept
     return parts[:kept] + ([f"  - and {left} more"] if left and kept else [])
+
+
+def _items(text: str) -> list[str]:
+    """The lines of a column with one thing in each."""
+    return list(filter(None, text.split("\n")))
 
 
 def _shortened(part: str, claim: pd.Series) -> str:
@@ -179,7 +185,7 @@ def _limit(claim: pd.Series) -> str:
 
 def _all_sizes(claim: pd.Series) -> list[str]:
     """One line of sizes for each data set."""
-    return [size_words(claim), *filter(None, claim["other sizes"].split("\n"))]
+    return [size_words(claim), *_items(claim["other sizes"])]
 
 
 def _paragraph(title: str, text: str) -> list[str]:
@@ -201,7 +207,11 @@ def computed_page(ledger: pd.DataFrame) -> str:
         if not claim["parts"]:
             lines += _paragraph("We find", claim["we find"])
         lines += _paragraph("Open choice", claim["choice"])
-        lines += [f"  - {part}" for part in filter(None, claim["parts"].split("\n"))]
+        lines += [f"  - {part}" for part in _items(claim["parts"])]
+        if implied := _items(claim["implied epsilon"]):
+            what = "at which a mechanism reaches the number that the paper states for it"
+            lines += _paragraph("Implied epsilon", what)
+            lines += [f"  - {each}" for each in implied]
         lines += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
         lines += _paragraph("Limit", _limit(claim))
         lines += _paragraph("Scope", claim["scope"])

@@ -14,7 +14,7 @@ from claims.comparisons import number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
-from claims.verdicts import Finding
+from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
@@ -257,12 +257,11 @@ def smaller_noise(
             for setting in settings:
                 own, *their = (setting.loss(key, calibration) for key in (mechanism, *rival))
                 ratios[str(setting)] = own / min(their)
-            where = "as published" if calibration == "published" else "at equal true privacy"
             each = [
                 statement(name, ratio < 1 - tolerance, f"{ratio:.3g} times")
                 for name, ratio in ratios.items()
             ]
-            name = f"below {listed(rival)} {where}"
+            name = f"below {listed(rival)} {CALIBRATION_TITLES[calibration]}"
             shown = "; ".join(f"{part.name}: {part.found}" for part in each)
             if settings_needed == "some":
                 parts.append(replace(some(name, each), found=shown))

@@ -24,6 +24,8 @@ MEANING = {
     INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
     NOT_RUN: "This run lacks the data or the study, or no run of this suite can decide the claim.",
 }
+# Of a mechanism's noise, as a reader knows them.
+CALIBRATION_TITLES = {"published": "as published", "exact": "at equal true privacy"}
 
 
 @dataclass(frozen=True)

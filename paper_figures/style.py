@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from claims.verdicts import CALIBRATION_TITLES
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
 # Inches: both columns of a two-column paper.
 PAGE = 7.0
 CALIBRATION_LINES = {"published": "-", "exact": "--"}
-CALIBRATION_TITLES = {"published": "as published", "exact": "at equal true privacy"}
 
 
 @dataclass(frozen=True)

@@ -184,6 +184,7 @@ def _shown(claim: pd.Series) -> dict:
         "is_long": is_long(claim),
         "decided_by": claim["decided by"],
         "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
+        "implied": list(filter(None, claim["implied epsilon"].split("\n"))),
         "computed": claim["detail"],
         "reason": claim["reason"],
         "tolerance": claim["tolerance"],

@@ -8,6 +8,7 @@ from claims.implied_epsilon import StatedNumber, implies, on_curve
 from claims.intervals import Effect, Mean
 from claims.judged_rows import listed
 from claims.judges import CannotJudge
+from claims.verdicts import CALIBRATION_TITLES
 from paper_figures.r1smg2024.count_query import implied_by_loss
 from paper_figures.r1smg2024.dpsgd_runs import TEST, accuracies, official_runs
 from paper_figures.r1smg2024.numbers import (
@@ -17,23 +18,25 @@ from paper_figures.r1smg2024.numbers import (
     TRAINING,
     count_epsilon,
 )
+from paper_figures.style import mechanism_title
 
 
-@implies
+@implies()
 def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Figure 5: the mean of ||noise||^2 on the map of pickups."""
     for key, stated in STATED_LOSSES.items():
         yield StatedNumber(
+            claim="r1-f5-loss",
             where="Figure 5",
-            mechanism=key,
+            mechanism=mechanism_title(key),
             number=f"mean L about {stated:,.0f}",
             epsilon=f"{count_epsilon(key):g}",
-            implied={name: implied_by_loss(key, name) for name in ("published", "exact")},
+            implied={name: implied_by_loss(key, name) for name in CALIBRATION_TITLES},
             source="closed form",
         )
 
 
-@implies
+@implies("dpsgd")
 def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Figure 7: test accuracy on MNIST after the stated epochs, at the best learning rate."""
     try:
@@ -48,8 +51,9 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
         parts = dict(reversed(list(own.groupby("calibration"))))
         trials = listed(dict.fromkeys(str(part["trial"].nunique()) for part in parts.values()))
         yield StatedNumber(
+            claim="r1-f7-epochs",
             where="Figure 7",
-            mechanism=key,
+            mechanism=mechanism_title(key),
             number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
             epsilon=f"{TRAINING['mnist'].larger_total:g}",
             implied={

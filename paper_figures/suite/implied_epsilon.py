@@ -9,8 +9,8 @@ import pandas as pd
 
 from claims.implied_epsilon import stated_numbers
 from claims.judged_rows import required
+from claims.verdicts import CALIBRATION_TITLES
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.results import Results
 
 NEEDS = ["private_data", "private_features", "private_parameters", "dpsgd"]
@@ -26,7 +26,7 @@ def implied_epsilons(results: Results) -> Drawn:
         {
             "paper": paper,
             "where": stated.where,
-            "mechanism": mechanism_title(stated.mechanism),
+            "mechanism": stated.mechanism,
             "stated number": stated.number,
             "stated epsilon": stated.epsilon,
             **{

@@ -9,9 +9,11 @@ from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_for
 from claims.intervals import TooFewTrials
 from claims.judged_rows import calibrated
 from claims.judges import CannotJudge
+from claims.verdicts import CALIBRATION_TITLES
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
+from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import (
     CLIP,
     PIXELS,
@@ -34,6 +36,7 @@ DELTA = 1e-5
 class Scores(NamedTuple):
     """The F1 scores that the text states for a figure.
 
+    claims: The claims that judge them, by data set.
     keys: The mechanisms that they are of.
     epsilons: What the text says of their epsilon, by data set.
     ranges: The ranges that noise is for, each with its words.
@@ -42,6 +45,7 @@ class Scores(NamedTuple):
     where: str
     study: str
     stated: Mapping[str, float]
+    claims: Mapping[str, str]
     keys: tuple[str, ...] = TLDP
     epsilons: Mapping[str, str] = {}
     ranges: Mapping[str | None, str] = {None: ""}
@@ -52,13 +56,20 @@ FIGURES = (
         "Figure 1",
         "private_data",
         STATED_F1_IMAGES,
+        {"mnist": "tldp-f1-mnist", "svhn": "tldp-f1-mnist", "cifar10": "tldp-f1-cifar"},
         epsilons={"mnist": "below 1", "svhn": "below 1"},
     ),
-    Scores("Figure 2", "private_features", STATED_F1_FEATURES),
+    Scores(
+        "Figure 2",
+        "private_features",
+        STATED_F1_FEATURES,
+        dict.fromkeys(STATED_F1_FEATURES, "tldp-f2"),
+    ),
     Scores(
         "Figure 3",
         "private_parameters",
         {"imdb": STATED_F1_IMDB["tldp"]},
+        {"imdb": "tldp-f3-imdb"},
         keys=(*TLDP, "llagp"),
         epsilons={"imdb": "above 100"},
         ranges={
@@ -69,7 +80,7 @@ FIGURES = (
 )
 
 
-@implies
+@implies()
 def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Table 5: E||noise|| on one image."""
     query = box_query(IMAGE, *PIXELS)
@@ -84,8 +95,9 @@ def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 
         of_theorem_2 = ", Theorem 2's noise" if key == "gaussian" else ""
         yield StatedNumber(
+            claim="tldp-t5",
             where="Table 5",
-            mechanism={"mvg": "mvg-sqrt"}.get(key, key),
+            mechanism=mechanism_title({"mvg": "mvg-sqrt"}.get(key, key)),
             number=f"error {stated:.3g}, {IMAGE[0]} x {IMAGE[1]} pixels{of_theorem_2}",
             epsilon=f"{EPSILON:g}",
             implied={"published": in_closed_form(loss, stated**2)},
@@ -93,7 +105,7 @@ def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
         )
 
 
-@implies
+@implies(*(figure.study for figure in FIGURES))
 def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Figures 1 to 3: F1 of what is learnt from released data."""
     for figure in FIGURES:
@@ -104,8 +116,9 @@ def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
                     found, trials = _implied(rows, figure.study, dataset, key, score, at)
                     if found:
                         yield StatedNumber(
+                            claim=figure.claims[dataset],
                             where=figure.where,
-                            mechanism=key,
+                            mechanism=mechanism_title(key),
                             number=f"F1 {score:g}, {dataset_title(dataset)}{words}",
                             epsilon=figure.epsilons.get(dataset, "not stated"),
                             implied=found,
@@ -118,7 +131,7 @@ def _implied(
 ) -> tuple[dict[str, Implied], int]:
     """What the scores of a mechanism imply at each calibration, and over how many trials."""
     found, trials = {}, 0
-    for calibration in ("published", "exact"):
+    for calibration in CALIBRATION_TITLES:
         try:
             own = official_scores(rows, study, dataset, calibration, **at)
             found[calibration], trials = own.implied(key, score), own.trials

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from claims.implied_epsilon import Implied, in_closed_form, on_curve
+from claims.implied_epsilon import Implied, StatedNumber, in_closed_form, on_curve
 from claims.intervals import Interval, Mean
 from mechanisms import Budget, Query, get_mechanism
 
@@ -88,3 +88,21 @@ def test_an_error_that_no_epsilon_has_is_not_reached():
 )
 def test_words(value, low, high, words):
     assert str(Implied(value, Interval(low, high), Interval(0.1, 50.0))) == words
+
+
+def test_a_stated_number_in_words():
+    implied = Implied(2.0, Interval(1.0, 3.0), Interval(0.1, 50.0))
+    stated = {
+        "claim": "some-claim",
+        "where": "Figure 1",
+        "mechanism": "Laplace",
+        "number": "F1 0.9",
+        "epsilon": "below 1",
+        "source": "a study",
+    }
+    both = StatedNumber(implied={"exact": implied, "published": implied}, **stated)
+    assert str(both) == (
+        "Laplace, F1 0.9: 2 [1, 3] as published and 2 [1, 3] at equal true privacy (paper: below 1)"
+    )
+    one = StatedNumber(implied={"published": implied}, **stated)
+    assert str(one) == "Laplace, F1 0.9: 2 [1, 3] as published (paper: below 1)"

@@ -12,10 +12,12 @@ import pytest
 from claims import ledger as ledger_module
 from claims.claim import all_claims
 from claims.comparisons import MOST_COMPARISONS
+from claims.implied_epsilon import implying_studies
 from claims.intervals import Bootstrap, Mean
 from claims.judges import all_judges
-from claims.ledger import evaluate, finding_on, read_ledger
+from claims.ledger import IMPLIED, evaluate, finding_on, implied_epsilons, read_ledger
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
+from paper_figures.drawings import all_drawings
 from paper_figures.power_law import power
 from studies.base.study import all_studies
 
@@ -113,6 +115,18 @@ def test_the_committed_ledger_is_that_of_the_committed_rows(ledger, typed, claim
         ours, theirs = (table.loc[claim, column] for table in (ledger, typed))
         missing = [pd.isna(value) or value == "" for value in (ours, theirs)]
         assert all(missing) or ours == theirs, column
+
+
+def test_the_table_of_stated_numbers_reads_the_studies_of_the_ledger():
+    assert sorted(all_drawings()["suite_implied_epsilon"].needs) == implying_studies()
+
+
+@pytest.mark.slow
+def test_every_stated_number_is_in_the_row_of_its_claim(typed):
+    found = implied_epsilons(typed.reset_index(), REFERENCE)
+    assert list(found) == list(typed[IMPLIED])
+    table = pd.read_csv(REFERENCE / "tables/suite_implied_epsilon.csv")
+    assert sum(words.count("(paper: ") for words in found) == len(table)
 
 
 @pytest.mark.slow
