@@ -66,13 +66,6 @@ class Pickups:
     def __len__(self) -> int:
         return len(self.time)
 
-    def between(self, start: str, end: str) -> Pickups:
-        """The pickups with start <= time <= end, both ISO dates or times."""
-        keep = (self.time >= np.datetime64(start)) & (self.time <= np.datetime64(end))
-        return Pickups(
-            time=self.time[keep], latitude=self.latitude[keep], longitude=self.longitude[keep]
-        )
-
 
 def parse(path: Path) -> Pickups:
     """April 2014 in the order of the csv (by company base, then time): a header, times like

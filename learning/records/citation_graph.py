@@ -11,7 +11,7 @@ import numpy as np
 
 from datasets import load as load_dataset
 
-SOURCES = {"cora": "official", "cora-planetoid": "official"}
+SOURCES = {"cora": "official"}
 # imgm2022 Table 1: 1,140 training nodes. The planetoid split has 140.
 _FURTHER = 1_000
 
@@ -21,15 +21,13 @@ def load(dataset: str, folder: Path, rng: np.random.Generator) -> tuple[np.ndarr
 
     A neighbourhood lists the node's neighbours and itself: their numbers, and their weights in
     D^-1/2 (A + I) D^-1/2 (Kipf and Welling 2017). Unused places stand last and have weight 0.
-    "cora-planetoid" has the 140 training nodes of the official split. "cora" adds 1,000, drawn from
-    the nodes outside the test set, as imgm2022 does not say which ones it uses. Both have the 1,000
-    official test nodes.
+    The 140 training nodes of the official split come first, then 1,000 drawn from the nodes outside
+    the test set, as imgm2022 does not say which ones it uses. The test nodes are the 1,000 official
+    ones.
     """
-    cora = load_dataset("cora", folder)
-    train = cora.train
-    if dataset == "cora":
-        others = np.setdiff1d(np.arange(len(cora.labels)), np.concatenate([train, cora.test]))
-        train = np.concatenate([train, np.sort(rng.choice(others, _FURTHER, replace=False))])
+    cora = load_dataset(dataset, folder)
+    others = np.setdiff1d(np.arange(len(cora.labels)), np.concatenate([cora.train, cora.test]))
+    train = np.concatenate([cora.train, np.sort(rng.choice(others, _FURTHER, replace=False))])
     inputs = neighbourhoods(cora.edges, len(cora.labels))
     return inputs[train], cora.labels[train], inputs[cora.test], cora.labels[cora.test]
 

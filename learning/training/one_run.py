@@ -66,15 +66,12 @@ class CanaryAudit:
         self._scores += released[0, self._places] - value[0, self._places]
         return released
 
-    def epsilon(self, delta: float) -> float:
+    def best(self, delta: float) -> tuple[float, Guesses]:
         """A lower bound on epsilon at `delta` for all releases so far, at 95% confidence.
 
-        Adjacency: one record is added or removed.
+        Adjacency: one record is added or removed. With it come the guesses that prove it, at a
+        confidence of 1 - 0.05 / 3.
         """
-        return self.best(delta)[0]
-
-    def best(self, delta: float) -> tuple[float, Guesses]:
-        """That bound and the guesses that prove it, at a confidence of 1 - 0.05 / 3."""
         order = np.argsort(self._scores, kind="stable")
         bounds = []
         for share in GUESSED:

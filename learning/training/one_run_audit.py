@@ -6,13 +6,11 @@ are right. Adjacency: one record is added or removed. The number of guesses must
 coins, other than through the model, and is fixed before they are compared.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
-from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.privacy.profile import check_count
 
 # Searches for epsilon end within this of the root.
@@ -62,74 +60,24 @@ def p_value(found: Guesses, epsilon: float, delta: float) -> float:
     return float(min(1.0, tail + 2 * found.canaries * delta * worst))
 
 
-def epsilon_by_count(found: Guesses, delta: float, error: float, at_least: float = 0.0) -> float:
+def epsilon_by_count(found: Guesses, delta: float, error: float) -> float:
     """Lower bound of epsilon at `delta`, by Steinke et al. (2023); fails with `error` at most.
 
-    delta: in [0, 1). error: in (0, 1). Returns `at_least` where no larger epsilon is refuted.
+    delta: in [0, 1). error: in (0, 1). Returns 0 where no epsilon is refuted.
     """
-    _check_levels(delta, error)
-    return _largest_refuted(lambda epsilon: error - p_value(found, epsilon, delta), at_least)
+    if not 0.0 <= delta < 1.0:
+        raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
+    if not 0.0 < error < 1.0:
+        raise ValueError(f"error must lie in (0, 1), got {error!r}; 0.05 is usual")
 
+    def excess(epsilon: float) -> float:
+        return error - p_value(found, epsilon, delta)
 
-def epsilon_by_trade_off(
-    found: Guesses, delta: float, error: float, at_least: float = 0.0
-) -> float:
-    """Lower bound of epsilon at `delta`, if the whole trade-off curve is that of a Gaussian.
-
-    The claim that falls is mu-Gaussian DP, for every mu whose delta(epsilon) is at most `delta`: it
-    says more than (epsilon, delta)-DP, and its bound is therefore higher. Use it where the training
-    adds Gaussian noise, and compares with the accountant's epsilon at the same delta.
-    Source: Mahloujifar, Melis and Chaudhuri, Auditing f-Differential Privacy in One Run (ICML 2025,
-    arXiv:2410.22235), Algorithm 3; see `_excess`.
-
-    delta: in (0, 1). error: in (0, 1). Returns `at_least` where no larger epsilon is refuted.
-    """
-    _check_levels(delta, error)
-    if delta == 0:
-        raise ValueError("delta must be above 0: Gaussian noise has no pure guarantee")
-    return _largest_refuted(
-        lambda epsilon: _excess(found, float(mu_for(epsilon, delta)), error), at_least
-    )
-
-
-def _excess(found: Guesses, mu: float, error: float) -> float:
-    """Above 0 if mu-Gaussian DP makes this many correct guesses less probable than `error`.
-
-    Suppose that at least v of r guesses are correct with a probability of `error`. For a canary
-    that is chosen at random of all m, let right(i) be the probability that its guess is correct and
-    at least i guesses are, and wrong(i) that it is wrong and at least i guesses are correct. Of j
-    correct guesses among r the chosen one is among them j / (r - j) times as often as among
-    the wrong ones. Turning the coin of the chosen canary makes its correct guess a wrong one, and
-    the curve bounds how much that can change: Phi(PhiInv(right(i + 1)) - mu) <= wrong(i). Followed
-    down to i = 0 these are all guesses, r / m; if they come out as more, the supposition is false.
-    """
-    right = error * found.correct / found.canaries
-    wrong = error * (found.guesses - found.correct) / found.canaries
-    for correct in range(found.correct - 1, -1, -1):
-        least = scipy.special.ndtr(scipy.special.ndtri(right) - mu)
-        # Below here neither grows any more.
-        if least <= wrong:
-            break
-        right = min(1.0, right + correct / (found.guesses - correct) * (least - wrong))
-        wrong = least
-    return right + wrong - found.guesses / found.canaries
-
-
-def _largest_refuted(excess: Callable[[float], float], at_least: float) -> float:
-    """Where `excess`, positive at what is refuted, falls to zero beyond `at_least`."""
-    low = at_least
+    low, high = 0.0, 1.0
     if excess(low) <= 0:
-        return at_least
-    high = max(1.0, 2 * low)
+        return low
     while excess(high) > 0:
         low, high = high, 2 * high
         if high > _LARGEST_EPSILON:
             return low
     return float(scipy.optimize.brentq(excess, low, high, xtol=EPSILON_TOLERANCE))
-
-
-def _check_levels(delta: float, error: float) -> None:
-    if not 0.0 <= delta < 1.0:
-        raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
-    if not 0.0 < error < 1.0:
-        raise ValueError(f"error must lie in (0, 1), got {error!r}; 0.05 is usual")

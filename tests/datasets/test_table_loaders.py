@@ -64,8 +64,6 @@ def check_uber(data):
     assert data.time.astype(str).tolist() == ["2014-04-01T00:11:00", "2014-04-30T23:48:00"]
     assert data.latitude.tolist() == [40.769, 40.688]
     assert data.longitude.tolist() == [-73.9549, -73.9608]
-    assert len(data.between("2014-04-01T00:11", "2014-04-03T23:57")) == 1
-    assert len(data.between("2014-04-01T00:12", "2014-04-03T23:57")) == 0
 
 
 def write_liver_disorders(folder):

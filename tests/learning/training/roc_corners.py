@@ -4,12 +4,10 @@ The number of corners depends on the scores, so these bounds are customary rathe
 tests need them for a comparison with values that jax_privacy publishes.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import scipy
 
-from learning.training.one_run_audit import Guesses, epsilon_by_trade_off
+from learning.training.one_run_audit import Guesses, epsilon_by_count
 
 
 def guesses_at_corners(with_canary: np.ndarray, without: np.ndarray) -> list[Guesses]:
@@ -45,20 +43,15 @@ def guesses_at_corners(with_canary: np.ndarray, without: np.ndarray) -> list[Gue
 
 
 def best_at_corners(
-    with_canary: np.ndarray,
-    without: np.ndarray,
-    delta: float,
-    error: float,
-    bound: Callable[[Guesses, float, float, float], float] = epsilon_by_trade_off,
+    with_canary: np.ndarray, without: np.ndarray, delta: float, error: float
 ) -> float:
-    """The largest `bound` over the corners of the ROC curve, each with its share of the error."""
+    """The largest bound over the corners of the ROC curve, each with its share of the error."""
     corners = guesses_at_corners(with_canary, without)
-    share = error / len(corners)
     best = 0.0
     # The most promising first, so that the others fall at one comparison with it.
     for found in sorted(corners, key=_promise, reverse=True):
         if found.correct > scipy.special.expit(best) * found.guesses:
-            best = bound(found, delta, share, best)
+            best = max(best, epsilon_by_count(found, delta, error / len(corners)))
     return best
 
 

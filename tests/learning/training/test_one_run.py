@@ -50,11 +50,11 @@ def test_canaries_are_half_of_all_and_sampled_at_the_rate():
     # A canary that is in shows in 400 exact releases: all guesses are right.
     audit, _ = audited(exact, 400, seed=3, rate=0.2, value=value)
     all_right = Guesses(canaries=1000, guesses=1000, correct=1000)
-    assert audit.epsilon(DELTA) <= epsilon_by_count(all_right, DELTA, 0.05 / 3)
-    assert audit.epsilon(DELTA) > 4
+    assert audit.best(DELTA)[0] <= epsilon_by_count(all_right, DELTA, 0.05 / 3)
+    assert audit.best(DELTA)[0] > 4
     # The guesses that prove the bound, from which anybody can derive it.
     bound, found = audit.best(DELTA)
-    assert bound == audit.epsilon(DELTA) == epsilon_by_count(found, DELTA, 0.05 / 3)
+    assert bound == audit.best(DELTA)[0] == epsilon_by_count(found, DELTA, 0.05 / 3)
     assert found.canaries == 1000 and 500 < found.correct <= found.guesses
 
 
@@ -69,24 +69,24 @@ def test_the_bound_holds_and_finds_part_of_the_truth():
     """T steps on all records are one Gaussian release of mu sqrt(T)."""
     mechanism, steps = gaussian(1.0), 4
     truth = GaussianProfile(mu=mechanism.profile().mu * math.sqrt(steps)).epsilon(DELTA).value
-    bounds = [audited(mechanism, steps, seed=seed)[0].epsilon(DELTA) for seed in range(20)]
+    bounds = [audited(mechanism, steps, seed=seed)[0].best(DELTA)[0] for seed in range(20)]
     assert np.mean(np.array(bounds) > truth) <= 0.05
     assert np.mean(bounds) > 0.1 * truth
 
 
 def test_less_noise_than_claimed_is_found():
     """Noise for epsilon = 16 claims 1."""
-    bounds = [audited(gaussian(16.0), 1, seed=seed)[0].epsilon(DELTA) for seed in range(5)]
+    bounds = [audited(gaussian(16.0), 1, seed=seed)[0].best(DELTA)[0] for seed in range(5)]
     assert min(bounds) > 1.0
 
 
 def test_an_answer_that_ignores_the_sums_shows_nothing():
     query = Query(shape=(1, SIZE), l2_sensitivity=0.5)
     ignoring = get_mechanism("random-answer").calibrate(query, Budget(epsilon=1.0, delta=DELTA))
-    bounds = [audited(ignoring, 2, seed=seed)[0].epsilon(DELTA) for seed in range(10)]
+    bounds = [audited(ignoring, 2, seed=seed)[0].best(DELTA)[0] for seed in range(10)]
     assert max(bounds) < 0.3 and np.median(bounds) == 0
 
 
 @pytest.mark.parametrize("canaries", [1, 2, 7])
 def test_few_canaries_prove_nothing(canaries):
-    assert audited(gaussian(1e3), 1, seed=1, canaries=canaries)[0].epsilon(DELTA) < 3
+    assert audited(gaussian(1e3), 1, seed=1, canaries=canaries)[0].best(DELTA)[0] < 3
