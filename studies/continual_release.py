@@ -61,8 +61,12 @@ class Settings(EpsilonGrid, ReleaseSettings):
     trials: Trials = Field(10, description="releases per grid point")
 
     def check(self) -> None:
+        """Raise Disallowed for steps without a point, or that the participations do not divide."""
+        run = {*self.steps, *self.momentum_steps}
         multiple = np.lcm.reduce(self.participations)
         for steps in self.participation_steps:
+            if steps not in run:
+                raise Disallowed("participation_steps", "among steps or momentum_steps", steps)
             if steps % multiple:
                 raise Disallowed("participation_steps", "multiples of all participations", steps)
 

@@ -92,6 +92,11 @@ class BoundingBox(Section):
         if self.west >= self.east:
             raise Disallowed("east", f"east of the western edge {self.west:g}", self.east)
 
+    def holds(self, place: tuple[float, float]) -> bool:
+        """Whether a latitude and longitude lies inside."""
+        latitude, longitude = place
+        return self.south <= latitude <= self.north and self.west <= longitude <= self.east
+
 
 # The five boroughs; the paper does not give its bounding box.
 NEW_YORK = BoundingBox(south=40.4961, north=40.9155, west=-74.2557, east=-73.7004)
@@ -127,6 +132,19 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
         description="epsilons at which the first trial's whole map is kept, for Figure 4; "
         "`default`: of all other mechanisms"
     )
+
+    def check_run(self) -> None:
+        """Raise Disallowed for maps at no point of the grid, and for boxes that cannot be drawn."""
+        for name, kept in self.map_epsilons.items():
+            grid = self.epsilons_for.get(name, self.epsilons)
+            if missing := [epsilon for epsilon in kept if epsilon not in grid]:
+                words = ", ".join(f"{epsilon:g}" for epsilon in grid)
+                raise Disallowed(f"map_epsilons.{name}", f"among its epsilons, {words}", missing[0])
+        if self.boxes and "uber" not in self.datasets:
+            raise Disallowed("boxes", "0 without the data set uber", self.boxes)
+        if self.boxes and not all(map(self.bounding_box.holds, PLACES.values())):
+            places = " and ".join(PLACES)
+            raise Disallowed("boxes", f"0 where bounding_box does not hold {places}", self.boxes)
 
 
 @dataclass(frozen=True)
@@ -271,6 +289,10 @@ def map_counts(
 
     Args:
         dataset: "uber", or "city", which is simulated with a seed from `setup`.
+
+    Raises:
+        ValueError: No pickup is inside the map and the window, or none is outside the window: then
+            nothing says which cells are empty.
     """
     side = settings.cells_per_side
     if dataset == "city":
@@ -281,7 +303,14 @@ def map_counts(
     box = settings.bounding_box
     edges = map_edges((box.south, box.north), (box.west, box.east), side)
     inside = in_window(pickups.time, settings)
-    return histogram(pickups, inside, edges), histogram(pickups, ~inside, edges) == 0
+    counts, others = (histogram(pickups, which, edges) for which in (inside, ~inside))
+    for found, where in ((counts, "in"), (others, "outside")):
+        if not found.any():
+            raise ValueError(
+                f"there must be pickups on the map {where} the window, got none from "
+                f"{settings.start} to {settings.end}; change start, end or bounding_box"
+            )
+    return counts, others == 0
 
 
 def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:

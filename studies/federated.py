@@ -45,7 +45,7 @@ class FederatedSettings(TrainingSettings):
     """Settings of both studies."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
-    epsilons_for: ByMechanism[Distinct[Positive]] = Field(
+    epsilons_for: ByMechanism[Distinct[Epsilon]] = Field(
         {},
         description="total epsilon of single mechanisms on every data set, in place of `budgets`",
     )

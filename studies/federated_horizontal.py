@@ -76,10 +76,14 @@ class HorizontalSettings(FederatedSettings):
     )
 
     def check(self) -> None:
-        """Raise Disallowed where a data set has no small network."""
+        """Raise Disallowed where a data set has no small network, or a participant no record."""
         for dataset, size in self.networks.items():
             if size == "small" and dataset not in SMALL:
                 raise Disallowed(f"networks.{dataset}", "paper", size)
+        for dataset, records in self.records.items():
+            if records < PARTICIPANTS:
+                allowed = f"at least {PARTICIPANTS}, one for each participant"
+                raise Disallowed(f"records.{dataset}", allowed, records)
 
     def network(self, dataset: str) -> Network:
         """The network that is trained on a data set."""

@@ -35,6 +35,7 @@ from studies.base import (
     Coordinate,
     Count,
     Delta,
+    Disallowed,
     Distinct,
     Epsilon,
     EpsilonGrid,
@@ -68,6 +69,12 @@ class Settings(EpsilonGrid, ReleaseSettings):
         [], description="those of gradient_shapes where directions by an SVD are timed too"
     )
     timed_draws: Count = Field(10, description="timed draws per shape")
+
+    def check(self) -> None:
+        """Raise Disallowed for an SVD at a shape that is not timed."""
+        for shape in self.svd_shapes:
+            if shape not in self.gradient_shapes:
+                raise Disallowed("svd_shapes", "among gradient_shapes", "x".join(map(str, shape)))
 
 
 class NoiseOnly(Study):

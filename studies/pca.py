@@ -69,10 +69,14 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
     def check(self) -> None:
         """Raise Disallowed unless there are as many features as components."""
-        features = boids.FEATURES * self.boids
-        if "boids" in self.datasets and self.components > features:
-            allowed = f"at most {features}, the features of {self.boids} boids"
-            raise Disallowed("components", allowed, self.components)
+        for dataset in self.datasets:
+            if self.components > (features := self.features(dataset)):
+                allowed = f"at most {features}, the features of {dataset}"
+                raise Disallowed("components", allowed, self.components)
+
+    def features(self, dataset: str) -> int:
+        """Features of a record of a data set."""
+        return swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * self.boids
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class PrincipalComponents(Study):
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the one shape of the covariance."""
-        size = swarm.COLUMNS if dataset == "swarm" else boids.FEATURES * settings.boids
+        size = settings.features(dataset)
         return settings.points_over([(size, size)], variant)
 
     def load(self, setup: Setup, folder: Path) -> ScaledRecords:

@@ -140,11 +140,15 @@ class Settings(EpsilonGrid, TrainingSettings):
     trials: Trials = Field(3, description="runs per epsilon")
 
     def check(self) -> None:
-        """Raise Disallowed for a size of network that the data set does not have."""
+        """Raise Disallowed for a size of network that the data set does not have, or words of one
+        without texts."""
         for dataset in self.datasets:
             size = self.networks[dataset]
             if size not in NETWORKS[dataset]:
                 raise Disallowed(f"networks.{dataset}", " or ".join(NETWORKS[dataset]), size)
+            if dataset in self.words and dataset not in WORDS:
+                allowed = "left out: it has no texts"
+                raise Disallowed(f"words.{dataset}", allowed, self.words[dataset])
 
 
 @dataclass(frozen=True)
@@ -237,6 +241,11 @@ class PrivateParameters(Study):
         split = load_records(setup, folder)
         rng = np.random.default_rng(setup.shared_seed("users"))
         words = settings.words.get(dataset, 0)
+        if words > split.train_inputs.shape[1]:
+            raise ValueError(
+                f"words must be at most {split.train_inputs.shape[1]}, the words of a text of "
+                f"{dataset} that are loaded, got {words}; lower it"
+            )
         inputs, tests = (each[:, -words:] for each in (split.train_inputs, split.test_inputs))
         order = rng.permutation(len(split.train_labels))
         parts = [order[:PUBLIC_RECORDS], *np.array_split(order[PUBLIC_RECORDS:], USERS)]

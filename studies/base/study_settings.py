@@ -125,8 +125,15 @@ class StudySettings(Section):
     def _fit(self, info: ValidationInfo):
         if info.context is not None:
             self._check_all_names(info.context.study)
+            self.check_run()
         self.check()
         return self
+
+    def check_run(self) -> None:
+        """Raise a Fault for a value that does not fit the run's data sets or grids.
+
+        `check` is asked for every cell too, which has its own data set and grid alone.
+        """
 
     def _check_all_names(self, study: Any) -> None:
         _check_names("datasets", self.datasets, study.datasets)

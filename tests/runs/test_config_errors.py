@@ -168,6 +168,16 @@ BOX = NEW_YORK.model_dump()
             "map_epsilons.default[0] must be a number in [10^-15, 10^15], got 0",
         ),
         (
+            "studies.count_query.map_epsilons",
+            {"default": [7]},
+            "studies.count_query.map_epsilons.default must be among its epsilons, ",
+        ),
+        (
+            "studies.count_query.boxes",
+            3,
+            "studies.count_query.boxes must be 0 without the data set uber, got 3",
+        ),
+        (
             "studies.count_query.delta",
             1,
             "studies.count_query.delta must be a number in [0, 1), got 1",

@@ -94,3 +94,6 @@ def test_participations_must_divide_the_steps():
     config["studies"]["continual_release"]["participations"] = [1, 3]
     with pytest.raises(ConfigError, match="multiples of all participations, got 16"):
         check_config(config)
+    config["studies"]["continual_release"]["participation_steps"] = [32]
+    with pytest.raises(ConfigError, match="must be among steps or momentum_steps, got 32"):
+        check_config(config)

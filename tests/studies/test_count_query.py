@@ -14,6 +14,7 @@ from mechanisms import get_mechanism
 from paper_figures.r1smg2024 import numbers as r1smg2024
 from studies import count_query
 from studies.base import Point
+from studies.base.settings import ConfigError
 from studies.count_query import (
     histogram,
     map_edges,
@@ -300,3 +301,30 @@ def test_city_places_lie_inside_its_map():
     pickups = city.load(seed=1, pickups=500)
     edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, 89)
     assert histogram(pickups, slice(None), edges).sum() == 500
+
+
+def test_boxes_need_the_places_inside_the_outer_box(make_config):
+    outer = {"south": 40.75, "north": 41.0, "west": -75.0, "east": -73.0}
+    assert make_config("count_query", datasets=["uber"], bounding_box=outer)
+    with pytest.raises(ConfigError, match="0 where bounding_box does not hold SoHo and LaGuardia"):
+        make_config("count_query", datasets=["uber"], bounding_box=outer, boxes=3)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "words"),
+    [
+        ("2014-05-01T00:00:00", "2014-05-02T00:00:00", "on the map in the window, got none"),
+        ("2014-04-01T00:00:00", "2014-05-01T00:00:00", "on the map outside the window, got none"),
+    ],
+)
+def test_pickups_are_inside_and_outside_the_window(make_config, monkeypatch, start, end, words):
+    pickups = SimpleNamespace(
+        time=np.array(["2014-04-02T10:00:00", "2014-04-20T10:00:00"], "datetime64[s]"),
+        latitude=np.array([40.7, 40.7]),
+        longitude=np.array([-74.0, -74.0]),
+    )
+    monkeypatch.setattr(count_query, "load_dataset", lambda name, folder: pickups)
+    config = make_config("count_query", datasets=["uber"], start=start, end=end)
+    settings = config["studies"]["count_query"]
+    with pytest.raises(ValueError, match=words):
+        problem_of(setup_of("count_query", "uber", settings))

@@ -104,6 +104,11 @@ def test_small_networks():
         setup(HORIZONTAL, networks={"breast_cancer": "small"})
 
 
+def test_every_participant_has_a_record():
+    with pytest.raises(ConfigError, match=r"records\.breast_cancer must be at least 5, .*, got 4"):
+        setup(HORIZONTAL, records={"breast_cancer": 4})
+
+
 def test_a_batch_is_no_larger_than_the_data():
     with pytest.raises(ValueError, match="at most the 456 training records"):
         problem_of(setup(VERTICAL, batch={"breast_cancer": 457}))

@@ -14,6 +14,7 @@ from mechanisms import (
 )
 from studies import noise_only
 from studies.base import Point
+from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
 # These queries are no Gram matrices.
@@ -179,3 +180,8 @@ def test_draws_are_limited_by_the_numbers_they_cost(settings):
 def test_what_adds_no_noise_is_unsupported(settings):
     with pytest.raises(Unsupported, match="adds no noise"):
         measure(settings, "random-answer")
+
+
+def test_an_svd_is_timed_at_the_timed_shapes_alone(make_config):
+    with pytest.raises(ConfigError, match="svd_shapes must be among gradient_shapes, got '7x7'"):
+        make_config("noise_only", svd_shapes=["7x7"])

@@ -61,8 +61,10 @@ def test_points_have_the_shape_of_the_covariance():
 
 
 def test_more_components_than_features_are_refused():
-    with pytest.raises(ConfigError, match="components must be at most 36"):
+    with pytest.raises(ConfigError, match="at most 36, the features of boids, got 37"):
         setup(components=37)
+    with pytest.raises(ConfigError, match="at most 2400, the features of swarm, got 2401"):
+        setup(components=2401, datasets=["swarm"])
 
 
 def test_all_mechanisms_see_one_problem(problem):

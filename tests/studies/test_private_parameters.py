@@ -233,11 +233,27 @@ def test_baselines_get_the_public_information_that_they_declare(key):
         ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
         ({"epsilons_by_range": {"digits": {"narrow": [1]}}}, "clip or stated"),
         ({"records": {"digits": 66}}, "records.digits must be a whole number in .67, 10"),
+        ({"words": {"digits": 5}}, "words.digits must be left out: it has no texts, got 5"),
     ],
 )
 def test_bad_settings_are_named(changed, words):
     with pytest.raises(ConfigError, match=words):
         setup(**changed)
+
+
+def test_more_words_than_a_text_has_are_an_error():
+    of_reviews = {
+        "datasets": ["reviews"],
+        "mechanisms": ["laplace"],
+        "epsilons": [100.0],
+        "delta": 1e-5,
+        "networks": {"reviews": "small"},
+        "rounds": {"reviews": 2},
+        "words": {"reviews": 41},
+    }
+    settings = checked("private_parameters", of_reviews)
+    with pytest.raises(ValueError, match=r"words must be at most 40, .* of reviews .*, got 41"):
+        problem_of(setup_of("private_parameters", "reviews", settings))
 
 
 def test_too_few_test_records_are_an_error():
