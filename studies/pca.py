@@ -53,6 +53,7 @@ from studies.base import (
     Value,
 )
 from studies.base.families import COMPONENTS
+from studies.base.scaling import scale_columns
 
 TRAINING_SHARE = 0.6
 
@@ -163,7 +164,8 @@ class PrincipalComponents(Study):
         if dataset == "swarm":
             data = load_dataset("swarm", folder)
             complete = np.isfinite(data.features).all(axis=1)
-            features, labels = scaled(data.features[complete]), data.labels[complete]
+            features = scale_columns(data.features[complete], constant=0)
+            labels = data.labels[complete]
         else:
             seed = setup.shared_seed("boids")
             data = boids.load(seed=seed, groups=settings.groups, boids=settings.boids)
@@ -210,17 +212,6 @@ class PrincipalComponents(Study):
                 numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
             for metric, value in numbers.items():
                 yield Value(metric, float(value), trial, seed=seed)
-
-
-def scaled(features: np.ndarray) -> np.ndarray:
-    """Every column of (N, d) onto [-1, 1] by its extremes; a constant column becomes 0.
-
-    scikit-learn's minmax_scale puts constant columns at -1 instead.
-    """
-    low, high = features.min(axis=0), features.max(axis=0)
-    centred = features - 0.5 * (low + high)
-    centred /= np.where(high > low, 0.5 * (high - low), 1.0)
-    return centred
 
 
 def leading_first(released: np.ndarray) -> np.ndarray:

@@ -3,20 +3,31 @@
 import numpy as np
 
 
-def scale_columns(values: np.ndarray) -> np.ndarray:
+def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.ndarray:
     """Every column of (N, m) mapped onto [-1, 1], its least value to -1 and its largest to 1.
 
     The ends are exact, so that the result lies in the box; those of
     `sklearn.preprocessing.minmax_scale` are off by rounding.
 
+    Args:
+        values: (N, m).
+        constant: What a column that has one value only becomes; None: there must be none.
+
     Raises:
-        ValueError: A column has one value only.
+        ValueError: A column has one value only, and `constant` is None.
     """
     low, high = values.min(axis=0), values.max(axis=0)
-    if not (low < high).all():
-        column = int(np.argmin(low < high))
+    varies = low < high
+    if constant is None and not varies.all():
+        column = int(np.argmin(varies))
         raise ValueError(f"column {column} has one value only and cannot be scaled onto [-1, 1]")
-    return 2 * (values - low) / (high - low) - 1
+    # In place: the records of a study may fill gigabytes.
+    scaled = values - low
+    scaled *= 2
+    scaled /= np.where(varies, high - low, 1)
+    scaled -= 1
+    scaled[:, ~varies] = constant
+    return scaled
 
 
 def scale_by_largest(values: np.ndarray) -> np.ndarray:

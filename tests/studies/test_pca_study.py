@@ -216,8 +216,7 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     assert problem.labels.tolist() == labels[:10].tolist()
     assert np.all(problem.features[:, 7] == 0)
     others = np.delete(problem.features, 7, axis=1)
-    assert np.abs(others.min(axis=0) + 1).max() < 1e-12
-    assert np.abs(others.max(axis=0) - 1).max() < 1e-12
+    assert np.all(others.min(axis=0) == -1) and np.all(others.max(axis=0) == 1)
     # Affine in every column.
     column, whole = problem.features[:, 3], features[:10, 3]
     assert np.corrcoef(column, whole)[0, 1] == pytest.approx(1)
