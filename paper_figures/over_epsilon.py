@@ -8,6 +8,7 @@ import pandas as pd
 from claims.judged_rows import listed, required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
+from paper_figures.clear_words import Place, write_clear
 from paper_figures.drawings import DrawingError
 from paper_figures.legends import entries_of
 from paper_figures.selections import LEVELS, ok_rows
@@ -26,7 +27,6 @@ ALIKE = 0.03
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
 # Curves may pass below words in a panel, and leave them readable.
-BEHIND_WORDS = {"facecolor": "white", "alpha": 0.8, "pad": 0.5, "edgecolor": "none"}
 # What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
@@ -92,7 +92,6 @@ def draw_spread(
         axis.set(ylim=_limits(own, floor))
         if j == 0:
             axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
-        _name_missing(axis, own, calibrations[j])
         if i == 0:
             axis.set_title(CALIBRATION_TITLES[calibrations[j]])
         if i == len(datasets) - 1:
@@ -110,6 +109,8 @@ def draw_spread(
     if floor_title in drawn:
         titles.append(floor_title)
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
+    for (i, j), axis in np.ndenumerate(axes):
+        _name_missing(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
     return figure
 
 
@@ -120,12 +121,9 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
     missing = in_order(set(own["mechanism"]) - here) if len(here) > 1 else []
     if missing:
         words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
-        # Above curves that lie at the bottom.
-        low, high = axis.get_ylim()
-        lowest = own[own["calibration"] == calibration]["mean"].min()
-        height = 0.6 if lowest < low + 0.1 * (high - low) else 0.02
-        place = {"ha": "right", "va": "bottom", "transform": axis.transAxes, "zorder": 6}
-        axis.text(0.99, height, words, fontsize=6, color="#444444", bbox=BEHIND_WORDS, **place)
+        ends = ((0.99, "right"), (0.01, "left"))
+        places = [Place(x, y, ha) for y in (0.02, 0.6, 0.3, 0.8) for x, ha in ends]
+        write_clear(axis, words, places, color="#444444")
 
 
 def _floor(axis, rows: pd.DataFrame, floor: float | None, title: str) -> None:

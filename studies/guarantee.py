@@ -8,6 +8,7 @@ grid
     what the noise costs as published and at the exact calibration.
 """
 
+import contextlib
 import functools
 from collections.abc import Iterator
 
@@ -20,6 +21,7 @@ from mechanisms import (
     Mechanism,
     Query,
     Unsupported,
+    distance_to_no_data,
 )
 from mechanisms.privacy.profile import Bounds
 from mechanisms.verification.audit_statistics import familywise_confidence
@@ -91,6 +93,10 @@ class Guarantee(Study):
             "wasted_variance",
             "variance over the least variance at which the same noise keeps the claim",
         ),
+        Metric(
+            "distance_to_no_data",
+            "upper bound on the total variation between any release and noise around one value",
+        ),
         Metric("audit_delta_lower", "sampled lower bound on the true delta at epsilon"),
         Metric("audit_delta_upper", "sampled upper bound on the true delta at epsilon"),
     )
@@ -113,8 +119,9 @@ class Guarantee(Study):
             return
         setting = setting_at(point)
         seed = case.seed(point, "audit")
+        mechanism = case.calibrate(setting.query, setting.budget)
         result = verify(
-            case.calibrate(setting.query, setting.budget),
+            mechanism,
             samples=case.settings.audit_samples,
             seed=seed,
             confidence=familywise_confidence(CONFIDENCE, AUDITS),
@@ -131,6 +138,8 @@ class Guarantee(Study):
             value = getattr(result, metric)
             if value is not None:
                 yield Value(metric, value)
+        with contextlib.suppress(Unsupported):
+            yield Value("distance_to_no_data", distance_to_no_data(mechanism))
         if result.audit is not None:
             yield Value("audit_delta_lower", result.audit.delta_lower, seed=seed)
             yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)

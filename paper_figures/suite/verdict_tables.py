@@ -4,17 +4,18 @@ The tables `suite_verdicts` and `suite_summary` read the rows of the study guara
 "papers".
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
 from claims.judged_rows import calibrated, required
-from mechanisms import AdditiveMechanism, Unsupported, all_mechanisms, distance_to_no_data
+from mechanisms import AdditiveMechanism, all_mechanisms
 from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import class_of, in_order
@@ -52,19 +53,14 @@ def verdicts(results: Results) -> Drawn:
         "mvg2018. "
         '"Distance to no data" bounds the total variation between any release and noise around one '
         "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
-        "much from the data. Empty where the mechanism does more than add noise or is a variant "
-        f"of another, or the paper states no range of the answers. {_UNDERFLOWN}"
+        "much from the data. Empty where the mechanism does more than add noise, or the paper "
+        f"states no range of the answers. {_UNDERFLOWN}"
     )
-    table = verdict_table(results.rows)
-    settings = {setting.name: setting for setting in PAPER_SETTINGS}
-    pairs = zip(table["mechanism"], table["setting"].map(settings), strict=True)
-    place = table.columns.get_loc("sampled delta, at least")
-    table.insert(place, "distance to no data", [_distance(*pair) for pair in pairs])
-    return Drawn(caption, table, note=note)
+    return Drawn(caption, verdict_table(results.rows), note=note)
 
 
 def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of suite_verdicts without the distances, in the order of legends.
+    """The rows of suite_verdicts, in the order of legends.
 
     Raises:
         DrawingError: The results hold no verdict.
@@ -96,6 +92,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "true epsilon": values["true_epsilon"],
                 "profile": _profile(values),
                 "variance over need": values["wasted_variance"],
+                "distance to no data": _up(values["distance_to_no_data"]),
                 "sampled delta, at least": values["audit_delta_lower"],
                 "sampled delta, at most": values["audit_delta_upper"],
                 "verdict": values["verdict"],
@@ -153,15 +150,9 @@ def summary(results: Results) -> Drawn:
     return Drawn(caption, pd.DataFrame(records), note=note)
 
 
-def _distance(mechanism: str, setting: PaperSetting) -> float | None:
-    """As published, rounded up; None where no bound is known, and for variants of a config."""
-    if mechanism not in all_mechanisms():
-        return None
-    try:
-        published = calibrated(mechanism, setting.query, setting.budget)
-        return float(rounded_up(distance_to_no_data(published), 3))
-    except Unsupported:
-        return None
+def _up(bound: float) -> float:
+    """An upper bound to three digits; NaN where none is known."""
+    return bound if math.isnan(bound) else float(rounded_up(bound, 3))
 
 
 def _kappa(mechanism: str, setting: str) -> float | None:

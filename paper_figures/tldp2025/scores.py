@@ -16,9 +16,9 @@ from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
+from paper_figures.clear_words import Place, write_clear
 from paper_figures.drawings import DrawingError
 from paper_figures.over_epsilon import (
-    BEHIND_WORDS,
     EPSILONS,
     OUTSIDE,
     coinciding,
@@ -32,7 +32,6 @@ from paper_figures.style import mechanism_title
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
-LABEL = {"fontsize": 6, "zorder": 6, "bbox": BEHIND_WORDS}
 FALSE_CLAIM = "TLDP's claim is false for a whole tensor (tldp-thm1)."
 PAPER_ALONE = "The figure shows the paper's mechanisms; its CSV file has all that were run."
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
@@ -138,6 +137,7 @@ def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
 
 def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
     """The paper's scores: on a line below the epsilon that it states, or at the right end."""
+    ends = []
     for words, (score, below) in stated.items():
         axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
         text = f"paper, {words}: {score:g}"
@@ -146,14 +146,23 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
             place = axis.get_yaxis_transform()
             star = {"markersize": 8, "transform": place, "clip_on": False}
             axis.plot(0.985, score, "*", color="black", **star)
-            kind = {"ha": "right", "va": "bottom", "transform": place}
-            axis.text(0.955, score + 0.02, text, **kind, **LABEL)
+            ends.append((text, score, None))
             continue
         least = axis.get_xlim()[0]
         axis.plot([least, below], [score, score], color="black", linewidth=1.5, zorder=4)
         axis.plot(math.sqrt(least * below), score, "*", color="black", markersize=8, zorder=5)
-        axis.text(below * 1.1, score - 0.06, text, va="top", **LABEL)
         axis.set_xlim(left=least)
+        ends.append((text, score, below))
+    for text, score, below in ends:
+        at = (axis.get_xlim()[1] if below is None else below, score)
+        x, y = axis.transAxes.inverted().transform(axis.transData.transform(at))
+        if below is None:
+            sides = (Place(x - 0.045, y), Place(0.02, y, "left"))
+        else:
+            sides = (Place(x + 0.02, y, "left"), Place(0.98, y))
+        heights = ((0.02, "bottom"), (-0.03, "top"), (0.08, "bottom"), (-0.1, "top"))
+        places = [side._replace(y=y + up, va=va) for up, va in heights for side in sides]
+        write_clear(axis, text, places)
 
 
 def at_equal_privacy(

@@ -5,6 +5,7 @@ import math
 import pytest
 from one_case import case_of, checked, setup_of
 from one_case import measured as values_of
+from scipy.special import ndtr
 
 from mechanisms import Unsupported
 from paper_figures.paper_settings import PAPER_SETTINGS
@@ -76,6 +77,19 @@ def test_the_grid_has_sensitivity_1():
     assert found["expected_loss"].value == pytest.approx(16 * 3.73063163481594**2)
     assert found["true_delta"].value == pytest.approx(1e-5, rel=1e-6)
     assert not any(value.at for value in found.values())
+
+
+def test_the_distance_to_no_data():
+    # Gaussian noise, and the corner of [-1, 1]^(256 x 400), 320 away from the middle.
+    point = point_of("imgm2022-features")
+    for calibration in ("published", "exact"):
+        found = measured("gaussian", point, calibration=calibration)
+        sigma = found["noise_scale"].value
+        expected = 2 * ndtr(320 / (2 * sigma)) - 1
+        assert found["distance_to_no_data"].value == pytest.approx(expected, rel=1e-6)
+    # A setting without a range of the answers.
+    unbounded = measured("gaussian", point_of("r1smg2024-figure9-100"))
+    assert "distance_to_no_data" not in unbounded
 
 
 @pytest.mark.parametrize("dataset", STUDY.datasets)

@@ -14,10 +14,10 @@ def test_table_5_is_read_with_the_papers_own_noise():
     found = {each.mechanism: each.implied["published"].value for each in errors(pd.DataFrame())}
     # Stated: I sqrt(I) / 2; Theorem 2's Gaussian has I sqrt(1 / (2 epsilon)).
     stated = COUNT * math.sqrt(COUNT) / 2
-    assert found["gaussian"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
-    assert found["laplace"] == pytest.approx(1, rel=1e-6)
+    assert found["Classic Gaussian"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
+    assert found["Laplace"] == pytest.approx(1, rel=1e-6)
     # MVG with zeta^2 as the paper prints it, and equal precision.
-    assert "mvg" not in found
+    assert "MVG" not in found
     m = n = 28
     h, halves = (sum(k**-power for k in range(1, m + 1)) for power in (1, 0.5))
     s, gamma = math.sqrt(COUNT), math.sqrt(COUNT)
@@ -32,4 +32,4 @@ def test_table_5_is_read_with_the_papers_own_noise():
         return math.sqrt(n * m * math.sqrt(m * n) / bound)
 
     stated = m * COUNT * math.sqrt(COUNT) * math.log(m + 1) ** 2 / math.sqrt(2)
-    assert error(found["mvg-sqrt"]) == pytest.approx(stated, rel=1e-3)
+    assert error(found["MVG (square root)"]) == pytest.approx(stated, rel=1e-3)
