@@ -20,6 +20,7 @@ from paper_figures.tldp2025.numbers import RECORDS as TLDP_RECORDS
 from paper_figures.tldp2025.numbers import ROUNDS as TLDP_ROUNDS
 
 IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
+TLDP_EPOCHS = {name: TLDP_ROUNDS[name] for name in IMAGES}
 # Metrics and columns that count the rounds or epochs of a run.
 TURN_METRICS, TURNS = ("rounds", "epochs"), ("round", "epoch")
 
@@ -56,8 +57,8 @@ FIGURES = (
         Figure("r1smg2024", name, "dpsgd", {data: one.records}, {data: one.epochs}, "epochs")
         for (data, one), name in zip(TRAINING.items(), ("Figure 7", "Figure 8"), strict=True)
     ),
-    Figure("tldp2025", "Figure 1", "private_data", IMAGES),
-    Figure("tldp2025", "Figure 2", "private_features", IMAGES),
+    Figure("tldp2025", "Figure 1", "private_data", IMAGES, TLDP_EPOCHS, "epochs"),
+    Figure("tldp2025", "Figure 2", "private_features", IMAGES, TLDP_EPOCHS, "epochs"),
     Figure("tldp2025", "Figure 3", "private_parameters", TLDP_RECORDS, TLDP_ROUNDS),
 )
 

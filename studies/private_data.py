@@ -118,6 +118,7 @@ class PrivateData(Study):
         Metric("squared_error", "mean over images of ||released - image||^2"),
         Metric("expected_loss", "E||noise||^2 of one image in closed form"),
         Metric("records", "training images, every one of them released"),
+        Metric("epochs", "epochs of a network"),
         Metric(
             "public_records",
             "public images whose mean the mechanism was given; absent where it uses none",
@@ -156,11 +157,13 @@ class PrivateData(Study):
         mechanism = case.calibrate(query, point.budget, **options)
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
-        yield Value("records", float(len(problem.split.train_labels)))
-        if used:
-            yield Value("public_records", float(len(problem.split.test_labels)))
         settings, dataset = case.settings, case.dataset
         classifier = settings.classifiers[dataset]
+        yield Value("records", float(len(problem.split.train_labels)))
+        if classifier != "logistic":
+            yield Value("epochs", float(settings.training_epochs))
+        if used:
+            yield Value("public_records", float(len(problem.split.test_labels)))
         training = Training(epochs=settings.training_epochs, device=settings.device)
 
         def predicted(seen: labelled.Split, seed: int) -> np.ndarray:

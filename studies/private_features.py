@@ -113,6 +113,7 @@ class PrivateFeatures(Study):
         ),
         Metric("expected_loss", "E||noise||^2 of one feature vector in closed form"),
         Metric("records", "private training records, every one of them released as features"),
+        Metric("epochs", "epochs of the last layer on the released features"),
         Metric(
             "public_records",
             "public records that the extractor was trained on; 0 for ImageNet weights",
@@ -166,6 +167,7 @@ class PrivateFeatures(Study):
         if isinstance(mechanism, AdditiveMechanism):
             yield Value("expected_loss", mechanism.expected_loss())
         yield Value("records", float(len(split.train_labels)))
+        yield Value("epochs", float(case.settings.training_epochs))
         yield Value("public_records", float(problem.public))
         if problem.test_accuracy is not None:
             yield Value("extractor_accuracy", problem.test_accuracy)

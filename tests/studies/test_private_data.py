@@ -173,6 +173,8 @@ def test_rows_say_which_classifier_was_trained(problem):
     values = measured(case_of(other, "tldp-g"), problem, point)
     scores = [value for value in values if value.metric in ("f1", "accuracy")]
     assert [dict(value.at) for value in scores] == [{"classifier": "network"}] * 4
+    assert numbers(values, "epochs") == [1]
+    assert numbers(measure(problem, "tldp-g"), "epochs") == []
 
 
 def test_every_data_set_needs_a_classifier():

@@ -53,6 +53,7 @@ def test_features_lie_in_the_range_of_the_query(problem):
 def test_rows_of_a_point(problem):
     values = measure(problem, "tldp-g")
     assert numbers(values, "records") == numbers(values, "public_records") == [719]
+    assert numbers(values, "epochs") == [setup().settings.training_epochs]
     assert numbers(values, "extractor_accuracy")[0] > 0.8
     # 32 components of variance Delta^2 / (2 epsilon), Delta = 2.
     assert numbers(values, "expected_loss") == [pytest.approx(32 * 4 / 40, rel=1e-6)]
