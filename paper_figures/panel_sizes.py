@@ -7,7 +7,7 @@ import pandas as pd
 
 from claims.judged_rows import listed
 from datasets.titles import dataset_title
-from paper_figures.imgm2022.numbers import FEATURE_EPOCHS as IMGM_EPOCHS
+from paper_figures.imgm2022.numbers import FEATURE_EPOCHS, GRADIENT_EPOCHS, GRADIENT_RECORDS
 from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
 from paper_figures.mgm2021.numbers import (
     HORIZONTAL_RECORDS,
@@ -52,7 +52,11 @@ class Figure(NamedTuple):
 FIGURES = (
     Figure("mgm2021", "Figure 2", "federated_horizontal", HORIZONTAL_RECORDS, HORIZONTAL_ROUNDS),
     Figure("mgm2021", "Figure 3", "federated_vertical", VERTICAL_RECORDS),
-    Figure("imgm2022", "Figure 1", "features", IMGM_RECORDS, IMGM_EPOCHS, "epochs"),
+    Figure("imgm2022", "Figure 1", "features", IMGM_RECORDS, FEATURE_EPOCHS, "epochs"),
+    # The paper has its setup, and no results yet.
+    Figure(
+        "imgm2022", "type I, no figure", "gradients", GRADIENT_RECORDS, GRADIENT_EPOCHS, "epochs"
+    ),
     *(
         Figure("r1smg2024", name, "dpsgd", {data: one.records}, {data: one.epochs}, "epochs")
         for (data, one), name in zip(TRAINING.items(), ("Figure 7", "Figure 8"), strict=True)

@@ -7,6 +7,12 @@ from paper_figures.paper_setting import PaperSetting
 
 # Section 5: training records.
 RECORDS = {"mnist": 55_000, "cifar10": 50_000, "svhn": 73_257, "imdb": 25_000}
+# Table 1: training records and epochs with private gradients, type I.
+GRADIENT_RECORDS = {
+    **{name: RECORDS[name] for name in ("mnist", "cifar10", "svhn")},
+    **{"adult": 32_561, "cora": 1_140},
+}
+GRADIENT_EPOCHS = {"mnist": 100, "cifar10": 30, "svhn": 60, "adult": 50, "cora": 50}
 # Table 1: epochs with private features, type II.
 FEATURE_EPOCHS = {"mnist": 50, "cifar10": 50, "svhn": 20, "imdb": 10}
 # Section 5.2: m x n of the features of a batch of m records.

@@ -29,14 +29,14 @@ def test_simulated_data_are_named_and_other_studies_have_no_size(make_results):
     assert size_words(simulated, MNIST["study"], "mnist") == "simulated data"
     rows = rows_of(make_results, 3000, 4)
     assert size_words(rows, MNIST["study"], "imdb") == ""
-    assert size_words(rows, "gradients", "mnist") == ""
+    assert size_words(rows, "count_query", "mnist") == ""
 
 
 def test_panels_that_a_run_lacks_are_named(make_results):
     rows = rows_of(make_results, 3000, 4)
     sentence = " The paper also has Adult, CIFAR-10 and IMDB, which this run lacks."
     assert missing_words(rows, MNIST["study"]) == sentence
-    assert missing_words(rows, "gradients") == ""
+    assert missing_words(rows, "count_query") == ""
 
 
 def test_a_study_that_states_its_epochs_has_them_as_turns(make_results):
