@@ -60,7 +60,7 @@ def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[tuple[int, str
     head = [(0, name), *((0, f"{title:<10} {text}") for title, text in said.items() if text)]
     parts = parts_of(claim)
     if whole or not is_long(claim):
-        return [*head, *_lines(parts, numbers=True)]
+        return [*head, *_lines(parts, numbers=True), *_implied(claim)]
     short = list(_lines(parts, numbers=False))
     if _words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
         short = [(depth, line) for depth, line in short if depth == 1]
@@ -78,6 +78,12 @@ def _lines(
         reason = f" ({part.reason})" if part.reason and numbers else ""
         yield depth, f"{words}: {part.verdict}{reason}"
         yield from _lines(part.parts, numbers=numbers, depth=depth + 1)
+
+
+def _implied(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """The implied epsilons, where the row has some."""
+    found = list(filter(None, claim.get("implied epsilon", "").split("\n")))
+    return [(0, "implied epsilon")] * bool(found) + [(1, each) for each in found]
 
 
 def _words(lines: Iterable[tuple[int, str]]) -> int:

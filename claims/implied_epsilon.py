@@ -62,7 +62,7 @@ class StatedNumber:
     """A number that a paper states for a mechanism, and the epsilons at which it has it.
 
     Args:
-        claim: Id of the claim that judges the number.
+        claim: Id of the claim about the number; empty where the ledger has none.
         where: The table or figure of the paper.
         mechanism: Title of the mechanism.
         number: The number in words.
@@ -80,13 +80,13 @@ class StatedNumber:
     source: str
 
     def __str__(self) -> str:
-        """ "TLDP-L, F1 0.9, MNIST: 2.02 as published (paper: below 1)"."""
+        """ "TLDP-L, F1 0.9, MNIST: 2.02 as published (paper: below 1; private_data, 5 trials)"."""
         found = listed(
             f"{self.implied[calibration]} {words}"
             for calibration, words in CALIBRATION_TITLES.items()
             if calibration in self.implied
         )
-        return f"{self.mechanism}, {self.number}: {found} (paper: {self.epsilon})"
+        return f"{self.mechanism}, {self.number}: {found} (paper: {self.epsilon}; {self.source})"
 
 
 def implies(*studies: str):
@@ -124,7 +124,7 @@ def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
 
 
 def implied_by_claim(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """The same by the id of the claim that judges them, in words."""
+    """The same by the id of the claim about them, in words."""
     found: dict[str, list[str]] = {}
     for _, stated in stated_numbers(rows):
         found.setdefault(stated.claim, []).append(str(stated))

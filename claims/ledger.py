@@ -21,6 +21,8 @@ from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Siz
 from mechanisms.query.csv_cells import marked, unmarked
 from mechanisms.query.extensions import left_out
 from mechanisms.query.yaml_file import ConfigError
+from runs.frames import frame_of
+from runs.result_table import to_table
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
@@ -77,7 +79,8 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
     """The implied epsilons of the claims that a run has judged, as text."""
     tables = [folder / "studies" / f"{study}.parquet" for study in implying_studies()]
     there = [path for path in tables if path.exists()]
-    found = implied_by_claim(read_results(there).rows) if there else {}
+    rows = read_results(there).rows if there else frame_of(to_table([]))
+    found = implied_by_claim(rows)
     words = ledger["claim"].map(lambda claim: "\n".join(found.get(claim, ())))
     return words.where(ledger["verdict"] != NOT_RUN, "")
 
@@ -160,7 +163,10 @@ def read_ledger(folder: Path) -> pd.DataFrame:
     """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
     # A column without any value does not show what it would hold.
     ledger = unmarked(pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False))
-    return ledger.assign(**{name: pd.to_numeric(ledger[name]) for name in NUMBERS})
+    # One of an older run has no implied epsilons.
+    implied = ledger.get(IMPLIED, "")
+    numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
+    return ledger.assign(**numbers, **{IMPLIED: implied})
 
 
 def write_ledger(folder: Path) -> None:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from claims.claim import all_claims
 from claims.claim_text import claim_lines
-from claims.ledger import evaluate, write_ledger
+from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
 from claims.ledger_data import ledger_text
 from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
@@ -100,7 +100,10 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         raise ConfigError(
             f"there is no claim {name!r};{near} {folder / PLACES['ledger']} lists them all"
         )
-    (claim,) = evaluate(folder, name).to_dict("records")
+    judged = evaluate(folder, name)
+    if whole:
+        judged[IMPLIED] = implied_epsilons(judged, folder)
+    (claim,) = judged.to_dict("records")
     (_, first), *lines = claim_lines(claim, whole=whole)
     print(f"{first}\n")
     for depth, line in lines:

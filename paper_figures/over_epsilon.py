@@ -26,7 +26,6 @@ ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
-# Curves may pass below words in a panel, and leave them readable.
 # What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 

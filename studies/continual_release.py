@@ -60,13 +60,22 @@ class Settings(EpsilonGrid, ReleaseSettings):
     )
     trials: Trials = Field(10, description="releases per grid point")
 
-    def check(self) -> None:
-        """Raise Disallowed for steps without a point, or that the participations do not divide."""
-        run = {*self.steps, *self.momentum_steps}
-        multiple = np.lcm.reduce(self.participations)
+    def check_run(self) -> None:
+        """Raise Disallowed for participations at steps that are not run."""
+        run = {steps for dataset in self.datasets for steps in self.steps_of(dataset)}
         for steps in self.participation_steps:
             if steps not in run:
-                raise Disallowed("participation_steps", "among steps or momentum_steps", steps)
+                allowed = "among the steps of the data sets"
+                raise Disallowed("participation_steps", allowed, steps)
+
+    def steps_of(self, dataset: str) -> list[int]:
+        """The numbers of steps of a data set."""
+        return self.steps if dataset == "prefix-sums" else self.momentum_steps
+
+    def check(self) -> None:
+        """Raise Disallowed for steps that the participations do not divide."""
+        multiple = np.lcm.reduce(self.participations)
+        for steps in self.participation_steps:
             if steps % multiple:
                 raise Disallowed("participation_steps", "multiples of all participations", steps)
 
@@ -117,8 +126,8 @@ class ContinualRelease(Study):
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over n."""
-        steps = settings.steps if dataset == "prefix-sums" else settings.momentum_steps
-        return settings.points_over([(1, count) for count in steps], variant)
+        shapes = [(1, count) for count in settings.steps_of(dataset)]
+        return settings.points_over(shapes, variant)
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Errors in closed form and on draws, for every participation.

@@ -53,6 +53,7 @@ from studies.base import (
     Words,
 )
 from studies.base.families import COUNTS
+from studies.base.study_settings import DEFAULT
 
 BOX = Coordinate("box", int, "number of a bounding box that contains the paper's places, from 0")
 
@@ -136,10 +137,13 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     def check_run(self) -> None:
         """Raise Disallowed for maps at no point of the grid, and for boxes that cannot be drawn."""
         for name, kept in self.map_epsilons.items():
-            grid = self.epsilons_for.get(name, self.epsilons)
+            others = [each for each in self.mechanisms if each not in self.map_epsilons]
+            run = others if name == DEFAULT else [name]
+            grid = {e for each in run for e in self.epsilons_for.get(each, self.epsilons)}
             if missing := [epsilon for epsilon in kept if epsilon not in grid]:
-                words = ", ".join(f"{epsilon:g}" for epsilon in grid)
-                raise Disallowed(f"map_epsilons.{name}", f"among its epsilons, {words}", missing[0])
+                words = ", ".join(f"{epsilon:g}" for epsilon in sorted(grid))
+                allowed = f"among the epsilons that are run there, {words}"
+                raise Disallowed(f"map_epsilons.{name}", allowed, missing[0])
         if self.boxes and "uber" not in self.datasets:
             raise Disallowed("boxes", "0 without the data set uber", self.boxes)
         if self.boxes and not all(map(self.bounding_box.holds, PLACES.values())):
@@ -230,9 +234,16 @@ class CountQuery(Study):
         return settings.points_over([(side, side)], variant)
 
     def load(self, setup: Setup, folder: Path) -> CountMaps:
-        """Count the pickups of the window and find the cells known to be empty."""
+        """Count the pickups of the window and find the cells known to be empty.
+
+        Raises:
+            ValueError: No pickup is inside the window, or none outside: then nothing says which
+                cells are empty.
+        """
         settings, dataset = setup.settings, setup.dataset
         counts, empty = map_counts(settings, dataset, folder, setup)
+        if empty.all():
+            raise _no_pickups("outside", settings)
         seed = setup.shared_seed("rectangles")
         rectangles = random_rectangles(counts.shape, settings.rectangles, seed)
         boxes, positions = np.empty((0, 4)), None
@@ -291,8 +302,7 @@ def map_counts(
         dataset: "uber", or "city", which is simulated with a seed from `setup`.
 
     Raises:
-        ValueError: No pickup is inside the map and the window, or none is outside the window: then
-            nothing says which cells are empty.
+        ValueError: No pickup is inside the map and the window.
     """
     side = settings.cells_per_side
     if dataset == "city":
@@ -303,14 +313,17 @@ def map_counts(
     box = settings.bounding_box
     edges = map_edges((box.south, box.north), (box.west, box.east), side)
     inside = in_window(pickups.time, settings)
-    counts, others = (histogram(pickups, which, edges) for which in (inside, ~inside))
-    for found, where in ((counts, "in"), (others, "outside")):
-        if not found.any():
-            raise ValueError(
-                f"there must be pickups on the map {where} the window, got none from "
-                f"{settings.start} to {settings.end}; change start, end or bounding_box"
-            )
-    return counts, others == 0
+    counts = histogram(pickups, inside, edges)
+    if not counts.any():
+        raise _no_pickups("in", settings)
+    return counts, histogram(pickups, ~inside, edges) == 0
+
+
+def _no_pickups(where: str, settings: MapSettings) -> ValueError:
+    return ValueError(
+        f"there must be pickups on the map {where} the window, got none from {settings.start} to "
+        f"{settings.end}; change start, end or bounding_box"
+    )
 
 
 def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:

@@ -70,11 +70,13 @@ class Settings(EpsilonGrid, ReleaseSettings):
     )
     timed_draws: Count = Field(10, description="timed draws per shape")
 
-    def check(self) -> None:
+    def check_run(self) -> None:
         """Raise Disallowed for an SVD at a shape that is not timed."""
+        timed = self.gradient_shapes if "gradient-shapes" in self.datasets else []
         for shape in self.svd_shapes:
-            if shape not in self.gradient_shapes:
-                raise Disallowed("svd_shapes", "among gradient_shapes", "x".join(map(str, shape)))
+            if shape not in timed:
+                allowed = "among gradient_shapes, with the data set gradient-shapes"
+                raise Disallowed("svd_shapes", allowed, "x".join(map(str, shape)))
 
 
 class NoiseOnly(Study):

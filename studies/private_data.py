@@ -118,7 +118,7 @@ class PrivateData(Study):
         Metric("squared_error", "mean over images of ||released - image||^2"),
         Metric("expected_loss", "E||noise||^2 of one image in closed form"),
         Metric("records", "training images, every one of them released"),
-        Metric("epochs", "epochs of a network"),
+        Metric("epochs", "epochs of the classifier; absent for a logistic regression"),
         Metric(
             "public_records",
             "public images whose mean the mechanism was given; absent where it uses none",

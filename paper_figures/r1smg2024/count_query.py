@@ -18,7 +18,7 @@ import scipy
 from claims.comparisons import number, order, statement
 from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import bootstrapped
-from claims.judged_rows import calibrated, listed, official_study, pick, required
+from claims.judged_rows import calibrated, official_study, pick, required
 from claims.judges import judge
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
@@ -256,8 +256,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
             "losses and R1SMG's would be half as large. "
-            f"{_fewer_cells(found, stated, tolerance)} The stated losses are reached at "
-            f"{_implied_words()}."
+            f"{_fewer_cells(found, stated, tolerance)}"
         ),
         calibration="published",
         sizes=Sizes(
@@ -305,14 +304,6 @@ def implied_by_loss(key: str, calibration: str) -> Implied:
     return in_closed_form(
         lambda epsilon: _paper_noise(key, epsilon, calibration).expected_loss(),
         STATED_LOSSES[key],
-    )
-
-
-def _implied_words() -> str:
-    return listed(
-        f"epsilon {implied_by_loss(key, 'published')} ({mechanism_title(key)}, "
-        f"{implied_by_loss(key, 'exact')} at equal true privacy)"
-        for key in STATED_LOSSES
     )
 
 

@@ -53,7 +53,7 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
         yield StatedNumber(
             claim="r1-f7-epochs",
             where="Figure 7",
-            mechanism=mechanism_title(key),
+            mechanism="DPSGD" if key == "gaussian" else mechanism_title(key),
             number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
             epsilon=f"{TRAINING['mnist'].larger_total:g}",
             implied={

@@ -36,8 +36,9 @@ def panels(results: Results) -> Drawn:
     table = pd.DataFrame(records)
     order = ["paper", "figure", "data", "records here", "records in the paper", *TRIES]
     caption = (
-        "The panels of the papers' figures on learning: training records, rounds or epochs, and "
-        "trials of this run, beside the paper's. A panel without numbers was not run."
+        "The panels of the papers' figures on learning, and those announced: training records, "
+        "rounds or epochs, and trials of this run, beside the paper's. A panel without numbers was "
+        "not run."
     )
     note = (
         "Of records that are released as features or images, those that are released. The "

@@ -53,8 +53,8 @@ def verdicts(results: Results) -> Drawn:
         "mvg2018. "
         '"Distance to no data" bounds the total variation between any release and noise around one '
         "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
-        "much from the data. Empty where the mechanism does more than add noise, or the paper "
-        f"states no range of the answers. {_UNDERFLOWN}"
+        "much from the data. Empty where the mechanism does more than add noise, the noise is "
+        f"one-sided, or the paper states no range of the answers. {_UNDERFLOWN}"
     )
     return Drawn(caption, verdict_table(results.rows), note=note)
 

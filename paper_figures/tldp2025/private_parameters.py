@@ -8,7 +8,6 @@ import pandas as pd
 from claims.judged_rows import listed
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
-from paper_figures.clear_words import Place, write_clear
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.over_epsilon import floor_words
 from paper_figures.panel_sizes import missing_words, size_words
@@ -108,15 +107,9 @@ def figure_3(results: Results) -> Drawn:
         "published": "claimed epsilon of a release",
         "exact": "epsilon of all rounds (true: at most this)",
     }
-    figure = score_figure(spread, "F1 of", STATED, beside, guesses.to_dict(), epsilons)
-    drawn = spread[spread["mechanism"].isin(OF_THE_PAPER)]
-    for axis in figure.axes[:: drawn["calibration"].nunique()]:
-        axis.axvline(COMPARABLE_ABOVE, color="black", linewidth=0.8, linestyle="-.", zorder=1)
-        x, _ = axis.transAxes.inverted().transform(axis.transData.transform((COMPARABLE_ABOVE, 0)))
-        sides = ((x + 0.02, "left"), (x - 0.02, "right"), (0.98, "right"))
-        heights = (0.6, 0.75, 0.85, 0.45, 0.3, 0.15)
-        places = [Place(beside, y, side) for y in heights for beside, side in sides]
-        write_clear(axis, f"paper: comparable above {COMPARABLE_ABOVE}", places)
+    words = {COMPARABLE_ABOVE: f"paper: comparable above {COMPARABLE_ABOVE}"}
+    floors = guesses.to_dict()
+    figure = score_figure(spread, "F1 of", STATED, beside, floors, epsilons, words)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
 
 

@@ -90,6 +90,7 @@ def score_figure(
     sizes: Mapping[str, str],
     floors: Mapping[str, float] | None = None,
     epsilons: Mapping[str, str] = EPSILONS,
+    marked: Mapping[float, str] | None = None,
 ) -> plt.Figure:
     """F1 over epsilon: a row of panels for each data set, a column for each calibration.
 
@@ -100,6 +101,7 @@ def score_figure(
         stated: The paper's scores by title of the row and by what they are for. They stand as stars
             in the panel as published.
         sizes, floors, epsilons: As in `draw_spread`, by title of the row.
+        marked: Epsilons with a line in the panels as published, and words for it.
     """
     shown = _by_panel(spread)
     figure = draw_spread(shown, label, floors, sizes, epsilons, floor_title="a guess")
@@ -108,7 +110,7 @@ def score_figure(
     labels = [axis.get_xlabel() for axis in figure.axes[-columns:]]
     lowest = figure.axes[-columns:]
     for row, title in enumerate(rows):
-        _mark(figure.axes[row * columns], stated.get(title, {}))
+        _mark(figure.axes[row * columns], stated.get(title, {}), marked or {})
         for column, axis in enumerate(figure.axes[row * columns : (row + 1) * columns]):
             if axis.containers:
                 lowest[column] = axis
@@ -135,9 +137,14 @@ def _by_panel(spread: pd.DataFrame) -> pd.DataFrame:
     return shown.assign(dataset=panels)
 
 
-def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
-    """The paper's scores: on a line below the epsilon that it states, or at the right end."""
+def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
+    """The paper's scores: on a line below the epsilon that it states, or at the right end.
+
+    And lines at the epsilons that are marked, with their words.
+    """
     ends = []
+    for epsilon in marked:
+        axis.axvline(epsilon, color="black", linewidth=0.8, linestyle="-.", zorder=1)
     for words, (score, below) in stated.items():
         axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
         text = f"paper, {words}: {score:g}"
@@ -161,8 +168,13 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated]) -> None:
         else:
             sides = (Place(x + 0.02, y, "left"), Place(0.98, y))
         heights = ((0.02, "bottom"), (-0.03, "top"), (0.08, "bottom"), (-0.1, "top"))
-        places = [side._replace(y=y + up, va=va) for up, va in heights for side in sides]
+        places = [side._replace(y=y + up, va=va) for side in sides for up, va in heights]
         write_clear(axis, text, places)
+    for epsilon, text in marked.items():
+        x, _ = axis.transAxes.inverted().transform(axis.transData.transform((epsilon, 0)))
+        sides = ((x + 0.02, "left"), (x - 0.02, "right"), (0.98, "right"))
+        heights = (0.6, 0.7, 0.85, 0.45, 0.3, 0.15, 0.02)
+        write_clear(axis, text, [Place(at, y, side) for y in heights for at, side in sides])
 
 
 def at_equal_privacy(

@@ -22,7 +22,7 @@ def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.nd
         column = int(np.argmin(varies))
         raise ValueError(f"column {column} has one value only and cannot be scaled onto [-1, 1]")
     # In place: the records of a study may fill gigabytes.
-    scaled = values - low
+    scaled = np.subtract(values, low, dtype=float)
     scaled *= 2
     scaled /= np.where(varies, high - low, 1)
     scaled -= 1

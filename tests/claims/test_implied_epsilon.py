@@ -102,7 +102,8 @@ def test_a_stated_number_in_words():
     }
     both = StatedNumber(implied={"exact": implied, "published": implied}, **stated)
     assert str(both) == (
-        "Laplace, F1 0.9: 2 [1, 3] as published and 2 [1, 3] at equal true privacy (paper: below 1)"
+        "Laplace, F1 0.9: 2 [1, 3] as published and 2 [1, 3] at equal true privacy (paper: below "
+        "1; a study)"
     )
     one = StatedNumber(implied={"published": implied}, **stated)
-    assert str(one) == "Laplace, F1 0.9: 2 [1, 3] as published (paper: below 1)"
+    assert str(one) == "Laplace, F1 0.9: 2 [1, 3] as published (paper: below 1; a study)"

@@ -170,7 +170,7 @@ BOX = NEW_YORK.model_dump()
         (
             "studies.count_query.map_epsilons",
             {"default": [7]},
-            "studies.count_query.map_epsilons.default must be among its epsilons, ",
+            "map_epsilons.default must be among the epsilons that are run there, ",
         ),
         (
             "studies.count_query.boxes",
