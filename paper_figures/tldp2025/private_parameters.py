@@ -107,7 +107,7 @@ def figure_3(results: Results) -> Drawn:
         "published": "claimed epsilon of a release",
         "exact": "epsilon of all rounds (true: at most this)",
     }
-    words = {COMPARABLE_ABOVE: f"paper: comparable above {COMPARABLE_ABOVE}"}
+    words = {COMPARABLE_ABOVE: f"paper: comparable\nabove {COMPARABLE_ABOVE}"}
     floors = guesses.to_dict()
     figure = score_figure(spread, "F1 of", STATED, beside, floors, epsilons, words)
     return Drawn(caption, spread.merge(spent, on=_KEYS, how="left"), figure, note)
