@@ -61,9 +61,12 @@ def test_a_panel_names_the_curves_that_only_the_other_one_has():
 
 @pytest.mark.parametrize(("score", "height"), [(0.6, 0.02), (0.05, 0.6)])
 def test_the_names_of_missing_curves_hide_no_curve(score, height):
-    cell = {"dataset": "mnist", "mean": score, "min": score}
     # A bar at the left end keeps the axis of an accuracy.
-    cells = [cell | {"epsilon": 1.0, "max": 0.9}, cell | {"epsilon": 10.0, "max": score}]
+    ends = ((1.0, 0.0, 0.9), (10.0, score, score))
+    cells = [
+        {"dataset": "mnist", "mean": score, "epsilon": epsilon, "min": low, "max": high}
+        for epsilon, low, high in ends
+    ]
     names = {"published": ("mvg", "imgm", "gaussian"), "exact": ("mvg", "imgm")}
     rows = [
         cell | {"calibration": calibration, "mechanism": name}
