@@ -1,0 +1,281 @@
+"""Compare two revisions by what they measure and what they have committed.
+
+python tests/compare_revisions.py BEFORE AFTER [--configs quick tiny] [--work FOLDER]
+
+Both revisions are checked out into FOLDER, and each runs the configs from nothing, so that code
+that measures is compared by its measurements. Then these are compared, by value and to the last
+bit:
+
+- the rows of every fresh run, cell by cell, without seconds and memory;
+- the committed study tables, cell by cell;
+- the committed ledger, claim by claim;
+- the committed data of figures and tables, and the certificates, file by file.
+
+The report names what only one side has and what differs, with the first difference. The exit
+status is 1 if anything differs. A run that is finished in FOLDER is not repeated.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+CELL = ["study", "dataset", "mechanism", "calibration"]
+# What a row found. All other columns say where it was found.
+FOUND = ("value", "status", "seed", "message", "paper", "data_source")
+# Columns of a row's finding that are compared; a message is words, and is compared apart.
+NUMBERS = ["value", "status", "seed"]
+
+
+@dataclass
+class Report:
+    """What a comparison of one kind of thing found, by name.
+
+    Args:
+        title: What was compared.
+        equal: How many are equal.
+        before, after: Those that only one side has.
+        changed: Those that differ, with the first difference in words.
+        reworded: Those whose numbers are equal and whose messages differ.
+    """
+
+    title: str
+    equal: int = 0
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    changed: dict[str, str] = field(default_factory=dict)
+    reworded: list[str] = field(default_factory=list)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two sides differ in anything but words."""
+        return bool(self.before or self.after or self.changed)
+
+    def lines(self) -> Iterator[str]:
+        """The report as text."""
+        yield (
+            f"{self.title}: {self.equal} equal, {len(self.changed)} changed, "
+            f"{len(self.before)} only before, {len(self.after)} only after, "
+            f"{len(self.reworded)} with other messages"
+        )
+        yield from (f"  changed: {name}: {what}" for name, what in self.changed.items())
+        yield from (f"  only before: {name}" for name in self.before)
+        yield from (f"  only after: {name}" for name in self.after)
+        yield from (f"  other message: {name}" for name in self.reworded)
+
+
+def compare_tables(title: str, before: Path, after: Path) -> Report:
+    """Compare the study tables in two folders, cell by cell.
+
+    Args:
+        title: What they are.
+        before, after: Folders with `<study>.parquet` and `<study>.maps.parquet`.
+    """
+    report = Report(title)
+    sides = _cells_in(before), _cells_in(after)
+    for cell in _paired(report, *sides):
+        old, new = (side[cell] for side in sides)
+        keys = [name for name in old if name not in FOUND]
+        if difference := _first_difference(old, new, keys):
+            report.changed[cell] = difference
+            continue
+        report.equal += 1
+        if not _sorted(old, keys)["message"].equals(_sorted(new, keys)["message"]):
+            report.reworded.append(cell)
+    return report
+
+
+def compare_ledgers(before: Path, after: Path) -> Report:
+    """Compare two files claims.csv, claim by claim."""
+    report = Report("claims")
+    sides = [
+        pd.read_csv(path, dtype=str, keep_default_na=False).set_index("claim").to_dict("index")
+        for path in (before, after)
+    ]
+    for claim in _paired(report, *sides):
+        old, new = (side[claim] for side in sides)
+        if old == new:
+            report.equal += 1
+            continue
+        column = next(name for name in {**old, **new} if old.get(name) != new.get(name))
+        report.changed[claim] = f"{column}: {old.get(column)!r} -> {new.get(column)!r}"
+    return report
+
+
+def compare_files(title: str, before: Path, after: Path, pattern: str) -> Report:
+    """Compare text files by their lines; those of JSON by what they hold."""
+    report = Report(title)
+    sides = [
+        {str(path.relative_to(folder)): path for path in sorted(folder.rglob(pattern))}
+        for folder in (before, after)
+    ]
+    for name in _paired(report, *sides):
+        old, new = (_lines(side[name]) for side in sides)
+        if old == new:
+            report.equal += 1
+            continue
+        number = next(
+            (i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
+            min(len(old), len(new)),
+        )
+        was, now = (lines[number] if number < len(lines) else "" for lines in (old, new))
+        report.changed[name] = f"line {number + 1}: {was[:120]!r} -> {now[:120]!r}"
+    return report
+
+
+def _lines(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        text = json.dumps(json.loads(text), indent=1, sort_keys=True)
+    return text.splitlines()
+
+
+def _paired(report: Report, before: dict, after: dict) -> list[str]:
+    """The names that both sides have; those of one side go into the report."""
+    report.before = [name for name in before if name not in after]
+    report.after = [name for name in after if name not in before]
+    return [name for name in before if name in after]
+
+
+def _cells_in(folder: Path) -> dict[str, pd.DataFrame]:
+    """The rows of every cell, without seconds and memory, by its names joined with slashes."""
+    cells = {}
+    for path in sorted(folder.glob("*.parquet")):
+        if ".timings." not in path.name:
+            kind = " (maps)" if ".maps." in path.name else ""
+            # In the order of the file: no row is dropped, and none is taken for another.
+            for names, rows in pd.read_parquet(path).groupby(CELL, sort=False):
+                cells["/".join(names) + kind] = rows
+    return cells
+
+
+def _first_difference(old: pd.DataFrame, new: pd.DataFrame, keys: list[str]) -> str:
+    """How the rows of a cell differ, in words; nothing where they are equal."""
+    if list(old) != list(new):
+        return f"columns {sorted(set(old) ^ set(new))}"
+    if len(old) != len(new):
+        return f"{len(old)} rows -> {len(new)} rows{_first_unmatched(old, new, keys)}"
+    old, new = _sorted(old, keys), _sorted(new, keys)
+    if not old[keys].equals(new[keys]):
+        return f"other rows{_first_unmatched(old, new, keys)}"
+    same = (old[NUMBERS] == new[NUMBERS]) | (old[NUMBERS].isna() & new[NUMBERS].isna())
+    wrong = ~same.all(axis=1)
+    if not wrong.any():
+        return ""
+    row = int(wrong.to_numpy().argmax())
+    column = next(name for name in NUMBERS if not same.iloc[row][name])
+    was, now = old.iloc[row], new.iloc[row]
+    return (
+        f"{wrong.sum()} of {len(old)} rows, first {was['metric']} at {_where(was, keys)}: "
+        f"{column} {was[column]} -> {now[column]}"
+    )
+
+
+def _first_unmatched(old: pd.DataFrame, new: pd.DataFrame, keys: list[str]) -> str:
+    """The first row that only one side has, by where it was found."""
+    found = old[keys].merge(new[keys], on=keys, how="outer", indicator="side")
+    alone = found[found["side"] != "both"]
+    if alone.empty:
+        return ", some of them twice"
+    row = alone.iloc[0]
+    side = "before" if row["side"] == "left_only" else "after"
+    return f", first only {side}: {row['metric']} at {_where(row, keys)}"
+
+
+def _where(row: pd.Series, keys: list[str]) -> str:
+    return " ".join(
+        f"{key}={row[key]}"
+        for key in keys
+        if key not in (*CELL, "metric") and pd.notna(row[key]) and row[key] != ""
+    )
+
+
+def _sorted(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    return rows.sort_values(keys, kind="stable").reset_index(drop=True)
+
+
+def check_out(revision: str, work: Path) -> Path:
+    """The files of a revision, in a folder of its own below `work`."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--verify", f"{revision}^{{commit}}"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    folder = work / commit
+    if not folder.exists():
+        # Not as a worktree: a run must not find the repository of the tests.
+        partial = work / f"{commit}.partial"
+        partial.mkdir(parents=True, exist_ok=True)
+        archive = subprocess.run(
+            ["git", "archive", commit], cwd=ROOT, capture_output=True, check=True
+        )
+        subprocess.run(["tar", "-x", "-C", str(partial)], input=archive.stdout, check=True)
+        partial.rename(folder)
+    return folder
+
+
+def run_fresh(folder: Path, config: str, cores: int) -> Path:
+    """The study tables of a config, run in a folder in which nothing was measured before."""
+    finished = folder / f"{config}.finished"
+    if not finished.exists():
+        command = [
+            sys.executable, "-m", "snakemake", "results", "--cores", str(cores),
+            "--configfile", f"config/{config}.yaml", "--quiet", "all",
+        ]  # fmt: skip
+        subprocess.run(command, cwd=folder, check=True)
+        finished.touch()
+    return folder / "results" / config / "studies"
+
+
+def compare(before: Path, after: Path, configs: list[str], cores: int = 2) -> list[Report]:
+    """Compare two checkouts.
+
+    Args:
+        before, after: Their folders.
+        configs: The configs to run in both, by name.
+        cores: For each of the runs.
+    """
+    reports = [
+        compare_tables(
+            f"cells of a fresh run of {config}",
+            *(run_fresh(folder, config, cores) for folder in (before, after)),
+        )
+        for config in configs
+    ]
+    old, new = (folder / "results" / "reference" for folder in (before, after))
+    return [
+        *reports,
+        compare_tables("committed cells", old / "studies", new / "studies"),
+        compare_ledgers(old / "claims.csv", new / "claims.csv"),
+        compare_files("data of figures", old / "figures", new / "figures", "*.csv"),
+        compare_files("data of tables", old / "tables", new / "tables", "*.csv"),
+        compare_files("certificates", old / "certificates", new / "certificates", "*.json"),
+    ]
+
+
+def main() -> int:
+    """Print the report; returns 1 if the revisions differ."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("before", help="a revision, such as a commit or a branch")
+    parser.add_argument("after", help="another one")
+    parser.add_argument("--configs", nargs="*", default=["quick", "tiny"])
+    parser.add_argument("--work", type=Path, default=Path("build/compared"))
+    parser.add_argument("--cores", type=int, default=2)
+    options = parser.parse_args()
+    work = options.work.resolve()
+    before, after = (check_out(name, work) for name in (options.before, options.after))
+    reports = compare(before, after, options.configs, options.cores)
+    for report in reports:
+        print("\n".join(report.lines()))
+    return int(any(report.differs for report in reports))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
