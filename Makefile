@@ -2,7 +2,7 @@
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
 .PHONY: help run test test-all check figures site paper certify wheel release lint bench cluster
-.PHONY: soak library-trials pins clean
+.PHONY: soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
@@ -94,9 +94,6 @@ cluster: $(READY) ## a run on a Slurm cluster that it starts
 
 soak: $(READY) ## kills, full disks, hostile files: an hour
 	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'
-
-library-trials: $(READY) ## audit the noise of other libraries (half an hour, needs uv)
-	$(BIN)/python -m library_trials
 
 pins: $(READY) ## pin the newest versions of the packages
 	$(BIN)/python envs/pin.py

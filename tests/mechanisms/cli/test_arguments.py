@@ -146,8 +146,6 @@ def test_a_full_disk_is_not_status_one(both):
         ("runs", "numpy"),
         ("paper_figures", "numpy"),
         ("site_builder", "numpy"),
-        ("library_trials", "numpy"),
-        ("library_trials.compositions", "numpy"),
         ("claims.certificates", "numpy"),
     ],
 )

@@ -1,1 +1,0 @@
-"""Audits of the noise and totals of other libraries, from wheels in separate environments."""
