@@ -30,7 +30,6 @@ from mechanisms.cli.query_arguments import (
     in_options,
     mechanism_of,
 )
-from mechanisms.cli.report_command import add_report_command
 from mechanisms.query.extras import needed
 from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
@@ -51,7 +50,6 @@ def main(arguments: list[str] | None = None, called: str = "python -m mechanisms
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
     parser = _parser(called)
     options = parser.parse_args(arguments)
-    options.arguments = sys.argv[1:] if arguments is None else arguments
     if options.version:
         print(f"matrix-noise-bench {_version()}")
         return 0
@@ -261,7 +259,6 @@ def _parser(called: str) -> argparse.ArgumentParser:
     add_guarantees_command(commands, common)
     add_audit_command(commands, common)
     add_new_command(commands)
-    add_report_command(commands)
     return parser
 
 

@@ -75,9 +75,7 @@ def _outside_mechanism(name: str) -> type[Mechanism]:
     except LoadError as error:
         raise UnknownMechanism(f"cannot load mechanism {name!r}: {error}") from error
     if inspect.isfunction(found):
-        raise TypeError(
-            f"{name} is a function: `audit` takes it with --pair in place of a shape, and `report`"
-        )
+        raise TypeError(f"{name} is a function: `audit` takes it with --pair in place of a shape")
     if not _is_mechanism(found) or found.guarantee not in GUARANTEES:
         raise TypeError(f"{name} must be a Mechanism with a key and a guarantee in {GUARANTEES}")
     return found

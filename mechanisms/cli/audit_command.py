@@ -15,8 +15,8 @@ from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audi
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import add_shape_and_sensitivities, audited_mechanism_of
-from mechanisms.report.pairs_audit import chosen_pairs
 from mechanisms.verification.audit_statistics import familywise_confidence
+from mechanisms.verification.neighbours import chosen_pairs
 from mechanisms.verification.verification import REFUTED, claimed_delta
 
 DEFAULT_SAMPLES = 10_000

@@ -10,10 +10,9 @@ import json
 import os
 import pickle
 import select
-import signal
 import subprocess
 import sys
-from typing import IO, Any, Self
+from typing import Any
 
 from mechanisms.base.registry import all_mechanisms
 
@@ -34,35 +33,16 @@ class TooSlow(NoAnswer):
 
 
 class LimitedProcess:
-    """A context manager that ends its process, and with it all that this has started.
+    """A child process, started by the first question.
 
     Args:
         function: module:function of (shared, question), which returns what JSON can hold.
         shared: The same for all questions; it is pickled once for each process.
-        memory: Largest address space of the process, bytes; None for no limit.
-        output: An open file for all that the function prints; None for the standard error.
-        alone: Whether the process has a group of its own, which is killed with it. A process that
-            starts limited ones itself must, and these must not.
     """
 
-    def __init__(
-        self,
-        function: str,
-        shared: object,
-        *,
-        memory: int | None = None,
-        output: IO | None = None,
-        alone: bool = False,
-    ) -> None:
-        self._messages = (sys.path, (*function.split(":"), shared, memory))
-        self._output, self._alone = output, alone
+    def __init__(self, function: str, shared: object) -> None:
+        self._messages = (sys.path, (*function.split(":"), shared))
         self._process: subprocess.Popen | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.end()
 
     def ask(self, question: object, seconds: float) -> Any:
         """The function's answer; raises `NoAnswer` where the process is killed or ends."""
@@ -86,10 +66,8 @@ class LimitedProcess:
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._output,
             # Small matrices, for which more threads mostly wait for each other.
             env={"OMP_NUM_THREADS": "1", **os.environ},
-            process_group=0 if self._alone else None,
         )
         for message in self._messages:
             pickle.dump(message, self._process.stdin)
@@ -107,9 +85,6 @@ class LimitedProcess:
         """Kill the process, if there is one."""
         if self._process is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            if self._alone:
-                os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -124,11 +99,7 @@ def serve() -> None:
     # What the function prints must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    module, name, shared, memory = pickle.load(sys.stdin.buffer)
-    if memory is not None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    module, name, shared = pickle.load(sys.stdin.buffer)
     function = getattr(importlib.import_module(module), name)
     # Imports all mechanisms, so that no time limit counts it.
     all_mechanisms()

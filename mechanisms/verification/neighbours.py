@@ -1,7 +1,7 @@
 """Values that a query allows, and the changes that one person can make to them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from mechanisms.verification.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COV
 
 # Steps back to rest of a value that is not allowed.
 HALVINGS = 12
+# Releases by which pairs are chosen, and the most pairs.
+LOOK, PAIRS = 32, 6
 
 
 def resting_value(query: Query) -> np.ndarray | None:
@@ -269,3 +271,24 @@ def pair_that_differs(
         if is_allowed(first, query) and is_allowed(first + change, query):
             return first, first + change
     return None
+
+
+def chosen_pairs(release: Callable, query: Query) -> list[tuple[str, tuple]]:
+    """Up to `PAIRS` pairs of values that the query allows, with their names.
+
+    Args:
+        release: A function (value, rng) whose answers show where its noise is least.
+    """
+    rest = resting_value(query)
+    if rest is None:
+        return []
+    rng = np.random.default_rng(0)
+    looks = [np.asarray(release(rest.copy(), rng), float) for _ in range(LOOK)]
+    noise = np.array([look - rest for look in looks if look.shape == rest.shape])
+    if len(noise) < LOOK:
+        noise = rng.standard_normal((LOOK, *query.shape))
+    found = (
+        (name, pair_that_differs(query, change, rest))
+        for name, change in changes(query, noise, rng)
+    )
+    return [(name, pair) for name, pair in found if pair is not None][:PAIRS]
