@@ -35,7 +35,6 @@ _HOMES = {
     "UnknownMechanism": "mechanisms.base.registry",
     "Unsupported": "mechanisms.query.query",
     "all_mechanisms": "mechanisms.base.registry",
-    "check_sensitivity": "mechanisms.verification.stated_sensitivity",
     "compare": "mechanisms.comparison.advisor",
     "compose": "mechanisms.plans.plan",
     "distance_to_no_data": "mechanisms.comparison.no_data",

@@ -21,9 +21,7 @@ from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
 from mechanisms.cli.compose_command import add_compose_command
-from mechanisms.cli.guarantees_command import add_guarantees_command
 from mechanisms.cli.limit_command import add_limit_command
-from mechanisms.cli.new_command import add_new_command
 from mechanisms.cli.query_arguments import (
     add_key,
     add_query_arguments,
@@ -256,9 +254,7 @@ def _parser(called: str) -> argparse.ArgumentParser:
     add_compare_command(commands, common)
     add_limit_command(commands, common)
     add_compose_command(commands, common)
-    add_guarantees_command(commands, common)
     add_audit_command(commands, common)
-    add_new_command(commands)
     return parser
 
 

@@ -1,6 +1,7 @@
 """Each template is a working example: loaded as it stands, and put through its contract."""
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from claims.claim import Claim
-from claims.judges import CannotJudge
-from claims.verdicts import CONFIRMED, CONTRADICTED
+from claims.claim import Claim, all_claims
+from claims.judges import CannotJudge, all_judges
+from claims.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.verification.verification import verify
 from runs.results import Results
@@ -133,3 +134,13 @@ def test_the_claim_is_judged_from_the_study():
         module.coins_error(Results(run_study("laplace")), **given)
     drawn = module.coins_table(results)
     assert drawn.data["mechanism"].tolist() == ["gaussian"]
+
+
+def test_the_claim_without_a_judge_is_not_run(tmp_path, monkeypatch):
+    home = tmp_path / "my_paper2026"
+    home.mkdir()
+    shutil.copy2(TEMPLATES / "claim_without_judge.yaml", home / "claims.yaml")
+    monkeypatch.setattr("claims.claim.HOMES", tmp_path)
+    (claim,) = all_claims()
+    assert (claim.id, claim.paper) == ("my-claim", "my_paper2026")
+    assert all_judges()[claim.rule].decide(None, claim.arguments).verdict == NOT_RUN

@@ -6,10 +6,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mechanisms.base.secure_bits import SecureBits, secure_generator
 from mechanisms.query.query import Query
 
-SECURE = "secure"
 # Relative size of rounding errors in sums and norms of a value.
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 # The generator that was last used, and in which process.
@@ -39,8 +37,6 @@ def named_in_errors(key: str) -> Iterator[None]:
 def generator(rng) -> np.random.Generator:
     """A Generator from all that `numpy.random.default_rng` takes, None and whole numbers included.
 
-    "secure" is the operating system's generator, see mechanisms/base/secure_bits.py.
-
     Raises:
         TypeError, ValueError: Anything else; the message names it.
         RuntimeError: The generator released last before this process was forked: both processes
@@ -51,20 +47,18 @@ def generator(rng) -> np.random.Generator:
         # One comparison, as this is done for every release: other generators are not remembered.
         if rng is not _last[0]:
             _last = rng, os.getpid()
-        elif _last[1] != os.getpid() and not isinstance(rng.bit_generator, SecureBits):
+        elif _last[1] != os.getpid():
             raise RuntimeError(
                 f"this generator released in process {_last[1]}, of which this one is a fork: "
                 "both would draw the same noise; make a generator in every process, for example "
                 "of numpy.random.SeedSequence(seed).spawn(n)"
             )
         return rng
-    if isinstance(rng, str) and rng == SECURE:
-        return secure_generator()
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"rng must be a numpy.random.Generator, a seed >= 0, {SECURE!r} or None, got {rng!r}"
+            f"rng must be a numpy.random.Generator, a seed >= 0 or None, got {rng!r}"
         ) from None
 
 

@@ -200,10 +200,9 @@ class Mechanism(ABC):
         Args:
             value: A float32 or float64 array, whose precision the answer keeps, or an array of
                 integers, whose answer is float64.
-            rng: Anything that `numpy.random.default_rng` takes, or "secure" for the generator of
-                the operating system, which is cryptographic and takes about a microsecond for a
-                number. The same number gives the same noise every time, so that the difference of
-                two such answers is the difference of the values.
+            rng: Anything that `numpy.random.default_rng` takes. The same number gives the same
+                noise every time, so that the difference of two such answers is the difference of
+                the values.
 
         Raises:
             TypeError, ValueError: As `mechanisms.base.guard.checked_value` and `generator` do.

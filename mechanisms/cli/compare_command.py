@@ -303,7 +303,7 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
                 f'query, budget, "{calibration}"{asked})',
             ]
-    return "\n".join([*lines, 'released = mechanism.release(answer, "secure")'])
+    return "\n".join([*lines, "released = mechanism.release(answer, np.random.default_rng())"])
 
 
 def tell(line: str) -> None:

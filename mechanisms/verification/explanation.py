@@ -15,8 +15,8 @@ from mechanisms.verification.verification import (
 # What no verdict covers; SHARP_EDGES.md says more.
 _BEYOND = [
     "  randomness   the verdict takes the noise to be random. Numpy's generators are not",
-    "               cryptographic: from the state of one its noise can be computed, so use",
-    '               rng="secure" for real data',
+    "               cryptographic: from the state of one its noise can be computed, so release",
+    "               real data with a library of secure noise",
     "  precision    the verdict is about real numbers. Unless the noise is whole, the last bits",
     "               of a float64 can reveal more; audit --score bits looks at them",
 ]
