@@ -75,14 +75,11 @@ wheel: $(READY) ## the package mechanisms, in dist/
 		'from setuptools.build_meta import build_wheel; build_wheel("../../dist")'
 
 # What is published by hand: nothing leaves this machine. Built again, it has the same bytes.
-release: $(READY) ## wheel, crate, site, paper and notes, in dist/
+release: $(READY) ## wheel and site, in dist/
 	rm -rf dist && mkdir dist
-	$(BIN)/python -m site_builder.citations > dist/notes.md
 	$(MAKE) wheel
-	$(BIN)/python -m runs crate $(RUN) --out dist/$(RUN)-crate.zip
 	$(BIN)/python -m site_builder build $(RUN) --out dist/packed/site
-	$(BIN)/python -m site_builder paper $(RUN) --out dist/paper.pdf
-	$(BIN)/python -c 'from pathlib import Path; from runs.archive import write_zip; \
+	$(BIN)/python -c 'from pathlib import Path; from site_builder.archive import write_zip; \
 		write_zip(Path("dist/packed"), Path("dist/site.zip"))'
 	rm -r dist/packed
 

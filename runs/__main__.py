@@ -1,4 +1,4 @@
-"""Command line without Snakemake: check and estimate a config, run one cell, check a run.
+"""Command line without Snakemake: check a config, run one cell, check a run.
 
 python -m runs list
     List the studies with their data sets.
@@ -7,16 +7,10 @@ python -m runs check CONFIG
 python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
     Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
-python -m runs crate RUN --out FILE.zip
-    Pack a finished run, its config and its code as an RO-Crate, in which `check` works too.
-python -m runs estimate CONFIG
-    Estimate the cells, core-hours and memory of a config from the times of the reference run.
 python -m runs start [--config CONFIG] [--cores N]
     Run a config with Snakemake: a line of progress, and what was found.
 python -m runs run STUDY --dataset D --mechanism M
     Run one cell of a config.
-python -m runs doctor
-    What this machine has of what the suite can use, and what to do where something is missing.
 python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
     Remove the results of cells, so that the next run measures them again.
 """
@@ -43,9 +37,6 @@ from runs.batches import batches_of, cells_to_run
 from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
-from runs.crate import write_crate
-from runs.doctor import findings
-from runs.estimate import estimates, measured_cells, report
 from runs.frames import frame_of
 from runs.redo import Wanted, redo
 from runs.result_table import CELL, DamagedTable, read_file
@@ -109,7 +100,7 @@ def _check_run(options) -> int:
             f"there is no config file {run!r} and no run {RESULTS / run}; {hint}"
             f"{runs_with_results(known)}"
         )
-    config = read_config(_config_of(run))
+    config = read_config(Path("config", f"{run}.yaml"))
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     stored = rerun.cells_with_values(run, config, options.seconds)
     cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
@@ -124,22 +115,6 @@ def _check_run(options) -> int:
     if wrong:
         print(f"{wrong} of {len(cells)} cells lie outside the tolerances of their studies")
     return int(wrong > 0)
-
-
-def _config_of(run: str) -> Path:
-    """The config of a run: the file of its name in config/."""
-    return Path("config", f"{run}.yaml")
-
-
-def _crate(options) -> int:
-    write_crate(options.name, options.out)
-    return 0
-
-
-def _estimate(options) -> int:
-    config, before = read_config(options.config), read_config(_config_of(REFERENCE))
-    print(report(estimates(config, measured_cells(REFERENCE, before), before), REFERENCE))
-    return 0
 
 
 def _list(options) -> int:
@@ -169,12 +144,6 @@ def _run(options) -> int:
     print(cell_table(frame, study))
     print(f"rows, seconds and memory in {path}")
     return 0
-
-
-def _doctor(options) -> int:
-    found = list(findings(Path(options.folder)))
-    print("\n".join(map(str, found)))
-    return int(any(each.needed and each.to_do for each in found))
 
 
 def _redo(options) -> int:
@@ -268,22 +237,10 @@ def _parser() -> reading.Parser:
         help="only cells of a run that took at most so many seconds there",
     )
     check.set_defaults(run=_check)
-    crate = reading.add_command(commands, "crate", "pack a finished run for others, as an RO-Crate")
-    crate.add_argument("name", metavar="run", help="a folder of results/")
-    crate.add_argument("--out", type=reading.new_file, required=True, metavar="FILE.zip")
-    crate.set_defaults(run=_crate)
-    estimate = reading.add_command(
-        commands, "estimate", "estimate the cells, core-hours and memory of a config"
-    )
-    estimate.add_argument("config", help="a YAML file")
-    estimate.set_defaults(run=_estimate)
     starting = reading.add_command(commands, "start", "run a config with Snakemake")
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", type=_cores, default="all", help="default: all")
     starting.set_defaults(run=lambda options: start(options.config, options.cores))
-    doctor = reading.add_command(commands, "doctor", "say what is missing on this machine")
-    doctor.add_argument("--folder", default="data", help="data folder (default: data)")
-    doctor.set_defaults(run=_doctor)
     run = reading.add_command(commands, "run", "run one cell, without Snakemake")
     run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")

@@ -1,17 +1,11 @@
-"""The publications of CITATION.cff: in words, as addresses, as BibTeX and for archives.
+"""The publications of CITATION.cff: in words, as addresses, as BibTeX and for archives."""
 
-``python -m site_builder.citations`` prints what the changelog says of a release.
-"""
-
-import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-
-from mechanisms.query.words import in_one_line
 
 CITATION = Path("CITATION.cff")
 _KINDS = {"conference-paper": "inproceedings", "article": "article", "software": "misc"}
@@ -53,23 +47,6 @@ def suite() -> Reference:
 def repository() -> str | None:
     """The address of the repository, None before a release has stated one."""
     return _cited().get("repository-code")
-
-
-def release_notes() -> str:
-    """The newest entry of the changelog.
-
-    Raises:
-        ValueError: Another file states another version or date.
-    """
-    cited, version = _cited(), _project()["version"]
-    _, newest, *_ = Path("CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
-    title, stated = newest.splitlines()[0], f"{cited['version']} ({cited['date-released']})"
-    if title != stated or version != cited["version"]:
-        raise ValueError(
-            f"CHANGELOG.md has {title}, CITATION.cff {stated} and pyproject.toml {version}: "
-            "a release has one version and its date"
-        )
-    return f"# {newest.strip()}"
 
 
 def for_archives() -> dict[str, dict]:
@@ -168,10 +145,3 @@ def _bibtex_author(entry: Mapping) -> str:
     if name.endswith(" et al."):
         return f"{name.removesuffix(' et al.')} and others"
     return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"
-
-
-if __name__ == "__main__":
-    try:
-        print(release_notes())
-    except ValueError as error:
-        sys.exit(in_one_line(error))

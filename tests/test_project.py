@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from runs.config import read_config
-from site_builder.citations import release_notes
 from site_builder.readme import generated_blocks, generated_pages, replaced
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,24 +69,6 @@ def test_every_file_that_the_readme_links_to_exists():
     assert links
     missing = [link for link in links if not (ROOT / link).exists()]
     assert not missing
-
-
-def test_a_release_has_one_version_and_its_date(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("CITATION.cff").write_text("version: 1.2.0\ndate-released: 2030-01-31\n")
-    Path("pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
-    Path("CHANGELOG.md").write_text("# Log\n\n## 1.2.0 (2030-01-31)\n\n- New.\n\n## 1.1.0\n")
-    assert release_notes() == "# 1.2.0 (2030-01-31)\n\n- New."
-    for file, old, new in (
-        ("CHANGELOG.md", "2030-01-31", "not released"),
-        ("CITATION.cff", "2030-01-31", "2030-02-01"),
-        ("pyproject.toml", "1.2.0", "1.1.0"),
-    ):
-        text = Path(file).read_text()
-        Path(file).write_text(text.replace(old, new))
-        with pytest.raises(ValueError, match="a release has one version and its date"):
-            release_notes()
-        Path(file).write_text(text)
 
 
 def test_actions_are_pinned_by_their_contents():

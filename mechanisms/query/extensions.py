@@ -29,6 +29,6 @@ def leave_out(name: str, why: str) -> None:
         print(f"warning: {name} is left out: {why}", file=sys.stderr)
 
 
-def left_out(package: str = "") -> dict[str, str]:
+def left_out(package: str) -> dict[str, str]:
     """The modules that were left out so far, with the reason, below a package."""
     return {name: why for name, why in _left_out.items() if name.startswith(package)}

@@ -1,14 +1,7 @@
 """Cells of a finished run computed again: what agrees, what does not, what the command says."""
 
 import dataclasses
-import hashlib
-import json
 import math
-import os
-import platform
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +14,6 @@ from runs.config import read_config
 from runs.frames import read_frame
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
 from runs.result_table import BASE, write_table
-from runs.started import record_start
 from runs.store import read_cell
 from studies.base.settings import ConfigError
 
@@ -170,13 +162,11 @@ def test_a_changed_number_of_a_run_is_found(finished, monkeypatch, capsys):
 @pytest.mark.parametrize("name", ["noise_only.parquet", "noise_only.timings.parquet"])
 def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, capsys, name):
     monkeypatch.chdir(finished)
-    monkeypatch.setattr("runs.__main__.REFERENCE", "small")
     path = finished / "results/small/studies" / name
     kept = path.read_bytes()
     path.write_bytes(kept[:-9])
-    command = ["estimate", "config/small.yaml"] if "timings" in name else ["check", "small"]
     try:
-        assert main(command) == 1
+        assert main(["check", "small", "--seconds", "60"]) == 1
     finally:
         path.write_bytes(kept)
     (line,) = capsys.readouterr().err.splitlines()
@@ -204,53 +194,3 @@ def test_what_is_for_a_run_is_refused_with_a_config(finished, monkeypatch, capsy
         f"error: {option} is for a run, such as reference, and config/small.yaml is a config; "
         f"leave {option} out\n"
     )
-
-
-def test_a_crate_is_enough_to_compute_cells_again(
-    finished, new_project, tmp_path, monkeypatch, capsys
-):
-    """The code that runs is that of the crate; there is no tree or git beside it."""
-    folder = new_project(tmp_path / "project").folder
-    shutil.copytree(finished, folder, dirs_exist_ok=True)
-    shutil.copy2(ROOT / ".gitignore", folder)
-    monkeypatch.chdir(folder)
-    command = ["crate", "small", "--out", str(tmp_path / "small.zip")]
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init", "--quiet"], check=True)
-    assert main(command) == 2
-    assert "the tree has changes: commit them first" in capsys.readouterr().err
-    subprocess.run([*git, "add", "."], check=True)
-    subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
-    record_start(Path("results/small"))
-    assert main(command) == 0
-    for path in (path for path in folder.rglob("*") if path.is_file()):
-        path.chmod(path.stat().st_mode & 0o700)
-        os.utime(path, (1e9, 1e9))
-    assert main([*command[:-1], str(tmp_path / "again.zip")]) == 0
-    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "small.zip").read_bytes()
-    crate = tmp_path / "crate"
-    shutil.unpack_archive(tmp_path / "small.zip", crate)
-    assert not (crate / "results/small/cells").exists()
-    entities = json.loads((crate / "ro-crate-metadata.json").read_text())["@graph"]
-    graph = {each["@id"]: each for each in entities}
-    assert len(graph) == len(entities)
-    for part in graph["./"]["hasPart"]:
-        entity = graph[part["@id"]]
-        if "sha256" in entity:
-            assert (
-                hashlib.sha256((crate / part["@id"]).read_bytes()).hexdigest() == entity["sha256"]
-            )
-        else:
-            assert (crate / part["@id"]).is_dir()
-    assert {"@id": "results/small/studies/noise_only.parquet"} in graph["#run"]["result"]
-    assert {"@id": "results/small/started.json"} in graph["#run"]["result"]
-    packed = graph["Snakefile"]["version"]
-    assert graph["#run"]["description"] == (
-        f"Code and Python at its starts: not recorded, then commit {packed}, "
-        f"Python {platform.python_version()}; its packages are in started.json."
-    )
-    check = [sys.executable, "-m", "runs", "check", "small", "--seed", "7", "--seconds", "60"]
-    ended = subprocess.run(check, cwd=crate, capture_output=True, text=True, check=True)
-    assert "small: 1 of 1 cells again, --seed 7" in ended.stdout
-    assert "agrees   noise_only/fixed-sensitivity/gaussian--published: " in ended.stdout
-    assert "values, all equal" in ended.stdout

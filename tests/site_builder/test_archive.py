@@ -3,7 +3,7 @@
 import os
 import zipfile
 
-from runs.archive import write_zip
+from site_builder.archive import write_zip
 
 
 def a_folder(folder, names, moment, rights):
