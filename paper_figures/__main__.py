@@ -31,7 +31,6 @@ from claims.ledger_data import ledger_text
 from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
-from paper_figures.suite.ledger_picture import draw_ledger
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
@@ -75,7 +74,6 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "judge":
             with writing(folder):
                 write_ledger(folder)
-                draw_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
         if options.command == "export":
             print(ledger_text(folder))

@@ -10,33 +10,20 @@ learning rate may differ. All mechanisms, and all learning rates, share start an
 The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
 (0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its
 accountant assumes.
-
-Canary: an adversary knows all gradients of a step except one of norm C, and tests by the likelihood
-ratio whether that one is in the sum. At the budget of one step by eq. (16), without sampling, the
-claim bounds the true positive rate by e^epsilon times the false positive rate plus delta.
-
-One-run audit, for data sets in `canaries`: that many extra records with gradients of norm C are
-each included by the toss of a coin, and the run itself shows how many tosses an adversary guesses
-(learning/training/one_run.py). They are part of the training: its accuracies are then those of the
-audited run.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from pydantic import Field
 
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.records.labelled import Split
 from learning.training.clipping import Clipping
-from mechanisms import Mechanism
 from paper_figures.r1smg2024.numbers import CLIPPING_NORM
 from studies.base import (
     EPOCH,
-    SCORE,
     ByDataset,
     Case,
     Coordinate,
@@ -65,15 +52,10 @@ from studies.descent import (
     schedule_values,
 )
 
-FALSE_POSITIVE_RATE = Coordinate(
-    "false_positive_rate", float, "nominal rate that sets the threshold of the canary's test"
-)
 LEARNING_RATE = Coordinate(
     "learning_rate", float, "step size on the mean gradient, > 0", choice="Learning rate"
 )
 CLIPPING = Clipping(bound=CLIPPING_NORM)
-# False positive rates at which the canary is tested.
-CANARY_RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
 
 
 class DpsgdSettings(TrainingSettings):
@@ -92,20 +74,11 @@ class DpsgdSettings(TrainingSettings):
         description="learning rate of training without privacy, which does not clip, in place of "
         "`learning_rates`",
     )
-    canary_samples: Count = Field(400_000, description="releases with and without the canary")
-    canaries: ByDataset[Count] = Field(
-        {}, description="canaries of the one-run audit; no audit by default"
-    )
 
     def check(self) -> None:
-        """Raise Disallowed unless slack < delta and every canary can have its own parameter."""
+        """Raise Disallowed unless slack < delta."""
         if self.slack >= self.delta:
             raise Disallowed("slack", f"below delta, {self.delta:g}", self.slack)
-        for dataset, canaries in self.canaries.items():
-            most = TUTORIALS[dataset].size
-            if canaries > most:
-                allowed = f"at most {most}, the number of parameters of the network"
-                raise Disallowed(f"canaries.{dataset}", allowed, canaries)
 
 
 class NoisyGradients(DescentStudy):
@@ -115,39 +88,12 @@ class NoisyGradients(DescentStudy):
     paper = "r1smg2024"
     datasets = {name: labelled.SOURCES[name] for name in TUTORIALS}
     Settings = DpsgdSettings
-    coordinates = (LEARNING_RATE, EPOCH, FALSE_POSITIVE_RATE)
-    slow_imports = (*DescentStudy.slow_imports, "learning.training.one_run")
+    coordinates = (LEARNING_RATE, EPOCH)
     metrics = (
         *SPENT,
         *STEP_BUDGET,
         *LEARNT,
         RANKED_ACCURACY,
-        Metric(
-            "canary_false_positive_rate",
-            "share of releases without the canary above the threshold",
-            tolerance=SCORE,
-        ),
-        Metric(
-            "canary_true_positive_rate",
-            "share of releases with the canary above the threshold",
-            tolerance=SCORE,
-        ),
-        Metric(
-            "one_run_epsilon_lower",
-            "lower bound on the true epsilon of the run at delta, from its canaries; holds with a "
-            "probability of 0.95",
-            tolerance=SCORE,
-        ),
-        Metric("one_run_canaries", "records with a coin in the one-run audit"),
-        Metric(
-            "one_run_guesses",
-            "canaries that were guessed, of the three numbers of guesses tried the one that proves "
-            "most; the bound is that of Steinke et al. 2023 at an error of 0.05 / 3",
-            tolerance=Tolerance(absolute=20.0),
-        ),
-        Metric(
-            "one_run_correct", "correct ones of these guesses", tolerance=Tolerance(absolute=20.0)
-        ),
         Metric(
             "diverged_epoch",
             "epoch, from 1, in which the gradients of a run were no longer finite; the run has no "
@@ -174,7 +120,7 @@ class NoisyGradients(DescentStudy):
         return load_batches(setup, folder, setup.settings.batch)
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, rates of the canary's test, accuracies after every epoch."""
+        """Claimed and true budgets, and accuracies after every epoch."""
         # Accounting and torch take seconds to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan, Diverged
         from learning.training.step_noise import StrongCompositionSteps, step_mechanism
@@ -193,9 +139,6 @@ class NoisyGradients(DescentStudy):
         )
         yield from schedule_values(steps, total, records)
         yield from privacy(mechanism, total, steps)
-        one_step = case.calibrate(query, steps.step_budget(total))
-        seed = case.seed(point, "canary")
-        yield from canary_rates(one_step, settings.canary_samples, seed)
 
         clipping = None if mechanism.guarantee == "none" else CLIPPING
         rates = settings.learning_rates[case.dataset]
@@ -211,61 +154,9 @@ class NoisyGradients(DescentStudy):
             )
             at = {"learning_rate": rate}
             for trial in case.trials:
-                run = (network, problem, plan, mechanism)
                 try:
-                    yield from _accuracies(run, steps.rate, case, point, trial, at)
+                    yield from accuracies(network, problem, plan, mechanism, case, point, trial, at)
                 except Diverged as diverged:
                     # The runs of other learning rates and trials keep their accuracies.
                     seed = seeds_of(case, point, trial).noise
                     yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
-
-
-def _accuracies(
-    run: tuple, rate: float, case: Case, point: Point, trial: int, at: dict
-) -> Iterator[Value]:
-    """Accuracies of one run and, with canaries, what its audit found."""
-    from learning.training.one_run import CanaryAudit
-
-    canaries = case.settings.canaries.get(case.dataset)
-    if canaries is None:
-        yield from accuracies(*run, case, point, trial, at)
-        return
-    network, _, _, mechanism = run
-    audit = CanaryAudit(
-        mechanism=mechanism,
-        clipping=CLIPPING,
-        rate=rate,
-        batch=case.settings.batch,
-        canaries=canaries,
-        size=network.size,
-        seed=case.seed(point, "one-run", trial),
-    )
-    # A checkpoint would lack the scores of the canaries.
-    apart = replace(case, folder=None)
-    yield from accuracies(*run, apart, point, trial, at, release=audit.release)
-    epsilon, found = audit.best(point.delta)
-    for metric, value in (
-        ("one_run_epsilon_lower", epsilon),
-        ("one_run_canaries", found.canaries),
-        ("one_run_guesses", found.guesses),
-        ("one_run_correct", found.correct),
-    ):
-        yield Value(metric, float(value), trial, at, audit.seed)
-
-
-def canary_rates(mechanism: Mechanism, count: int, seed: int) -> Iterator[Value]:
-    """Rates of the likelihood-ratio test on `count` releases; others set its thresholds."""
-    profile = mechanism.profile()
-    if profile is None:
-        return
-    rng, rates = np.random.default_rng(seed), np.array(CANARY_RATES)
-    absent = profile.sample_losses(rng, count, reverse=True)
-    thresholds = np.quantile(absent, 1 - rates, method="higher")
-    for metric, reverse in (
-        ("canary_false_positive_rate", True),
-        ("canary_true_positive_rate", False),
-    ):
-        losses = np.sort(profile.sample_losses(rng, count, reverse=reverse))
-        found = 1 - np.searchsorted(losses, thresholds, side="right") / count
-        for target, rate in zip(rates.tolist(), found, strict=True):
-            yield Value(metric, rate, at={"false_positive_rate": target}, seed=seed)

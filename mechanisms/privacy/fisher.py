@@ -9,9 +9,6 @@ against that one change, any other distribution needs kappa times the variance.
 """
 
 import math
-from collections.abc import Callable
-
-import scipy
 
 GAUSSIAN, LAPLACE = 1.0, 2.0
 # What tables say about a column of kappa.
@@ -19,17 +16,6 @@ MEANING = (
     "kappa is the Fisher information times the variance of i.i.d. noise: in high dimension, such "
     "noise needs at least kappa times the variance of Gaussian noise for the same privacy."
 )
-
-
-def kappa_of_power(power: float) -> float:
-    """Of the generalised Gaussian, with density proportional to exp(-|x|^power), power > 1/2.
-
-    power^2 Gamma(2 - 1/power) Gamma(3/power) / Gamma(1/power)^2. It is 1 at 2 and 2 at 1.
-    """
-    if power <= 0.5:
-        raise ValueError(f"power must be > 1/2 for a finite Fisher information, got {power}")
-    logs = scipy.special.gammaln([2 - 1 / power, 3 / power, 1 / power])
-    return float(power**2 * math.exp(logs[0] + logs[1] - 2 * logs[2]))
 
 
 def kappa_of_gamma_mixture(shape: float) -> float:
@@ -56,42 +42,13 @@ def gamma_mixture_mu(shape: float, theta: float, sensitivity: float) -> float:
 
 
 def laplace_mu(elements: int, sensitivity: float) -> float:
-    """`spread_mu` of Laplace noise of scale 1 in closed form: mu^2 = 2 M (d - 1 + e^-d).
+    """mu of a spread change under Laplace noise of scale 1: mu^2 = 2 M (d - 1 + e^-d).
 
-    d = s / sqrt(M) is the shift of an element. mu tends to s from below as M grows.
+    d = s / sqrt(M) is the shift of an element, and mu^2 the sum of both Kullback-Leibler
+    divergences, as it is for a Gaussian. mu tends to s from below as M grows.
     """
     shift = sensitivity / math.sqrt(elements)
     # The series where the difference would cancel.
     small = shift**2 * (1 - shift / 3 + shift**2 / 12) / 2
     excess = small if shift < 1e-3 else shift + math.expm1(-shift)
     return math.sqrt(2 * elements * excess)
-
-
-def spread_mu(log_density: Callable[[float], float], elements: int, sensitivity: float) -> float:
-    """mu of `elements` losses of one law, each shifted by s / sqrt(elements).
-
-    mu^2 is the sum of both Kullback-Leibler divergences, as it is for a Gaussian, by adaptive
-    quadrature. For many elements it tends to s^2 I.
-
-    Args:
-        log_density: log f at one number, symmetric about 0, with a kink at 0 at most; need not be
-            normalised.
-        elements: M.
-        sensitivity: s.
-    """
-    shift = sensitivity / math.sqrt(elements)
-
-    def integral(function: Callable[[float], float]) -> float:
-        # Kinks lie at 0 and at the shift; by symmetry about their middle one half is enough.
-        pieces = ((shift / 2, shift), (shift, shift + 1), (shift + 1, math.inf))
-        return 2 * sum(
-            scipy.integrate.quad(function, *piece, epsabs=1e-14, epsrel=1e-8, limit=500)[0]
-            for piece in pieces
-        )
-
-    def divergence(x: float) -> float:
-        here, there = log_density(x), log_density(x - shift)
-        return (math.exp(there) - math.exp(here)) * (there - here)
-
-    total = integral(lambda x: (math.exp(log_density(x)) + math.exp(log_density(x - shift))) / 2)
-    return math.sqrt(elements * integral(divergence) / total)

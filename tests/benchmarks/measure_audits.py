@@ -3,7 +3,6 @@
 Each row is computed with the seeds 0, 1, 2, ... up to its number of runs.
 """
 
-import functools
 import math
 import sys
 import warnings
@@ -14,7 +13,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from learning.training.one_run_audit import Guesses, epsilon_by_count
 from mechanisms import Budget, Mechanism, Query, get_mechanism
 from mechanisms.black_box.learned_scores import FixedScore, learners_of
 from mechanisms.black_box.release_audit import audit_release
@@ -25,7 +23,6 @@ from mechanisms.verification.sampled_audit import audit_losses, losses_to_refute
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit_self_tests.md"
 EPSILON, MU = 0.5, 1.0
-CANARY_MU, CANARY_DELTA = 1.5, 1e-3
 TRUTH = GaussianProfile(mu=MU)
 DELTA = TRUTH.delta(EPSILON).value
 ALPHA = np.linspace(0.01, 0.99, 99)
@@ -65,34 +62,15 @@ def outputs_err(seed: int) -> tuple[bool, bool, bool]:
     return found.verdict == "refuted", found.delta_lower > DELTA, bool(missed)
 
 
-@functools.cache
-def one_run_exceeds(correct: int) -> bool:
-    """Whether the bound of so many correct guesses exceeds the truth."""
-    found = Guesses(canaries=200, guesses=100, correct=correct)
-    truth = GaussianProfile(mu=CANARY_MU).epsilon(CANARY_DELTA).value
-    return epsilon_by_count(found, CANARY_DELTA, 0.05) > truth
-
-
-def one_run_errs(seed: int) -> bool:
-    """The one-run bound at 95%: of 200 canaries the 100 with the clearest scores are guessed."""
-    rng = np.random.default_rng(seed)
-    coins = rng.random(200) < 0.5
-    scores = rng.standard_normal(200) + CANARY_MU * coins
-    chosen = np.argsort(-np.abs(scores - CANARY_MU / 2))[:100]
-    return one_run_exceeds(int(np.sum(coins[chosen] == (scores[chosen] > CANARY_MU / 2))))
-
-
 def error_rows(runs: int) -> list[tuple[str, ...]]:
     """What may err, how often it may, and how often it did."""
     outputs = np.array([outputs_err(seed) for seed in range(runs)]).mean(axis=0)
-    one_run = np.mean([one_run_errs(seed) for seed in range(runs)])
     measured = (
         ("losses: interval of delta", np.mean([interval_misses(seed) for seed in range(runs)])),
         ("losses: refuted by betting", np.mean([losses_refute(seed) for seed in range(runs)])),
         ("outputs: claim refuted", outputs[0]),
         ("outputs: bound of delta", outputs[1]),
         ("outputs: band of the trade-off curve", outputs[2]),
-        ("one run: epsilon by count", one_run),
     )
     return [(name, f"{runs:,}", "5%", f"{share:.2%}") for name, share in measured]
 
@@ -266,9 +244,8 @@ Written by `python tests/benchmarks/measure_audits.py`. Run number i of a row ha
 
 ## Errors where the claim is true
 
-Gaussian noise with mu = 1, claimed at epsilon = 0.5 with exactly its true delta, {DELTA:.4f}; the
-one-run row uses 200 canaries, mu = {CANARY_MU} and delta = {CANARY_DELTA:g}. A true claim that is
-tight is the easiest to refute by mistake.
+Gaussian noise with mu = 1, claimed at epsilon = 0.5 with exactly its true delta, {DELTA:.4f}. A
+true claim that is tight is the easiest to refute by mistake.
 
 {table(heads[0], errors)}
 

@@ -105,8 +105,6 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
     # These are about the mechanisms that they name.
     named = (
         "suite_validity",
-        "suite_better",
-        "suite_kappa",
         "suite_implied_epsilon",
         "suite_panels",
     )

@@ -1,4 +1,4 @@
-"""The study of noisy descent: budgets, calibrations, rows, checkpoints, the canary, imports."""
+"""The study of noisy descent: budgets, calibrations, rows, checkpoints, imports."""
 
 import functools
 import math
@@ -6,23 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from measured_values import number
 from one_case import case_of, checked, measured, problem_of, setup_of, variant
-from scipy import stats
 
 from learning.training.clipping import Clipping
-from learning.training.one_run_audit import Guesses, epsilon_by_count
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
     Unsupported,
-    get_mechanism,
 )
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
 from runs.config import read_config
-from studies import dpsgd
 from studies.base import Point
 from studies.base.settings import ConfigError
 from studies.base.study import study_named
@@ -38,7 +33,6 @@ SETTINGS = {
     "records": {"digits": 150},
     "batch": 30,
     "trials": 2,
-    "canary_samples": 100_000,
 }
 TOTAL = Budget(epsilon=2.0, delta=1e-5)
 STEPS = StrongCompositionSteps(rate=0.2, steps=10, epochs=2, slack=1e-10)
@@ -99,7 +93,6 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
         ({"budgets": {}}, "budgets has no entry for digits"),
         ({"epochs": {}}, "epochs has no entry for digits"),
         ({"slack": 1e-5}, "slack must be below delta"),
-        ({"canaries": {"digits": 2411}}, r"canaries\.digits must be at most 2410, the number of"),
         ({"device": "gpu"}, "device must be cpu or auto"),
     ],
 )
@@ -182,50 +175,6 @@ def test_r1smg_spends_far_more_than_its_budget():
     assert number(values, "true_delta_upper") > 0.8
     # Only noise closer to zero than this step needs tells more: M ln(1 / delta) in size.
     assert number(values, "true_epsilon_upper") > 1e4
-    assert min(v.value for v in of(values, "canary_true_positive_rate")) > 0.999
-
-
-@pytest.mark.parametrize("calibration", ["published", "exact"])
-def test_the_canary_of_gaussian_noise_follows_its_closed_form(settings, calibration):
-    """TPR = Phi(mu - PhiInv(1 - FPR)), and no more than the claim allows."""
-    values = measure("gaussian-analytic", calibration, trials=1)
-    fpr, tpr = (
-        np.array([v.value for v in of(values, f"canary_{kind}_positive_rate")])
-        for kind in ("false", "true")
-    )
-    rates = np.array(dpsgd.CANARY_RATES)
-    error = np.sqrt(2 * rates / settings.canary_samples)
-    assert np.all(np.abs(fpr - rates) < 5 * error)
-    step = STEPS.step_budget(TOTAL)
-    mu = get_mechanism("gaussian-analytic").calibrate(QUERY, step).profile().mu
-    expected = stats.norm.cdf(mu - stats.norm.isf(fpr))
-    error = 5 * np.sqrt(expected / settings.canary_samples)
-    assert np.all(np.abs(tpr - expected) < error)
-    assert np.all(tpr < math.exp(step.epsilon) * fpr + step.delta + error)
-
-
-@pytest.mark.parametrize("key", ["r1smg", "gaussian-analytic"])
-def test_the_canary_s_losses_are_those_of_real_releases(key):
-    """Sums with a gradient of the clipping norm in any direction, scored by the noise's density."""
-    step = STEPS.step_budget(TOTAL)
-    mechanism = get_mechanism(key).calibrate(QUERY, step)
-    rng = np.random.default_rng(3)
-    canary = rng.standard_normal(QUERY.shape)
-    canary *= QUERY.l2_sensitivity / np.linalg.norm(canary)
-    others = rng.standard_normal(QUERY.shape)
-    others *= 0.5 * QUERY.frobenius_bound / np.linalg.norm(others)
-
-    def log_density(noise):
-        square = np.sum(noise**2, axis=(1, 2))
-        if key == "r1smg":
-            scale = mechanism.noise.scale
-            return (1 - QUERY.size) / 2 * np.log(square) - square / scale**2
-        return -square / (2 * mechanism.noise.sigma**2)
-
-    answers = np.array([mechanism.release(others + canary, rng) for _ in range(2000)])
-    found = log_density(answers - others - canary) - log_density(answers - others)
-    expected = mechanism.profile().sample_losses(rng, 2000)
-    assert stats.ks_2samp(found, expected).pvalue > 1e-3
 
 
 def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
@@ -273,9 +222,6 @@ def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_pa
     assert {(v.metric, v.at["learning_rate"]) for v in lost} == {("diverged_epoch", 1e30)}
     assert [v.trial for v in lost] == list(range(settings.trials))
     assert all(v.value == 1 for v in lost)
-    audited = measure("gaussian", folder=tmp_path, canaries={"digits": 50}, **rates)
-    epochs = [v.value for v in audited if v.metric == "diverged_epoch"]
-    assert epochs == [1] * settings.trials
 
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
@@ -302,32 +248,3 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
     assert [s[:2] for s in published] == [s[:2] for s in other]
     assert [s.noise for s in published] != [s.noise for s in other]
     assert len({s.start for s in published}) == 2
-
-
-def test_canaries_add_a_row_per_run_and_nothing_else(settings, tmp_path):
-    audited = measure("gaussian", folder=tmp_path, canaries={"digits": 300})
-    alone = published("gaussian")
-    bounds = of(audited, "one_run_epsilon_lower")
-    assert [(v.trial, v.at) for v in bounds] == [(t, {"learning_rate": 0.15}) for t in (0, 1)]
-    assert all(0 <= v.value < number(audited, "true_epsilon_upper") for v in bounds)
-    assert not of(alone, "one_run_epsilon_lower")
-    guesses = zip(
-        *(of(audited, f"one_run_{name}") for name in ("canaries", "guesses", "correct")),
-        strict=True,
-    )
-    for bound, counts in zip(bounds, guesses, strict=True):
-        canaries, guessed, correct = (int(count.value) for count in counts)
-        found = Guesses(canaries=canaries, guesses=guessed, correct=correct)
-        assert canaries == 300 and bound.value == epsilon_by_count(found, TOTAL.delta, 0.05 / 3)
-    trained = ("train_accuracy", "test_accuracy", "final_train_accuracy", "final_test_accuracy")
-    rest = [
-        [
-            v
-            for v in values
-            if not v.timing and v.metric not in trained and not v.metric.startswith("one_run_")
-        ]
-        for values in (audited, alone)
-    ]
-    assert rest[0] == rest[1]
-    # Their scores are in no checkpoint.
-    assert not list(tmp_path.iterdir())

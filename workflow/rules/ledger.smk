@@ -23,12 +23,6 @@ rule judge_claims:
             labels={"name": "claims", "kind": "table", "reads": "all studies"},
         ),
         markdown=RUN / "claims.md",
-        picture=report(
-            RUN / "figures" / "suite_ledger.png",
-            caption="../report/ledger.rst",
-            category="claims",
-            labels={"name": "suite_ledger", "kind": "figure", "reads": "all studies"},
-        ),
     log:
         RUN / "logs" / "claims.log",
     # The longest job that is not a batch.

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 from claims.ledger import write_ledger
-from paper_figures.suite.ledger_picture import draw_ledger
 from runs.job import job
 
 with job(snakemake.log[0]):
-    write_ledger(folder := Path(snakemake.output.csv).parent)
-    draw_ledger(folder)
+    write_ledger(Path(snakemake.output.csv).parent)
