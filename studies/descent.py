@@ -11,7 +11,7 @@ inside its functions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from learning import TRAINING_IMPORTS
@@ -131,15 +131,11 @@ def accuracies(
     point: Point,
     trial: int,
     at: Mapping[str, object] | None = None,
-    *,
-    release: Callable | None = None,
-    resumed: Callable[[int], None] | None = None,
 ) -> Iterator[Value]:
     """Accuracies after every epoch of one run; all mechanisms share its start and its samples.
 
     `at` holds the coordinates of the run, such as its learning rate. They are not part of a seed:
-    runs of one trial have the same draws. `release` and `resumed` are those of
-    `noisy_descent.train`; without them it is `mechanism.release`.
+    runs of one trial have the same draws.
     """
     from learning.training import noisy_descent
 
@@ -149,9 +145,8 @@ def accuracies(
         network,
         split,
         plan,
-        release or mechanism.release,
+        mechanism.release,
         seeds,
-        resumed=resumed,
         **progress_of(case, point, trial, at),
     )
     for number_of_epoch, epoch in enumerate(history, start=1):

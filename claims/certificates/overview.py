@@ -40,7 +40,6 @@ CLAIMS_WITHOUT = {
     "mgm-thm6": "about any algorithm, by the odds of a sample; there is no noise to certify",
     "imgm-thm4": _GAUSSIAN,
     "privunit-guarantee": _CAP,
-    "bandmf-guarantee": _GAUSSIAN,
     "elliptic-guarantee": _GAUSSIAN,
     "knorm-guarantee": _TRIANGLE,
     "correlated-guarantee": _GAUSSIAN,

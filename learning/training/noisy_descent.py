@@ -45,6 +45,9 @@ class Epoch(NamedTuple):
 class DescentPlan:
     """How to train by noisy gradient descent.
 
+    Every step draws each record with probability batch / records. The run has
+    epochs * records // batch steps, distributed over the epochs as evenly as possible.
+
     Args:
         batch: Expected number of records per step.
         epochs: Passes over the data.
@@ -54,10 +57,6 @@ class DescentPlan:
             results of 128 images of MNIST fit into a core's cache: a step is 1.4 times as fast as
             with 512. A GPU processes a whole batch at once.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
-        fixed_order: False: every step draws each record with probability batch / records. The run
-            has epochs * records // batch steps, distributed over the epochs as evenly as possible.
-            True: an epoch has records // batch steps, the same batches of all records in the same
-            order every time; which record is in which is drawn once.
     """
 
     batch: int
@@ -66,21 +65,14 @@ class DescentPlan:
     clipping: Clipping | None
     chunk: int = 128
     device: str = "cpu"
-    fixed_order: bool = False
 
     def steps(self, records: int, epochs: int | None = None) -> int:
         """Steps up to the end of an epoch; by default up to the end of the run."""
         epochs = self.epochs if epochs is None else epochs
-        if self.fixed_order:
-            return epochs * (records // self.batch)
         return epochs * records // self.batch
 
     def batches(self, records: int, epoch: int, seed: int) -> Iterator[np.ndarray]:
         """The numbers of the records of each step of an epoch, counted from 0."""
-        if self.fixed_order:
-            shuffled = np.random.default_rng(seed).permutation(records)
-            yield from np.array_split(shuffled, self.steps(records, 1))
-            return
         sampling = np.random.default_rng([seed, epoch])
         for _ in range(self.steps(records, epoch), self.steps(records, epoch + 1)):
             yield np.flatnonzero(sampling.random(records) < self.batch / records)
@@ -93,7 +85,6 @@ def train(
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
-    resumed: Callable[[int], None] | None = None,
     checkpoint: Path | None = None,
     label: str = "",
 ) -> list[Epoch]:
@@ -106,8 +97,6 @@ def train(
 
     Args:
         release: From the clipped sum and a generator to the noisy sum.
-        resumed: Called with the number of steps that a checkpoint has behind it, for a `release`
-            that depends on earlier steps.
         checkpoint: File to resume from and to write; the caller removes it. None keeps nothing.
         label: Beginning of the progress lines on stderr.
 
@@ -125,8 +114,6 @@ def train(
     chunk = plan.chunk if device == "cpu" else 2 * plan.batch
     if plan.clipping is not None:
         require_alone(network, parameters, images)
-    if resumed is not None:
-        resumed(plan.steps(records, len(history)))
     for epoch in range(len(history), plan.epochs):
         clock = time.perf_counter()
         noise = np.random.default_rng([seeds.noise, epoch])

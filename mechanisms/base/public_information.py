@@ -21,11 +21,6 @@ LAYER_SIZES = "sizes of the network's layers"
 CLIPPING_SHARES = "clipping shares from public records"
 # The linear queries on the released histogram, as a Workload over all its cells.
 WORKLOAD = "workload of linear queries"
-# Of a stream with one column per step: how many steps one person changes at most, how far apart
-# they are at least, and the momentum of the SGD that it feeds, 0 for prefix sums.
-PARTICIPATIONS = "participations of one person in a stream"
-SEPARATION = "steps between two participations"
-MOMENTUM = "momentum of what a stream is asked for"
 
 
 def public_options(

@@ -1,1 +1,1 @@
-"""Figures and tables of no single paper, and the judge of sensitivities of streams."""
+"""Figures and tables of no single paper."""

@@ -153,12 +153,12 @@ def test_an_id_may_be_used_once_only(read):
 def test_papers_with_one_id_for_two_claims_are_both_left_out(monkeypatch):
     told = {}
     monkeypatch.setattr(reading, "leave_out", told.__setitem__)
-    papers = {"bsr2024": {"a": 1}, "mgm2021": {"b": 2}, "r1smg2024": {"c": 3, "a": 4}}
+    papers = {"imgm2022": {"a": 1}, "mgm2021": {"b": 2}, "r1smg2024": {"c": 3, "a": 4}}
     found = {reading.HOMES / paper / "claims.yaml": own for paper, own in papers.items()}
     assert reading._without_shared_ids(found) == [2]
     words = "another paper has the claim a too; rename one of them"
     assert told == {
-        f"paper_figures/{paper}/claims.yaml": words for paper in ("bsr2024", "r1smg2024")
+        f"paper_figures/{paper}/claims.yaml": words for paper in ("imgm2022", "r1smg2024")
     }
 
 

@@ -26,7 +26,6 @@ SLOW = {
     "k-norm": 64,
     "exponential": 4096,
     "elliptic-gaussian": 64,
-    "matrix-factorisation": 64,
 }
 LEAST_SLACK = 1e-9
 

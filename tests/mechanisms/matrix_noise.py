@@ -6,7 +6,6 @@ from mechanisms import AdditiveMechanism, all_mechanisms
 _OTHERS = {
     "tests/mechanisms/catalogue/gram": {"analyze-gauss", "mod-sulq", "wishart"},
     "tests/mechanisms/catalogue/counts": {"correlated-gaussian", "discrete-gaussian", "skellam"},
-    "tests/mechanisms/catalogue/streams": {"factorisation"},
     "tests/mechanisms/catalogue/test_tvg.py": {"tvg"},
 }
 ADDITIVE = [

@@ -33,8 +33,7 @@ KNOWN = {
         "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8 "
         "correlated-guarantee correlated-variance elliptic-guarantee inid-guarantee-gaussian "
         "inid-smaller inid-laplace-smaller gaussmix-guarantee privunit-guarantee privunit-error "
-        "plrvo-guarantee spherical-low bandmf-guarantee bandmf-columns bandmf-rows bsr-earliest "
-        "counting-max counting-mean mgm-upload-sensitivity r1-property1"
+        "plrvo-guarantee spherical-low mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
@@ -42,10 +41,7 @@ KNOWN = {
         "imgm-tradeoff"
     ),
     # A false guarantee, or a wrong order, beside a true statement each.
-    PARTLY: (
-        "tldp-thm3 r1-cor1 product-smaller bifr-few-bands counting-ten tldp-error-order "
-        "imgm-mvg-limit"
-    ),
+    PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-mvg-limit",
     DEPENDS: "r1-s2",
 }
 

@@ -318,7 +318,7 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", ["continual_release", "pca", "private_data", "regression"])
+@pytest.mark.parametrize("study", ["pca", "private_data", "regression"])
 def test_slow_modules_are_imported_before_the_first_cell(study):
     """And not by importing the study, which every plan of a run does."""
     code = f"""

@@ -24,7 +24,7 @@ KINDS = (
     "leaderboard/ranges.html",
     "claims.html?verdict=depends&paper=mvg2018",
     "claims/r1-thm5.html",
-    "claims/bifr-few-bands.html",
+    "claims/tldp-error-order.html",
     "papers/index.html",
     "papers/imgm2022.html",
     "papers/integers2021.html",

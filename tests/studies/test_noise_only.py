@@ -21,15 +21,12 @@ from studies.base.study import study_named
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
 # Nor counts.
 COUNTS_ONLY = ["correlated-gaussian", "discrete-gaussian", "skellam"]
-# Nor streams.
-STREAMS_ONLY = ["factorisation"]
 # Nor do they have three axes.
 TENSORS_ONLY = ["tvg"]
 ADDITIVE = [
     key
     for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism)
-    and key not in (*GRAM_ONLY, *COUNTS_ONLY, *STREAMS_ONLY, *TENSORS_ONLY)
+    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY, *TENSORS_ONLY)
 ]
 SIZE = 16
 STUDY = study_named("noise_only")

@@ -1,1 +1,0 @@
-"""Mechanisms for sums over a stream."""

@@ -1,1 +1,0 @@
-"""Factorisations of workloads over streams: prefix sums, momentum, participations."""
