@@ -113,11 +113,10 @@ def dawa(epsilon, delta, scale, n, l1, l2_squared, linf, start, stride):  # E: a
     return arb(unit), log_p.exp(), log_q.exp()
 
 
-def gaussian(epsilon, delta, scale, classic=0, z=None):  # mu = |x' - x| / sigma
-    stated, e, factor = {0: False, 1: z is not None}[classic], arb(epsilon), arb(epsilon).exp()
-    mu = e / (2 * (fmpq(5, 4) / arb(delta)).log()).sqrt() if stated else arb(scale)
+def gaussian(epsilon, delta, scale, z=None):  # mu = |x' - x| / sigma
+    mu, e, factor = arb(scale), arb(epsilon), arb(epsilon).exp()
     (p, q), above = (half_spaces(v / 2 - e / v, v) for v in (mu, mu * (1 + TINY)))
-    need(stated or p - factor * q <= delta <= above[0] - factor * above[1], "mu is not the root")
+    need(p - factor * q <= delta <= above[0] - factor * above[1], "mu is not the root")
     return mu, *((p, q) if z is None else half_spaces(z, mu))
 
 

@@ -14,7 +14,7 @@ def paper_homes() -> dict[str, ModuleType]:
     """The packages paper_figures/<paper>/ by the key of their paper, in the order of the years.
 
     A home says the paper's short name, `NAME`, the keys of its `MECHANISMS` that the registry does
-    not cite by the paper's key, and what was `READ` where that is not the paper.
+    not cite by the paper's key, and a sentence on what was `READ` where that is not all of it.
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
@@ -23,7 +23,7 @@ def paper_homes() -> dict[str, ModuleType]:
 
 
 def read_of(paper: str) -> str:
-    """What the claims of a paper were read from, where that is not the paper; else nothing."""
+    """A sentence on what of a paper was read, where that is not the whole paper; else nothing."""
     return getattr(paper_homes().get(paper), "READ", "")
 
 

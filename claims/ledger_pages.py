@@ -23,10 +23,6 @@ BRACKETS = (
     "supports a claim needs 95%; what contradicts it needs 99.99%, so that of a claim with up to "
     "100 comparisons at most 1% is wrong."
 )
-NOT_READ = (
-    "[Papers that were not read in full](../../docs/papers_not_read.md) have no claims here, or "
-    "those of their code."
-)
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 # Of a claim on the page of claims; what has no room is on the page of what was computed.
@@ -47,7 +43,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
     """Every claim with its verdict, the parts of it, and their sizes."""
     lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
     lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
-    lines += ["", BRACKETS, "", NOT_READ]
+    lines += ["", BRACKETS]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
             {
@@ -59,7 +55,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
         )
         lines += ["", f"## {paper}", ""]
         if read := read_of(paper):
-            lines += [f"Judged by {read}; the paper was not read.", ""]
+            lines += [read, ""]
         lines += [markdown_table(index)]
         for _, claim in claims.iterrows():
             lines += _section(claim)
@@ -121,7 +117,7 @@ def _section(claim: pd.Series) -> list[str]:
     name = claim["claim"]
     lines = [f"### {name} ({claim['where']})", ""]
     lines += _paragraph("Claim", claim["statement"])
-    lines += _paragraph("Its code" if read_of(claim["paper"]) else "The paper", claim["paper says"])
+    lines += _paragraph("The paper", claim["paper says"])
     lines += _paragraph("Its reservation", claim["reservation"])
     lines += _paragraph("Verdict", _verdict(claim))
     tail = _paragraph("Would be decided by", claim["decided by"])

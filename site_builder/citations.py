@@ -142,6 +142,4 @@ def _bibtex_author(entry: Mapping) -> str:
         return f"{entry['family-names']}, {entry['given-names']}"
     # Some entries name the families of all authors in one line.
     name = entry["name"]
-    if name.endswith(" et al."):
-        return f"{name.removesuffix(' et al.')} and others"
     return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"

@@ -1,4 +1,4 @@
-"""Gaussian noise: of the least variance its guarantee and IMGM's budget of a batch; the classic."""
+"""Gaussian noise: of the least variance its guarantee, and IMGM's budget of a batch."""
 
 import math
 from fractions import Fraction
@@ -50,19 +50,6 @@ def gaussian_holds(setting: str, budget: Budget) -> Certificate:
         {},
         {"delta_at_most": exact(budget.delta)},
     )
-
-
-def classic_fails(setting: str, budget: Budget) -> Certificate | None:
-    """Classic Gaussian noise has more than the claimed delta; None where it has not."""
-    with mpmath.workdps(60):
-        epsilon, delta = mpmath.mpf(exact(budget.epsilon)), _real(exact(budget.delta))
-        mu = epsilon / mpmath.sqrt(2 * mpmath.log(mpmath.mpf("1.25") / delta))
-        z = float(f"{float(mu / 2 - epsilon / mu):.12g}")
-        bound = lower_bound(*half_space_probabilities(z, mu), budget.epsilon)
-    if float(bound["delta_at_least"]) <= budget.delta:
-        return None
-    noise = {"scale": _text(mu), "classic": 1}
-    return certificate(setting, "gaussian", budget, {}, noise, {"z": repr(z)}, bound)
 
 
 def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -> Certificate:

@@ -13,7 +13,7 @@ from typing import Any
 
 from claims.certificates import FOLDER
 from claims.certificates.bounded_loss import norm_noise, wishart
-from claims.certificates.gaussian import classic_fails, gaussian_holds, imgm_batch
+from claims.certificates.gaussian import gaussian_holds, imgm_batch
 from claims.certificates.partition import dawa
 from claims.certificates.spherical import product_noise, r1smg, r1smg_step
 from claims.certificates.tensor import tldp
@@ -51,7 +51,6 @@ def files() -> Iterator[File]:
     yield from _spherical_files(arguments)
     yield from _tensor_files(arguments)
     yield _batch_file(arguments["imgm-f1-budget"])
-    yield _plan_file(arguments["jacobian-plan"])
     for key, make in (("wishart", wishart), ("dawa-published", dawa)):
         yield _study_file(key, [make(s.name, s.query, _pure(s)) for s in judged(key)])
     for key in OPTIMAL_GAUSSIAN:
@@ -148,14 +147,6 @@ def _batch_file(a: dict[str, Any]) -> File:
         for epsilon in a["epsilons"]
     ]
     return "imgm-f1-budget", ["imgm-f1-budget"], made
-
-
-def _plan_file(a: dict[str, Any]) -> File:
-    tried = [
-        classic_fails(f"epsilon {s.epsilon:g}", Budget(epsilon=s.epsilon, delta=s.delta))
-        for s in a["settings"]
-    ]
-    return "jacobian-plan", ["jacobian-plan"], [each for each in tried if each is not None]
 
 
 def text_of(claims: list[str], certificates: list[Certificate]) -> str:

@@ -39,16 +39,3 @@ def gamma_mixture_std(shape: float, theta: float) -> float:
 def gamma_mixture_mu(shape: float, theta: float, sensitivity: float) -> float:
     """mu = s sqrt(I) of that noise in high dimension: s theta (k + 1) sqrt(k / (k + 2))."""
     return sensitivity * theta * (shape + 1) * math.sqrt(shape / (shape + 2))
-
-
-def laplace_mu(elements: int, sensitivity: float) -> float:
-    """mu of a spread change under Laplace noise of scale 1: mu^2 = 2 M (d - 1 + e^-d).
-
-    d = s / sqrt(M) is the shift of an element, and mu^2 the sum of both Kullback-Leibler
-    divergences, as it is for a Gaussian. mu tends to s from below as M grows.
-    """
-    shift = sensitivity / math.sqrt(elements)
-    # The series where the difference would cancel.
-    small = shift**2 * (1 - shift / 3 + shift**2 / 12) / 2
-    excess = small if shift < 1e-3 else shift + math.expm1(-shift)
-    return math.sqrt(2 * elements * excess)

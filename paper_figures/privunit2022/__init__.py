@@ -1,6 +1,6 @@
-"""privunit2022 (Asi, Feldman and Talwar, arXiv:2205.02466): the claims on PrivUnitG.
+"""privunit2022 (Asi, Feldman and Talwar, arXiv:2205.02466): the claim on PrivUnitG.
 
-The judge of its guarantee is the suite's.
+Its judge is the suite's.
 """
 
 NAME = "PrivUnitG"

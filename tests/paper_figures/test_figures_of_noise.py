@@ -1,12 +1,10 @@
-"""Figures of one noise in closed form: whole numbers, unequal sensitivities, Gaussian sketches."""
+"""Figures of one noise in closed form: whole numbers, unequal sensitivities."""
 
 import numpy as np
 import pytest
 import scipy
 
-from mechanisms import Budget, get_mechanism
 from paper_figures.drawings import DrawingError
-from paper_figures.gaussmix2025.sketch import LEAST, QUERIES, added
 from paper_figures.inid2025.dimension import dimension
 from paper_figures.integers2021.whole_numbers import ROUNDED, rounded_variance, whole_numbers
 
@@ -67,16 +65,4 @@ def test_unequal_sensitivities_against_their_formulas(make_results):
         laplace = total / (1024 * (changes @ changes) * 3.730632**2)
         assert ratios[(power, "inid-laplace", 1024)] == pytest.approx(laplace, rel=1e-5)
     assert ratios[(0.0, "laplace", 64)] == pytest.approx(ratios[(0.0, "inid-laplace", 64)])
-    assert len(drawn.caption.split()) <= 70
-
-
-def test_both_sketches_have_one_least_variance(make_results):
-    drawn = added(make_results([cell("covariance", "true_epsilon")]))
-    table = drawn.data.set_index(["noise", "rows", "epsilon"]).sort_index()
-    assert (table.loc[LEAST, "over_least"] == 1).all()
-    assert (table.drop(LEAST)["over_least"] > 1).all()
-    budget = Budget(epsilon=1.0, delta=1e-5)
-    older = get_mechanism("jl").calibrate(QUERIES["covariance"].query, budget, "exact", rows=100)
-    least = table.loc[(LEAST, 100, 1.0), "added"]
-    assert least == pytest.approx(older.parameters()["w"] ** 2, rel=1e-6)
     assert len(drawn.caption.split()) <= 70

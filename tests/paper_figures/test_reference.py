@@ -32,13 +32,11 @@ KNOWN = {
     CONFIRMED: (
         "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8 "
         "correlated-guarantee correlated-variance elliptic-guarantee inid-guarantee-gaussian "
-        "inid-smaller inid-laplace-smaller gaussmix-guarantee privunit-guarantee privunit-error "
+        "inid-smaller inid-laplace-smaller privunit-guarantee privunit-error "
         "plrvo-guarantee spherical-low mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
-        "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
-        "jacobian-unclipped jacobian-unclipped-gaussian jacobian-plan gengauss-dimension "
-        "imgm-tradeoff"
+        "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee imgm-tradeoff"
     ),
     # A false guarantee, or a wrong order, beside a true statement each.
     PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-mvg-limit",

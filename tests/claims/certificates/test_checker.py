@@ -121,7 +121,6 @@ def test_the_claims_that_the_ledger_contradicts_have_certificates():
         "tldp-thm1",
         "product-guarantee",
         "imgm-f1-budget",
-        "jacobian-plan",
     ):
         assert certificate_of(claim), claim
     for key in ("r1smg", "product-noise", "tldp-l", "tldp-g-w", "dawa-published", "wishart"):

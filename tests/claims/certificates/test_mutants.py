@@ -26,7 +26,6 @@ BASES = {
     "wishart": ("guarantee-wishart", 0),
     "dawa": ("guarantee-dawa-published", 9),
     "gaussian": ("guarantee-gaussian-analytic", 0),
-    "classic gaussian": ("jacobian-plan", 0),
     "norm": ("guarantee-laplace", 0),
 }
 CHECKER = Path(check_certificate.__file__)
@@ -134,8 +133,6 @@ def test_mutants_are_refused(name):
         ("dawa", ("neighbours", "stride"), (0, 1, 3, 700, -1, "2")),
         ("dawa", ("neighbours", "start"), (-1, 784, "392")),
         ("gaussian", ("event", "z"), ("-30", "0.4")),
-        ("gaussian", ("noise", "classic"), (1, 7, "1")),
-        ("classic gaussian", ("noise", "classic"), (0, 7, -1)),
     ],
 )
 def test_other_events_and_parameters_are_refused(name, path, values):
@@ -155,22 +152,6 @@ def test_truncated_files_are_refused(name, tmp_path):
         run = subprocess.run([sys.executable, CHECKER, cut], capture_output=True, text=True)
         assert (run.returncode, run.stdout) == (1, "")
         assert run.stderr.startswith(f"{cut}: NOT PROVED: not a JSON file of results/reference")
-
-
-def test_noise_called_classic_has_the_scale_of_the_formula():
-    """At (1, 0.5), the root of the exact delta, 1.97, is not the formula's mu, 0.74."""
-    analytic = {
-        "setting": "forged",
-        "mechanism": "gaussian",
-        "claim": {"epsilon": "1", "delta": "1e-5"},
-        "step": {"epsilon": "1", "delta": "0.5", "rate": "1"},
-        "neighbours": {},
-        "noise": {"scale": "1.9721336276896"},
-        "event": {"z": "0"},
-        "bound": {"delta_at_least": "0.1"},
-    }
-    assert accepted([analytic])
-    assert accepted([changed(analytic, ("noise", "classic"), value) for value in (1, 7)]) == []
 
 
 def test_a_delta_of_one_or_more_is_no_claim():

@@ -55,25 +55,3 @@ def test_noises_know_their_kappa():
 def test_a_mixture_without_a_variance_is_refused():
     with pytest.raises(ValueError, match="must be >"):
         fisher.kappa_of_gamma_mixture(2.0)
-
-
-@pytest.mark.parametrize(("elements", "sensitivity"), [(1, 3.0), (10, 1.0), (10**6, 2.0)])
-def test_laplace_mu_is_that_of_its_divergences(elements, sensitivity):
-    shift = sensitivity / math.sqrt(elements)
-
-    def divergence(x):
-        here, there = abs(x), abs(x - shift)
-        return (math.exp(-there) - math.exp(-here)) * (here - there) / 2
-
-    # Symmetric about the middle of the shift, with a kink at its end.
-    pieces = ((shift / 2, shift), (shift, math.inf))
-    half = sum(integrate.quad(divergence, *piece, epsabs=0, epsrel=1e-10)[0] for piece in pieces)
-    mu = math.sqrt(2 * elements * half)
-    assert fisher.laplace_mu(elements, sensitivity) == pytest.approx(mu, rel=1e-8)
-
-
-def test_laplace_mu_meets_its_series_and_its_limit():
-    # Either side of the shift at which the series takes over.
-    sides = [fisher.laplace_mu(10**6, 1 + 1e-9 * side) for side in (-1, 1)]
-    assert sides[0] == pytest.approx(sides[1], rel=1e-8)
-    assert fisher.laplace_mu(10**12, 1.5) == pytest.approx(1.5, rel=1e-6)
