@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from claims.ledger_pages import MOST_WORDS
+from claims.ledger_pages import MOST_WORDS, all_sizes, limit_of
 from claims.verdicts import MEANING
 
 _VERDICTS = "|".join(MEANING)
@@ -39,16 +39,35 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
 
 def is_long(claim: Mapping[str, Any]) -> bool:
     """Whether `claim_lines` shortens the row of the ledger."""
-    return bool(claim["parts"]) and _words(claim_lines(claim, whole=True)) > MOST_WORDS
+    return bool(claim["parts"]) and _words(_with_numbers(claim)) > MOST_WORDS
 
 
 def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[tuple[int, str]]:
     """The lines of a row of the ledger, each with its depth: its name, what is said, its parts.
 
     Args:
-        whole: With every number and reason. Else a long claim has the verdicts of its parts alone,
-            or those of its outcomes, as many as have room.
+        whole: With every number and reason, and what was computed. Else a long claim has the
+            verdicts of its parts alone, or those of its outcomes, as many as have room.
     """
+    if whole:
+        return [*_with_numbers(claim), *_behind(claim)]
+    if not is_long(claim):
+        return _with_numbers(claim)
+    head, short = _head(claim), list(_lines(parts_of(claim), numbers=False))
+    if _words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
+        short = [(depth, line) for depth, line in short if depth == 1]
+    kept = len(short)
+    while _words([*head, *short[:kept], *_MORE]) > MOST_WORDS:
+        kept -= 1
+    return [*head, *short[:kept], *(_MORE if kept < len(short) else _MORE[1:])]
+
+
+def _with_numbers(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
+    return [*_head(claim), *_lines(parts_of(claim), numbers=True), *_implied(claim)]
+
+
+def _head(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """The name and the verdict of a claim, and what is said."""
     said = {
         "claim": claim["statement"],
         "the paper": claim["paper says"],
@@ -57,17 +76,24 @@ def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[tuple[int, str
         "left open": claim["choice"],
     }
     name = f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
-    head = [(0, name), *((0, f"{title:<10} {text}") for title, text in said.items() if text)]
-    parts = parts_of(claim)
-    if whole or not is_long(claim):
-        return [*head, *_lines(parts, numbers=True), *_implied(claim)]
-    short = list(_lines(parts, numbers=False))
-    if _words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
-        short = [(depth, line) for depth, line in short if depth == 1]
-    kept = len(short)
-    while _words([*head, *short[:kept], *_MORE]) > MOST_WORDS:
-        kept -= 1
-    return [*head, *short[:kept], *(_MORE if kept < len(short) else _MORE[1:])]
+    return [(0, name), *_titled(said)]
+
+
+def _behind(claim: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """What was computed, at which sizes, and why so."""
+    yield from _titled(
+        {
+            "sizes": "; ".join(filter(None, all_sizes(claim))),
+            "limit": limit_of(claim),
+            "scope": claim["scope"],
+            "computed": claim["detail"],
+            "reason": claim["reason"],
+        }
+    )
+
+
+def _titled(said: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    return ((0, f"{title:<10} {text}") for title, text in said.items() if text)
 
 
 def _lines(

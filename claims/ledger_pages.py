@@ -1,4 +1,7 @@
-"""The ledger as pages: every claim, what was computed, and a short page of what does not hold."""
+"""The ledger as pages: every claim, and a short page of what does not hold."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -25,7 +28,11 @@ BRACKETS = (
 )
 # How a count reads where the verdict alone does not: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
-# Of a claim on the page of claims; what has no room is on the page of what was computed.
+SHOW = (
+    "`python -m paper_figures show RUN CLAIM --all` judges a claim again and prints every number "
+    "and what was computed."
+)
+# Of a claim on the page of claims; the command has what has no room.
 MOST_WORDS = 200
 _FEW_WORDS = 4
 # In this order on the page of findings.
@@ -43,7 +50,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
     """Every claim with its verdict, the parts of it, and their sizes."""
     lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
     lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
-    lines += ["", BRACKETS]
+    lines += ["", BRACKETS, "", SHOW]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
             {
@@ -68,8 +75,7 @@ def findings_page(ledger: pd.DataFrame) -> str:
         "# Findings",
         "",
         f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
-        "sizes, [another page](computed.md) what was computed. This page lists the claims that are "
-        "not confirmed as stated.",
+        "sizes. This page lists the claims that are not confirmed as stated.",
     ]
     for verdict, title in _TOLD.items():
         claims = ledger[ledger["verdict"] == verdict]
@@ -81,14 +87,14 @@ def findings_page(ledger: pd.DataFrame) -> str:
                 "paper": claims["paper"] + ", " + claims["where"],
                 "statement": claims["statement"],
                 "we find": claims["sentence"],
-                "sizes": ["; ".join(_all_sizes(claim)) for _, claim in claims.iterrows()],
+                "sizes": ["; ".join(all_sizes(claim)) for _, claim in claims.iterrows()],
             }
         )
         lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
     return with_minus("\n".join(lines) + "\n")
 
 
-def size_words(claim: pd.Series) -> str:
+def size_words(claim: Mapping[str, Any]) -> str:
     """Our sizes beside the paper's: "10,000 of 60,000 records; 5 of 100 epochs; 3 trials"."""
     words = []
     for name in ("records", "epochs", "rounds", "trials"):
@@ -121,22 +127,19 @@ def _section(claim: pd.Series) -> list[str]:
     lines += _paragraph("Its reservation", claim["reservation"])
     lines += _paragraph("Verdict", _verdict(claim))
     tail = _paragraph("Would be decided by", claim["decided by"])
-    tail += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
-    tail += _paragraph("Limit", _limit(claim))
+    tail += [line for words in all_sizes(claim) for line in _paragraph("Sizes", words)]
+    tail += _paragraph("Limit", limit_of(claim))
     for path in certificate_of(name):
         tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
-    also = ", implied epsilons" if claim["implied epsilon"] else ""
-    link = [f"- [Numbers{also} and what was computed](computed.md#{name})"]
-    room = MOST_WORDS - _words(lines + tail + link)
-    lines += _parts_within(claim, room)
-    room = MOST_WORDS - _words(lines + tail + link)
-    for title, text in (("Scope", claim["scope"]), ("Why that limit", claim["reason"])):
-        title = "Choices" if title == "Why that limit" and not _limit(claim) else title
+    lines += _parts_within(claim, MOST_WORDS - _words(lines + tail))
+    room = MOST_WORDS - _words(lines + tail)
+    why = "Why that limit" if limit_of(claim) else "Choices"
+    for title, text in (("Scope", claim["scope"]), (why, claim["reason"])):
         more = _paragraph(title, text)
         if _words(more) <= room:
             tail += more
             room -= _words(more)
-    return ["", f'<a id="{name}"></a>', *lines, *tail, *link]
+    return ["", f'<a id="{name}"></a>', *lines, *tail]
 
 
 def _parts_within(claim: pd.Series, room: int) -> list[str]:
@@ -169,7 +172,7 @@ def _verdict(claim: pd.Series) -> str:
     return " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"])))
 
 
-def _limit(claim: pd.Series) -> str:
+def limit_of(claim: Mapping[str, Any]) -> str:
     """The tolerance or the margin as text; nothing where the claim has neither."""
     limits = []
     if pd.notna(claim["tolerance"]):
@@ -179,7 +182,7 @@ def _limit(claim: pd.Series) -> str:
     return "; ".join(limits)
 
 
-def _all_sizes(claim: pd.Series) -> list[str]:
+def all_sizes(claim: Mapping[str, Any]) -> list[str]:
     """One line of sizes for each data set."""
     return [size_words(claim), *_items(claim["other sizes"])]
 
@@ -190,30 +193,6 @@ def _paragraph(title: str, text: str) -> list[str]:
 
 def _words(lines: list[str]) -> int:
     return sum(len(line.split()) for line in lines)
-
-
-def computed_page(ledger: pd.DataFrame) -> str:
-    """The numbers behind every claim: all parts, what was computed, and why its limits."""
-    lines = ["# What was computed", "", "[The ledger](claims.md) has the verdicts in short."]
-    for _, claim in ledger.iterrows():
-        name = claim["claim"]
-        lines += ["", f'<a id="{name}"></a>', f"## {name}", ""]
-        lines += _paragraph("Claim", claim["statement"])
-        lines += _paragraph("Verdict", _verdict(claim))
-        if not claim["parts"]:
-            lines += _paragraph("We find", claim["we find"])
-        lines += _paragraph("Open choice", claim["choice"])
-        lines += [f"  - {part}" for part in _items(claim["parts"])]
-        if implied := _items(claim["implied epsilon"]):
-            what = "at which a mechanism reaches the number that the paper states for it"
-            lines += _paragraph("Implied epsilon", what)
-            lines += [f"  - {each}" for each in implied]
-        lines += [line for words in _all_sizes(claim) for line in _paragraph("Sizes", words)]
-        lines += _paragraph("Limit", _limit(claim))
-        lines += _paragraph("Scope", claim["scope"])
-        lines += _paragraph("Computed", claim["detail"])
-        lines += _paragraph("Why that limit" if _limit(claim) else "Choices", claim["reason"])
-    return with_minus("\n".join(lines) + "\n")
 
 
 def _counted(ledger: pd.DataFrame) -> str:

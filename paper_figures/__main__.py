@@ -5,11 +5,9 @@ python -m paper_figures draw RUN
     lacks data says so in its files and on stderr.
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
-python -m paper_figures export RUN
-    Print the ledger as JSON; claims/ledger_schema.json describes it.
 python -m paper_figures show RUN CLAIM [--all]
     Judge one claim by these results, such as r1-thm5, and print its numbers. A long claim is
-    shortened to its verdicts, unless all numbers are wanted.
+    shortened to its verdicts; --all prints every number, and what was computed.
 python -m paper_figures where RUN
     List where the figures, tables, verdicts and rows of the run are.
 """
@@ -27,7 +25,6 @@ from pathlib import Path
 from claims.claim import all_claims
 from claims.claim_text import claim_lines
 from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
-from claims.ledger_data import ledger_text
 from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
@@ -51,10 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("draw", "judge", "show", "export", "where"))
+    parser.add_argument("command", choices=("draw", "judge", "show", "where"))
     parser.add_argument("run", help="name of a folder of results/")
     parser.add_argument("claim", nargs="?", help="id of a claim, for show")
-    parser.add_argument("--all", action="store_true", help="of a long claim, show every number too")
+    parser.add_argument("--all", action="store_true", help="every number, and what was computed")
     options = parser.parse_args(arguments)
     folder = RESULTS / options.run
     if options.command == "show" and options.claim is None:
@@ -75,8 +72,6 @@ def main(arguments: list[str] | None = None) -> int:
             with writing(folder):
                 write_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
-        if options.command == "export":
-            print(ledger_text(folder))
     except ConfigError as error:
         print(in_one_line(error), file=sys.stderr)
         return 2

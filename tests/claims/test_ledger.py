@@ -7,13 +7,13 @@ import pytest
 
 from claims import ledger
 from claims.claim import Claim
+from claims.claim_text import claim_lines
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, judge
 from claims.ledger import evaluate, read_ledger, write_ledger
 from claims.ledger_pages import (
     MOST_WORDS,
     claims_page,
-    computed_page,
     findings_page,
     size_words,
 )
@@ -226,7 +226,7 @@ def test_pages_can_be_made_from_the_file(folder):
 def test_the_same_results_give_the_same_bytes(folder):
     def written():
         write_ledger(folder)
-        names = ("claims.csv", "claims.md", "computed.md", "findings.md")
+        names = ("claims.csv", "claims.md", "findings.md")
         return [(folder / name).read_bytes() for name in names]
 
     assert written() == written()
@@ -248,20 +248,29 @@ def test_no_claim_of_the_reference_is_longer_than_a_reader_reads():
 
 def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
     many = given(*["confirmed", "not found"] * 60, because="Half of it.")
-    ledger_of_many = evaluate(run(entry("long", **many, tolerance=0.2, reason="word " * 150)))
-    text = sections(claims_page(ledger_of_many))["long"]
+    of_many = entry("long", **many, tolerance=0.2, reason="word " * 150, scope="All of it.")
+    ledger_of_many = evaluate(run(of_many))
+    page = claims_page(ledger_of_many)
+    assert "`python -m paper_figures show RUN CLAIM --all`" in page
+    text = sections(page)["long"]
     assert len(text.split()) <= MOST_WORDS
     assert "**partly**. Half of it." in text
     assert "tolerance 0.2 (relative)" in text
     assert re.search(r"- and \d+ more", text)
-    assert "(computed.md#long)" in text
-    rest = computed_page(ledger_of_many)
-    assert rest.count(": confirmed") == rest.count(": not found") == 60
-    assert "word word" in rest
+    (claim,) = ledger_of_many.to_dict("records")
+    lines = [line for _, line in claim_lines(claim, whole=True)]
+    assert sum(line.endswith(": confirmed") for line in lines) == 60
+    assert sum(line.endswith(": not found") for line in lines) == 60
+    assert "sizes      1,000 records; 3 trials" in lines
+    assert "limit      tolerance 0.2 (relative)" in lines
+    assert "scope      All of it." in lines
+    assert lines[-1].startswith("reason     word word")
 
 
 def test_numbers_that_the_parts_say_are_not_said_twice(folder):
-    assert computed_page(evaluate(folder)).count("part 0: 2") == 4
+    claims = evaluate(folder).to_dict("records")
+    lines = [line for claim in claims for _, line in claim_lines(claim, whole=True)]
+    assert "\n".join(lines).count("part 0: 2") == 4
 
 
 @judge
