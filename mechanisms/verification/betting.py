@@ -102,31 +102,3 @@ def growth(in_a: np.ndarray, in_b: np.ndarray, epsilon: float, delta: float) -> 
 def _entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Relative entropy of two coins."""
     return scipy.special.rel_entr(p, q) + scipy.special.rel_entr(1 - p, 1 - q)
-
-
-class MeanBet:
-    """Bets that the mean of independent values in [0, 1] is above `limit`.
-
-    The wealth is the average over shares c of prod_i (1 - c + c x_i / limit); see
-    `audit_statistics.betting_interval`, which inverts it for a fixed number of values.
-
-    Args:
-        limit: The largest mean of the claim, in [0, 1).
-        most: How many values there may be; the smallest share is 1 / most.
-    """
-
-    def __init__(self, limit: float, most: int) -> None:
-        self.limit = limit
-        count = 1 + math.ceil(math.log2(most + 1))
-        self._shares = np.geomspace(1.0 / most, 0.5, count)[:, None]
-        self._log_wealth = np.full((count, 1), -math.log(count))
-
-    def settle(self, values: np.ndarray) -> np.ndarray:
-        """The logarithm of the wealth after each of the values (n,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            odds = np.where(values > 0, values / self.limit, 0.0)
-        paths = np.log1p(self._shares * (odds - 1.0))
-        np.cumsum(paths, axis=1, out=paths)
-        paths += self._log_wealth
-        self._log_wealth = paths[:, -1:]
-        return scipy.special.logsumexp(paths, axis=0)

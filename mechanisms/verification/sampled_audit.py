@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.query.query import checked_real
 from mechanisms.verification.audit_statistics import (
     AuditResult,
     DirectedAudit,
@@ -23,12 +22,8 @@ from mechanisms.verification.audit_statistics import (
     spread_on_grid,
     value_grid,
 )
-from mechanisms.verification.betting import MeanBet
 
 LOSS_BLOCK = 65_536  # losses held at once
-# Losses of each side that are drawn first where a claim may fall early; every block is as long as
-# all before it.
-FIRST_BLOCK = 256
 LOSS_ROUNDING = 1e-9  # losses are taken to be exact to within this
 
 # The two distributions, and their streams of draws.
@@ -110,57 +105,14 @@ def audit_losses(
     return AuditResult(**settings, method="losses", forward=forward, reverse=reverse)
 
 
-def losses_to_refute(
-    draw_losses: DrawLosses,
-    epsilon: float,
-    delta: float,
-    *,
-    samples: int,
-    seed: int = 0,
-    confidence: float = 0.999,
-) -> int | None:
-    """How many losses of each side refute (epsilon, delta)-DP, or None if `samples` do not.
-
-    Bets that the mean of (1 - e^(epsilon - L))_+ is above delta, half of the wealth in each
-    direction of the pair: a true claim is refuted with probability at most 1 - confidence, however
-    many losses are drawn. The losses are trusted to be those of the pair; see
-    `audit_losses`, whose arguments these are.
-
-    Raises:
-        TypeError, ValueError: Arguments out of range; losses that are NaN or of another shape.
-    """
-    settings_of(epsilon, samples, seed, confidence)
-    delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
-    limit = -math.log1p(-confidence)
-    bets = [MeanBet(delta, samples) for _ in range(2)]
-    start = index = 0
-    while start < samples:
-        n = min(max(start, FIRST_BLOCK), LOSS_BLOCK, samples - start)
-        paths = []
-        for side, bet in enumerate(bets):
-            rng = generator(seed, side, index)
-            losses = checked_values(draw_losses(rng, n, reverse=bool(side)), n, "draw_losses")
-            excess = (losses if side == 0 else -losses) - epsilon - LOSS_ROUNDING
-            paths.append(bet.settle(-np.expm1(-np.maximum(excess, 0.0))))
-        wealth = np.logaddexp(*paths) - math.log(2.0)
-        if wealth.max() >= limit:
-            return start + int(np.argmax(wealth >= limit)) + 1
-        start, index = start + n, index + 1
-    return None
-
-
 def _blocks(
     seed: int, stream: int, samples: int, block: int
 ) -> Iterator[tuple[np.random.Generator, int]]:
     """A generator and a count for every block of one stream of draws."""
     for index, start in enumerate(range(0, samples, block)):
-        yield generator(seed, stream, index), min(block, samples - start)
-
-
-def generator(seed: int, stream: int, index: int) -> np.random.Generator:
-    """The generator of one block of one stream of draws."""
-    # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, index)))
+        # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
+        seeds = np.random.SeedSequence(seed, spawn_key=(stream, index))
+        yield np.random.default_rng(seeds), min(block, samples - start)
 
 
 def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from mechanisms.verification.betting import EventBet, MeanBet, growth, nearest_in_claim
+from mechanisms.verification.betting import EventBet, growth, nearest_in_claim
 
 CLAIMS = [(0.0, 0.0), (1.0, 1e-5), (0.5, 0.2), (5.0, 1e-3)]
 GUESSES = [(0.6, 0.01), (0.9, 0.2), (0.3, 1e-6), (0.999, 1e-3)]
@@ -65,32 +65,3 @@ def test_a_probability_of_zero_is_nearest_in_closed_form():
     """B(E) = 0 at epsilon = 0: the nearest point minimises -log(1 - b) + the entropy of A(E)."""
     b = nearest_in_claim(np.array([1.0]), np.array([0.0]), 0.0, 0.0)
     assert b == pytest.approx(0.5)  # -log(1 - b) - log b
-
-
-def test_a_mean_bet_is_fair_and_reaches_its_limit_as_often_as_ville_says():
-    """Values 0 and 1 of mean 0.1, claimed 0.1, at all lengths up to 300."""
-    rng = np.random.default_rng(1)
-    limit, crossings, ends = math.log(20), 0, []
-    for _ in range(600):
-        bet = MeanBet(0.1, 300)
-        path = bet.settle((rng.random(300) < 0.1).astype(float))
-        crossings += path.max() >= limit
-        ends.append(math.exp(path[-1]))
-    assert np.mean(ends) < 1.5
-    assert 1 <= crossings <= 0.05 * 600
-
-
-def test_a_mean_bet_grows_with_a_false_claim_and_settles_in_pieces():
-    rng = np.random.default_rng(2)
-    values = np.where(rng.random(4000) < 0.02, rng.random(4000), 0.0)
-    whole = MeanBet(1e-3, 4000).settle(values)
-    pieces = MeanBet(1e-3, 4000)
-    joined = np.concatenate([pieces.settle(part) for part in np.split(values, 8)])
-    assert joined == pytest.approx(whole, rel=1e-10, abs=1e-10)
-    assert whole[-1] > math.log(1000) and whole[0] <= 0.1
-
-
-def test_one_value_refutes_a_mean_of_zero():
-    bet = MeanBet(0.0, 100)
-    assert bet.settle(np.zeros(10)).max() <= 0
-    assert bet.settle(np.array([1e-12]))[0] == math.inf

@@ -1,7 +1,4 @@
-"""Rows that share their noise, and profiles that are too good, at the effort of a study.
-
-docs/audit_self_tests.md has the power of more kinds at more sizes.
-"""
+"""Rows that share their noise, and profiles that are too good, at the effort of a study."""
 
 import dataclasses
 
