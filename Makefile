@@ -1,7 +1,7 @@
 # `make help` lists the targets: the words after ## below.
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: help run test test-all check figures site paper certify wheel release lint bench cluster
+.PHONY: help run test test-all check figures site certify wheel release lint bench cluster
 .PHONY: soak pins clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -59,9 +59,6 @@ figures: $(READY) ## redraw a run: RUN=reference
 
 site: $(READY) ## the site of a run: RUN=reference
 	$(BIN)/python -m site_builder build $(RUN)
-
-paper: $(READY) ## a paper on a run, its numbers from the rows: RUN=reference
-	$(BIN)/python -m site_builder paper $(RUN)
 
 certify: $(READY) ## write and check the certificates
 	OMP_NUM_THREADS=1 $(BIN)/python -m claims.certificates

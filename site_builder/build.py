@@ -10,11 +10,8 @@ import pandas as pd
 from PIL import Image
 
 from mechanisms.query.csv_cells import marked
-from paper_figures.style import CALIBRATION_TITLES, mechanism_title
-from site_builder.advisor_page import advisor_page, side_by_side_page
-from site_builder.api_page import api_page
+from paper_figures.style import mechanism_title
 from site_builder.cards import with_labels, with_whole_options
-from site_builder.charts import Chart, script_bundle
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import dataset_pages
 from site_builder.leaderboard_pages import leaderboard_pages
@@ -22,22 +19,22 @@ from site_builder.leaderboards import CONTROLS
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import css_name, stylesheet
 from site_builder.paper_pages import paper_pages
+from site_builder.queries_page import queries_page
 from site_builder.run_folder import DrawnFile, RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
-from site_builder.search_page import search_page, search_script
 from site_builder.site_data import Page, SiteData
-from site_builder.start_page import all_charts, start_page
+from site_builder.start_page import start_page
 from site_builder.words import first_sentence, number, prose, sentences
 
 HERE = Path(__file__).parent
 # The name of the suite, and of the mark that a folder was written by it.
 NAME = "matrix-noise-bench"
 MARK = "built-by-site-builder"
-# Colours of a figure in a page: drawings have few, and the PDF beside it has all.
+# Colours of a figure in a page: drawings have few.
 PICTURE_COLOURS = 128
 NAVIGATION = (
     ("index.html", "Findings"),
-    ("advisor.html", "Advisor"),
+    ("queries.html", "Queries"),
     ("leaderboard/index.html", "Leaderboard"),
     ("claims.html", "Claims"),
     ("papers/index.html", "Papers"),
@@ -62,16 +59,12 @@ def build(run: RunFolder, out: Path) -> list[Path]:
     site = SiteData(run)
     environment = environment_of(site)
     written = []
-    charted = set()
     for page in pages_of(site):
         path = out / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(rendered(environment, page), encoding="utf-8")
-        for chart in all_charts(page.content):
-            _write(out / chart_file(page, chart), chart.alone())
-            charted |= {mechanism for _, mechanism in chart.legend}
         written.append(path)
-    _write_assets(site, charted, out)
+    _write_assets(site, out)
     _write_downloads(site, out)
     return written
 
@@ -80,8 +73,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     """Every page of the site."""
     yield start_page(site)
     if site.answers:
-        yield advisor_page(site)
-        yield side_by_side_page(site)
+        yield queries_page(site)
     yield from leaderboard_pages(site)
     yield from claim_pages(site)
     yield from paper_pages(site)
@@ -89,8 +81,6 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     yield from dataset_pages(site)
     yield failures_page(site)
     yield reproduce_page(site)
-    yield search_page()
-    yield api_page()
 
 
 def environment_of(site: SiteData) -> jinja2.Environment:
@@ -109,16 +99,14 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "css": css_name,
         "first_sentence": first_sentence,
         "sentences": sentences,
-        "calibration": CALIBRATION_TITLES.__getitem__,
     }
     environment.globals |= {
         "site": site,
         "suite_name": NAME,
         "navigation": [
-            (path, title) for path, title in NAVIGATION if site.answers or path != "advisor.html"
+            (path, title) for path, title in NAVIGATION if site.answers or path != "queries.html"
         ],
         "mechanism_name": mechanism_title,
-        "chart_file": chart_file,
         "tones": TONES,
         "verdict_tones": VERDICT_TONES,
     }
@@ -130,12 +118,6 @@ def rendered(environment: jinja2.Environment, page: Page) -> str:
     template = environment.get_template(page.template)
     html = template.render(page=page, root=page.root, **page.content)
     return with_whole_options(with_labels(html))
-
-
-def chart_file(page: Page, chart: Chart) -> str:
-    """Where the picture of a chart lies."""
-    stem = page.path.removesuffix(".html").replace("/", "-")
-    return f"files/{stem}-{chart.name}.svg"
 
 
 def _empty(out: Path) -> None:
@@ -151,13 +133,11 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _write_assets(site: SiteData, charted: set[str], out: Path) -> None:
+def _write_assets(site: SiteData, out: Path) -> None:
     for path in sorted((HERE / "assets").iterdir()):
         (out / "assets").mkdir(exist_ok=True)
         shutil.copyfile(path, out / "assets" / path.name)
-    _write(out / "assets" / "vega.js", script_bundle())
-    _write(out / "assets" / "search-index.js", search_script(site))
-    mechanisms = charted | {*site.mechanisms, *CONTROLS}
+    mechanisms = {*site.mechanisms, *CONTROLS}
     for rows in site.run.rows.values():
         mechanisms |= set(rows["mechanism"].unique())
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))
@@ -172,7 +152,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
         for ending, path in drawing.files.items():
             if ending == "png":
                 (files / path.name).write_bytes(small_picture(drawing))
-            elif path.exists():
+            else:
                 shutil.copyfile(path, files / path.name)
     for study in site.run.studies:
         source = site.run.folder / "studies" / f"{study}.parquet"
@@ -186,7 +166,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     if site.answers:
         each = (frame.assign(query=name) for name, frame in site.answers.items())
         rows = pd.concat(each).drop(columns=["seconds_per_draw", "kappa"])
-        marked(rows).to_csv(files / "advisor.csv", index=False, float_format="%.10g")
+        marked(rows).to_csv(files / "queries.csv", index=False, float_format="%.10g")
     marked(site.run.missing).to_csv(files / "no-value.csv", index=False)
 
 

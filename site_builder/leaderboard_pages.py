@@ -1,27 +1,19 @@
 """The leaderboard: an overview, and a page per family of queries."""
 
-from collections.abc import Collection, Iterable, Iterator
-
-import pandas as pd
+from collections.abc import Collection, Iterator
 
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.limit.limit import limit
 from paper_figures.r1smg2024.numbers import count_query
 from paper_figures.selections import SOURCE_WORDS
-from paper_figures.style import CALIBRATION_TITLES, look
-from site_builder.charts import SHAPES, dots, over_epsilon
-from site_builder.leaderboards import Score, View
-from site_builder.palette import colour_variable
+from paper_figures.style import CALIBRATION_TITLES
+from site_builder.leaderboards import View
 from site_builder.site_data import Page, SiteData
 from studies.base.families import Family
 from studies.count_query import CountQuery
 from studies.linear_queries import LinearQueries
 
-# A chart of more rows than this is cut: the table has all of them.
-CHARTED = 24
-# The ratio of the largest to the smallest value from which an axis is logarithmic.
-WIDE = 20
 # That of the study count_query: the limit does not depend on the number of pickups.
 COUNTS = count_query(pickups=1e5)
 
@@ -46,25 +38,6 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
 
 
 def _family_page(family: Family, views: list[View]) -> Page:
-    # Both charts show one table, which stands below them: the first that has a curve.
-    first = next((view for view in views if len(view.epsilons) > 2), views[0])
-    views = [first, *(view for view in views if view is not first)]
-    frame = frame_at(first, first.main)
-    chart = dots(
-        "ranking",
-        frame,
-        logarithmic=is_wide(frame, first),
-        description=f"{view_title(first)} at epsilon {first.main:g}, with 95% intervals.",
-    )
-    curves = None
-    if len(first.epsilons) > 2:
-        rows = curves_of(first)
-        curves = over_epsilon(
-            "curves",
-            rows,
-            logarithmic=is_wide(rows, first),
-            description=f"{view_title(first)} over epsilon, with 95% intervals.",
-        )
     return Page(
         path=f"leaderboard/{family.key}.html",
         template="family.html",
@@ -75,10 +48,6 @@ def _family_page(family: Family, views: list[View]) -> Page:
             "family": family,
             "studies": dict.fromkeys(view.study.name for view in views),
             "views": [_shown(view) for view in views],
-            "first": _shown(first),
-            "chart": chart,
-            "curves": curves,
-            "charted": CHARTED,
             "uses": _uses(views),
         },
     )
@@ -122,70 +91,7 @@ def _shown(view: View) -> dict:
         "data": f"{dataset_title(view.dataset)} ({SOURCE_WORDS[view.data_source]})",
         "calibration": CALIBRATION_TITLES[view.calibration],
         "blind": [epsilon for epsilon in view.epsilons if not view.tells_apart(epsilon)],
-        "rows": [
-            {
-                "line": line,
-                "colour": colour_variable(line.mechanism),
-                "symbol": SHAPES.get(look(line.mechanism).marker, "circle"),
-            }
-            for line in view.shown
-        ],
     }
-
-
-def frame_at(view: View, epsilon: float) -> pd.DataFrame:
-    """The rows of the ranking at one epsilon, for a chart."""
-    lines = [line for line in view.shown if epsilon in line.scores]
-    competing = [line for line in lines if not line.is_control][:CHARTED]
-    controls = [line for line in lines if line.is_control]
-    rows = (
-        {
-            "mechanism": line.mechanism,
-            "label": line.title,
-            "rank": rank,
-            **_ends(line.scores[epsilon]),
-        }
-        for rank, line in enumerate([*competing, *controls])
-    )
-    return on_axis(rows, view)
-
-
-def curves_of(view: View) -> pd.DataFrame:
-    """The rows of the curves over epsilon, for a chart."""
-    lines = [line for line in view.shown if not line.is_control][:CHARTED]
-    lines += [line for line in view.shown if line.is_control]
-    rows = (
-        {
-            "mechanism": line.mechanism,
-            "label": line.title,
-            "epsilon": epsilon,
-            **_ends(line.scores[epsilon]),
-        }
-        for line in lines
-        for epsilon in view.epsilons
-        if epsilon in line.scores
-    )
-    return on_axis(rows, view)
-
-
-def is_wide(rows: pd.DataFrame, view: View) -> bool:
-    """Whether the values need a logarithmic axis: errors do, shares of records never."""
-    positive = rows.loc[rows["value"] > 0, "value"]
-    errors = view.measure.better == "smaller" and (rows["value"] >= 0).all()
-    return bool(errors and positive.max() > WIDE * positive.min())
-
-
-def on_axis(rows: Iterable[dict], view: View) -> pd.DataFrame:
-    """The rows that their axis can show: a logarithmic one has no place for zero."""
-    frame = pd.DataFrame(rows)
-    if not is_wide(frame, view):
-        return frame
-    frame = frame[frame["value"] > 0]
-    return frame.assign(low=frame["low"].where(frame["low"] > 0, frame["value"]))
-
-
-def _ends(score: Score) -> dict[str, float]:
-    return {"value": score.value, "low": score.low, "high": score.high}
 
 
 def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:

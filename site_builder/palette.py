@@ -1,7 +1,7 @@
 """Colours of the site: every mechanism keeps the colour that it has in the figures.
 
-A stylesheet names them, `var(--m-KEY)`, so that charts and text change with the theme. On a dark
-background a colour that could not be seen is mixed with white until it can.
+A stylesheet names them, `var(--m-KEY)`, so that they change with the theme. On a dark background
+a colour that could not be seen is mixed with white until it can.
 """
 
 import re
@@ -48,11 +48,6 @@ def css_name(mechanism: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", mechanism.lower()).strip("-")
 
 
-def colour_variable(mechanism: str) -> str:
-    """The colour of a mechanism as charts write it."""
-    return f"var(--m-{css_name(mechanism)})"
-
-
 def stylesheet(mechanisms: Iterable[str]) -> str:
     """The colours of mechanisms in both themes, and a class `m-KEY` for each."""
     light = {css_name(name): look(name).colour for name in sorted(mechanisms)}
@@ -63,13 +58,6 @@ def stylesheet(mechanisms: Iterable[str]) -> str:
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{_variables(dark)}}}}}"
         f"\n:root[data-theme=dark]{{{_variables(dark)}}}\n{classes}"
     )
-
-
-def resolved(svg: str, mechanisms: Iterable[str]) -> str:
-    """An SVG that stands alone: with the colours of the light theme in place of variables."""
-    for name in mechanisms:
-        svg = svg.replace(colour_variable(name), look(name).colour)
-    return svg.replace("currentColor", "#1c1e21").replace("var(--alert)", "#b3420a")
 
 
 def _variables(colours: dict[str, str]) -> str:

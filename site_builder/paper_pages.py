@@ -1,4 +1,4 @@
-"""A page per paper: its claims, its figures and tables, ours beside its numbers; their notes."""
+"""A page per paper: its claims, its figures and tables, ours beside its numbers."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,6 @@ def paper_pages(site: SiteData) -> Iterator[Page]:
             }
         )
         yield _paper_page(site, key, own, claims)
-    yield from (_notes_page(site, each) for each in drawings if each.note)
     yield Page(
         path="papers/index.html",
         template="papers.html",
@@ -67,24 +66,6 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
     )
 
 
-def _notes_page(site: SiteData, drawing: DrawnFile) -> Page:
-    """What a reader of a figure or table may want to know, too long to stand below it."""
-    paper = site.papers.get(drawing.drawing.paper)
-    return Page(
-        path=f"papers/notes/{drawing.name}.html",
-        template="notes.html",
-        title=drawing.title,
-        section="papers/index.html",
-        about=f"Notes on {drawing.name}.",
-        content={
-            "drawing": drawing,
-            "studies": list(drawing.drawing.studies),
-            "paper_name": paper.name if paper else "Across the papers",
-            "notes": sentences(drawing.note),
-        },
-    )
-
-
 def _beside(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
     """The figures across the papers whose numbers name a mechanism of the paper."""
     figures = (each for each in site.run.drawings.values() if each.drawing.paper == SUITE)
@@ -107,4 +88,5 @@ def _drawn(drawing: DrawnFile) -> dict:
         "rows": data.head(LONGEST_TABLE).astype(object).values.tolist(),
         "more": max(0, len(data) - LONGEST_TABLE),
         "studies": list(drawing.drawing.studies),
+        "notes": sentences(drawing.note) if drawing.note else [],
     }

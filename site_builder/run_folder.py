@@ -59,7 +59,7 @@ class DrawnFile:
     @property
     def files(self) -> dict[str, Path]:
         """Its files by ending."""
-        endings = ("png", "pdf", "csv") if self.is_figure else ("csv", "tex")
+        endings = ("png", "csv") if self.is_figure else ("csv",)
         return {ending: self.folder / f"{self.name}.{ending}" for ending in endings}
 
     @property

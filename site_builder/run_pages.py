@@ -23,7 +23,6 @@ def failures_page(site: SiteData) -> Page:
             CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])
         ]
         found["datasets"] = list(dict.fromkeys(own["dataset"]))
-        found["epsilons"] = sorted(set(own["epsilon"]))
         found["count"] = len(own)
         rows.append(found)
     rows.sort(key=lambda row: (-STATUSES.index(row["status"]), row["study"]))

@@ -13,7 +13,6 @@ from mechanisms import Mechanism, all_mechanisms
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
 from site_builder.citations import Reference, references
-from site_builder.example_calls import verify_command
 from site_builder.leaderboards import View, views_of
 from site_builder.matrix import Matrix, matrix
 from site_builder.provenance import Provenance, provenance_of
@@ -162,7 +161,7 @@ class SiteData:
         """The verdict on every published mechanism at every setting of a paper, with its numbers.
 
         Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
-        delta, setting in words, command, why it is outside the range of the theorem (or ""), and
+        delta, setting in words, why it is outside the range of the theorem (or ""), and
         VERDICT_COLUMNS.
         """
         if "guarantee" not in self.run.rows:
@@ -184,10 +183,6 @@ class SiteData:
         }
         known = [places.get((row.shape, row.epsilon, row.delta)) for row in found.itertuples()]
         found["setting"] = [f"{each.where}, {each.name}" if each else "" for each in known]
-        found["command"] = [
-            verify_command(key, each.query, each.budget) if each and key in self.mechanisms else ""
-            for key, each in zip(found["mechanism"], known, strict=True)
-        ]
         found["outside"] = [
             (cls and each and cls.limit(each.query, each.budget)) or ""
             for cls, each in zip(map(self.mechanisms.get, found["mechanism"]), known, strict=True)

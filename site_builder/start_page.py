@@ -1,6 +1,5 @@
 """The first page: three questions and their answers, the headline figure, where to go."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -18,9 +17,7 @@ from claims.verdicts import (
 from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.selections import ok_rows
-from paper_figures.style import look, mechanism_title
-from paper_figures.suite.headline import FLOOR
-from site_builder.charts import Chart, over_size
+from paper_figures.style import mechanism_title
 from site_builder.claim_pages import claims_by_paper
 from site_builder.error_over_size import noise_by_size
 from site_builder.run_folder import RunFolder
@@ -86,7 +83,7 @@ def start_page(site: SiteData) -> Page:
         content={
             "answers": answers(site),
             "findings": findings(site.run),
-            "charts": headline_charts(site.run),
+            "headline": site.run.drawings.get("suite_headline"),
             "papers": claims_by_paper(site),
             "counts": site.run.verdict_counts,
             "matrix": site.matrix,
@@ -204,80 +201,3 @@ def _cheapest(run: RunFolder) -> Found | None:
         "leaderboard/index.html",
         "leaderboard",
     )
-
-
-def headline_charts(run: RunFolder) -> list[dict]:
-    """The panels of the headline figure that the run has, from the numbers that it draws."""
-    if "suite_headline" not in run.drawings:
-        return []
-    drawn = run.drawings["suite_headline"]
-    rows = drawn.data.rename(columns={"curve": "label"})
-    rows["mechanism"] = rows["label"].map(_first_mechanism(run))
-    panels = {"true delta": _privacy_chart, "noise at equal true privacy": _cost_chart}
-    return [
-        chart_of(rows[rows["panel"] == panel])
-        for panel, chart_of in panels.items()
-        if panel in set(rows["panel"])
-    ]
-
-
-def _privacy_chart(rows: pd.DataFrame) -> dict:
-    """The panel of true deltas with its title and its words."""
-    delta, epsilon = rows["delta"].iloc[0], rows["epsilon"].iloc[0]
-    chart = over_size(
-        "headline-privacy",
-        _points(rows),
-        y_title=f"true delta at epsilon {epsilon:g}",
-        description=f"True delta over the number of elements. A claim of {delta:g} is true on or "
-        "below the line.",
-        claim=float(delta),
-        low=FLOOR,
-    )
-    words = (
-        f"Every mechanism claims epsilon {epsilon:g} and a delta of {delta:g} or less. Its true "
-        "delta must lie on or below the line."
-    )
-    return {"chart": chart, "title": "Is the claim true?", "words": words}
-
-
-def _cost_chart(rows: pd.DataFrame) -> dict:
-    """The panel of noise at equal true privacy with its title and its words."""
-    chart = over_size(
-        "headline-cost",
-        _points(rows),
-        y_title="noise per element",
-        description="Root mean square noise per element over the number of elements, rescaled "
-        "until the true delta is the claimed one.",
-    )
-    words = "Every noise is rescaled until its true delta is the claimed one. Lower is better."
-    return {"chart": chart, "title": "What does equal true privacy cost?", "words": words}
-
-
-def _points(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[["label", "mechanism", "size", "value"]].assign(
-        label=rows["label"].str.replace(" = ", ", ", regex=False)
-    )
-
-
-def _first_mechanism(run: RunFolder) -> dict[str, str]:
-    """From the label of a curve, "A = B", to the key of the first mechanism on it.
-
-    A title that no mechanism of the rows has now, as of one that was removed, stands for its key.
-    """
-    keys = {
-        look(name).title: name for rows in run.rows.values() for name in rows["mechanism"].unique()
-    }
-    drawn = run.drawings["suite_headline"].data["curve"].unique()
-    titles = {curve: curve.split(" = ")[0] for curve in drawn}
-    return {curve: keys.get(title, title) for curve, title in titles.items()}
-
-
-def all_charts(content: dict) -> Iterator[Chart]:
-    """The charts in what a template shows."""
-    for value in content.values():
-        if isinstance(value, Chart):
-            yield value
-        elif isinstance(value, list):
-            for each in value:
-                if isinstance(each, dict) and isinstance(each.get("chart"), Chart):
-                    yield each["chart"]

@@ -100,8 +100,8 @@ def test_the_home_of_a_paper_imports_that_of_no_other():
         ("runs.cells", "studies.count_query", False),
         ("paper_figures.tvg2021.theorems", "claims.comparisons", True),
         ("claims.comparisons", "paper_figures.style", False),
-        ("site_builder.charts", "paper_figures.style", True),
-        ("paper_figures.style", "site_builder.charts", False),
+        ("site_builder.palette", "paper_figures.style", True),
+        ("paper_figures.style", "site_builder.palette", False),
     ],
 )
 def test_the_table_reads_as_meant(importer, imported, allowed):

@@ -1,5 +1,5 @@
 "use strict";
-// Filters, sorting, charts and the theme. The address holds what the reader chose, so that a link
+// Filters, sorting and the theme. The address holds what the reader chose, so that a link
 // shows the same and the back button goes one choice back. Without this script the pages have the
 // same content.
 (() => {
@@ -61,14 +61,6 @@
     const open = menu.getAttribute("aria-expanded") !== "true";
     menu.setAttribute("aria-expanded", String(open));
     document.querySelector(".top nav").classList.toggle("open", open);
-  });
-
-  // --- Search, on a page of its own --------------------------------------------------------------
-  const searchForm = document.querySelector("form[data-search]");
-  searchForm.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const words = searchForm.querySelector("input").value.trim();
-    if (words) location.href = `${searchForm.dataset.search}?q=${encodeURIComponent(words)}`;
   });
 
   // --- Sortable tables, and their rows as CSV ----------------------------------------------------
@@ -241,142 +233,7 @@
     });
   }
 
-  // --- Charts ------------------------------------------------------------------------------------
-  const charts = new Map();
-  const hiddenLabels = () => (state().get("hide") || "").split("|").filter(Boolean);
-  const embed = async (name) => {
-    const chart = charts.get(name);
-    const spec = structuredClone(chart.spec);
-    // Concurrent calls: the last one is drawn.
-    const turn = (chart.turn = (chart.turn || 0) + 1);
-    const place = make("div", { class: "place" });
-    spec.width = "container";
-    chart.plot.classList.add("live");
-    chart.plot.replaceChildren(place);
-    const result = await vegaEmbed(place, spec, {
-      actions: false,
-      renderer: "svg",
-      ast: true,
-      defaultStyle: false,
-      tooltip: { disableDefaultStyle: true },
-    });
-    if (turn !== chart.turn) return result.finalize();
-    chart.view?.finalize();
-    chart.view = result.view;
-    place.querySelector("svg").setAttribute("aria-hidden", "true");
-    await hide(chart);
-    chart.plot.dataset.ready = "true";
-  };
-  const hide = async (chart) => {
-    const labels = hiddenLabels();
-    for (const item of chart.legend ? find("[data-label]", chart.legend) : []) {
-      item.querySelector("button").setAttribute("aria-pressed", String(!labels.includes(item.dataset.label)));
-    }
-    if (chart.view) await chart.view.signal("hidden", labels).runAsync();
-  };
-  for (const script of find("script[data-spec]")) {
-    const name = script.dataset.spec;
-    const figure = script.closest("figure");
-    charts.set(name, {
-      spec: JSON.parse(script.textContent),
-      plot: figure.querySelector(`[data-chart="${name}"]`),
-      legend: figure.querySelector("[data-legend]"),
-      figure,
-    });
-  }
-  const makeLegend = (chart) => {
-    for (const item of find("[data-label]", chart.legend)) {
-      const button = make("button", { type: "button", "aria-pressed": "true" });
-      button.append(...item.childNodes);
-      item.append(button);
-      button.addEventListener("click", () => {
-        const labels = new Set(hiddenLabels());
-        const label = item.dataset.label;
-        if (labels.has(label)) labels.delete(label);
-        else labels.add(label);
-        choose({ hide: [...labels].join("|") });
-        for (const each of charts.values()) hide(each);
-      });
-    }
-  };
-  for (const chart of charts.values()) if (chart.legend) makeLegend(chart);
-  restorers.push(() => {
-    for (const chart of charts.values()) hide(chart);
-  });
-  // A picture that stands alone has colours in place of the page's variables.
-  for (const link of find("a[data-svg]")) {
-    link.addEventListener("click", (event) => {
-      const svg = charts.get(link.dataset.svg)?.plot.querySelector("svg");
-      if (!svg) return;
-      event.preventDefault();
-      const copy = svg.cloneNode(true);
-      const styles = getComputedStyle(root);
-      const resolved = (colour) =>
-        colour === "currentColor"
-          ? getComputedStyle(document.body).color
-          : colour.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim());
-      for (const element of [copy, ...find("*", copy)]) {
-        for (const attribute of ["fill", "stroke"]) {
-          const colour = element.getAttribute(attribute);
-          if (colour) element.setAttribute(attribute, resolved(colour));
-        }
-      }
-      const name = link.getAttribute("href").split("/").pop();
-      save(name, "image/svg+xml", new XMLSerializer().serializeToString(copy));
-    });
-  }
-
-  // --- Tables of the leaderboard: one at a time, with its charts ----------------------------------
-  const rowsOf = (section) =>
-    find("tbody tr", section).map((row) => ({
-      label: row.dataset.label,
-      colour: row.dataset.colour,
-      symbol: row.dataset.symbol,
-      control: row.classList.contains("control"),
-      last: rank(row),
-      scores: find("td", row).map((cell) => ({
-        value: number(cell.dataset.value),
-        low: number(cell.dataset.low ?? cell.dataset.value),
-        high: number(cell.dataset.high ?? cell.dataset.value),
-      })),
-    }));
-  const CHARTED = 24;
-  const ROW_HEIGHT = 19;
-  // On a phone a longer label than this has its last parenthesis on a second line.
-  const LABEL_OF_A_PHONE = 20;
-  const TWO_LINES = 28;
-  const LAST = "lastindexof(datum.label, ' (')";
-  const IN_TWO =
-    `length(datum.label) > ${LABEL_OF_A_PHONE} && ${LAST} > 0 ? ` +
-    `[slice(datum.label, 0, ${LAST}), slice(datum.label, ${LAST} + 1)] : datum.label`;
-  const WIDE = 20;
-  // A logarithmic axis for values that differ much; it has no place for zero.
-  const setRows = (spec, rows, smaller) => {
-    const positive = rows.map((row) => row.value).filter((value) => value > 0);
-    const logarithmic =
-      smaller && rows.every((row) => row.value >= 0) && Math.max(...positive) > WIDE * Math.min(...positive);
-    const values = rows
-      .filter((row) => !logarithmic || row.value > 0)
-      .map((row) => ({ ...row, low: logarithmic && row.low <= 0 ? row.value : row.low }));
-    spec.data.values = values;
-    const first = Math.floor(Math.log10(Math.min(...values.map((row) => row.low))));
-    const last = Math.ceil(Math.log10(Math.max(...values.map((row) => row.high))));
-    const step = Math.max(1, Math.ceil((last - first) / 6));
-    for (const layer of spec.layer) {
-      for (const axis of ["x", "y"]) {
-        const channel = layer.encoding[axis];
-        if (["value", "low"].includes(channel.field)) {
-          channel.scale = logarithmic ? { type: "log" } : { type: "linear", zero: false };
-          channel.axis.grid = !logarithmic;
-          delete channel.axis.values;
-          if (logarithmic) {
-            channel.axis.values = [];
-            for (let n = step * Math.ceil(first / step); n <= last; n += step) channel.axis.values.push(10 ** n);
-          }
-        }
-      }
-    }
-  };
+  // --- Tables of the leaderboard: one at a time --------------------------------------------------
   for (const form of find("form[data-views]")) {
     const sections = find("section.view");
     const facets = [
@@ -393,65 +250,6 @@
     });
     const epsilonSelect = make("select", {});
     form.append(make("label", {}, "Epsilon", epsilonSelect));
-    const title = document.querySelector("[data-chart-title]");
-    const note = document.querySelector("[data-chart-note]");
-    let shown = null;
-    const draw = (section, epsilons, column) => {
-      const smaller = section.dataset.better === "smaller";
-      const rows = rowsOf(section);
-      const sign = smaller ? 1 : -1;
-      const placed = rows
-        .filter((row) => !Number.isNaN(row.scores[column].value))
-        .sort((one, other) => one.last - other.last || sign * (one.scores[column].value - other.scores[column].value));
-      const best = placed.filter((row) => !row.control).slice(0, CHARTED);
-      const kept = [...best, ...placed.filter((row) => row.control)];
-      const ranking = charts.get("ranking");
-      setRows(
-        ranking.spec,
-        kept.map(({ label, colour, symbol, scores }, rank) => ({ label, colour, symbol, rank, ...scores[column] })),
-        smaller
-      );
-      const ranked = ranking.spec.data.values;
-      const inTwo = innerWidth < 640 && ranked.some(({ label }) => label.length > LABEL_OF_A_PHONE);
-      ranking.spec.height = (inTwo ? TWO_LINES : ROW_HEIGHT) * ranked.length;
-      // The browser measures labels itself. Without its last words a name may be that of another row.
-      const axis = { labelLimit: 280, minExtent: 0, ...(inTwo && { labelExpr: IN_TWO }) };
-      for (const layer of ranking.spec.layer) Object.assign(layer.encoding.y.axis, axis);
-      const words = `${section.querySelector("h2").textContent}, epsilon ${Number(epsilons[column])}`;
-      title.textContent = words;
-      const cut = placed.length > kept.length ? ` The best ${CHARTED} are drawn; the table has all.` : "";
-      const blind = section.dataset.blind.split(" ").includes(epsilons[column]) ? " Nothing can be ranked here: the best is no better than an answer without data." : "";
-      note.textContent =
-        `${section.dataset.dataset}. ${smaller ? "Smaller" : "Larger"} is better. ` +
-        `Lines are 95% intervals.${cut}${blind}`;
-      ranking.plot.setAttribute("aria-label", words);
-      const curvesTitle = document.querySelector("[data-curves-title]");
-      if (curvesTitle) curvesTitle.textContent = `${section.querySelector("h2").textContent}, over epsilon`;
-      embed("ranking");
-      const curves = charts.get("curves");
-      if (!curves) return;
-      curves.figure.hidden = epsilons.length < 2;
-      const drawn = [...rows.filter((row) => !row.control).slice(0, CHARTED), ...rows.filter((row) => row.control)];
-      setRows(
-        curves.spec,
-        drawn.flatMap(({ label, colour, symbol, scores }) =>
-          scores
-            .map((score, index) => ({ label, colour, symbol, epsilon: Number(epsilons[index]), ...score }))
-            .filter((score) => !Number.isNaN(score.value))
-        ),
-        smaller
-      );
-      for (const layer of curves.spec.layer) layer.encoding.x.axis && (layer.encoding.x.axis.values = epsilons.map(Number));
-      curves.legend.replaceChildren(
-        ...drawn.map(({ label, colour }) => {
-          const item = make("li", { class: colour.replace(/var\(--(m-.*)\)/, "$1") }, make("span", { class: "swatch" }), label);
-          item.dataset.label = label;
-          return item;
-        })
-      );
-      makeLegend(curves);
-      if (epsilons.length > 1) embed("curves");
-    };
     const show = (chosen) => {
       // Every choice narrows what the next one offers; what is not there falls back to the first.
       let left = sections;
@@ -483,9 +281,6 @@
       if (!chosen.get("sort")) {
         sort(section.querySelector("table"), column + 1, section.dataset.better === "smaller" ? "ascending" : "descending");
       }
-      const key = `${section.id} ${epsilon}`;
-      if (key !== shown) draw(section, epsilons, column);
-      shown = key;
     };
     for (const { name, select } of facets) {
       select.addEventListener("change", () => {
@@ -502,7 +297,6 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     restorers.push(show);
   }
-  if (!find("form[data-views]").length) for (const name of charts.keys()) embed(name);
 
   addEventListener("popstate", restore);
   addEventListener("hashchange", restore);

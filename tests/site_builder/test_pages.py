@@ -8,7 +8,6 @@ import math
 import re
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,31 +15,23 @@ from markupsafe import escape
 
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import all_mechanisms
-from mechanisms.__main__ import main as mechanisms_command
 from mechanisms.query.words import with_minus
-from mechanisms.verification.self_check import QUICK
-from mechanisms.verification.verification import verify
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder import site_data
-from site_builder.advisor_page import advisor_page
-from site_builder.api_page import api_page
 from site_builder.cards import with_labels
-from site_builder.charts import Chart, over_size
 from site_builder.citations import references
 from site_builder.claim_pages import claim_pages, shown_claims
-from site_builder.example_calls import example_call
-from site_builder.formulas import formulas, typeset
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
 from site_builder.paper_pages import paper_pages
-from site_builder.profile_grid import profile_grid
+from site_builder.queries_page import queries_page
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
-from site_builder.start_page import R1SMG, answers, findings, start_page
+from site_builder.start_page import R1SMG, answers, findings
 from site_builder.words import TIMES, first_sentence, number, prose
 from studies.base import Coordinate, Metric, Study, ranked
 from studies.common_queries import QUERIES
@@ -79,30 +70,6 @@ def test_every_status_without_a_value_is_explained(site, monkeypatch):
         assert f"<dt>1 {status}</dt><dd>{STATUS_WORDS[status]}" in html.unescape(text)
 
 
-def test_the_page_of_independent_noise_says_what_its_law_costs(site, monkeypatch):
-    # What the site has computed serves the copy.
-    site = copy.copy(site)
-    few = {key: site.mechanisms[key] for key in ("laplace", "gaussian", "r1smg")}
-    monkeypatch.setitem(vars(site), "mechanisms", few)
-    pages = {page.path: page for page in mechanism_pages(site)}
-    for key, words in (("laplace", "<dt>kappa</dt><dd>2 "), ("gaussian", "<dt>kappa</dt><dd>1 ")):
-        assert words in html_of(site, pages[f"mechanisms/{key}.html"])
-    assert "<dt>kappa</dt>" not in html_of(site, pages["mechanisms/r1smg.html"])
-
-
-def test_a_specification_cannot_end_its_script():
-    rows = pd.DataFrame({"mechanism": ["mvg"], "label": [f"</script>{EVIL}"], "size": [3]})
-    chart = over_size("x", rows.assign(value=1.0), y_title="y", description="d")
-    assert "<" not in chart.json and ">" not in chart.json
-    assert "</script>" not in chart.picture and "<script" not in chart.picture
-
-
-def test_specifications_follow_the_schema_of_vega_lite():
-    rows = pd.DataFrame({"mechanism": "mvg", "label": "MVG", "size": [3, 30], "value": [1.0, 2.0]})
-    chart = over_size("x", rows, y_title="y", description="d", claim=1e-5, low=1e-10)
-    alt.LayerChart.from_dict(chart.spec, validate=True)
-
-
 def test_five_findings_follow_from_the_run(site):
     found = findings(site.run)
     assert len(found) == 5
@@ -110,12 +77,12 @@ def test_five_findings_follow_from_the_run(site):
     assert "beats" in found[4].headline
 
 
-def test_the_advisor_shows_what_the_comparison_says(site):
-    page = advisor_page(site)
+def test_the_page_of_queries_shows_what_the_comparison_says(site):
+    page = queries_page(site)
     assert [each["name"] for each in page.content["answers"]] == list(QUERIES)
-    counts = next(each for each in page.content["answers"] if each["name"] == "counts")
-    first = counts["lines"][0]
-    assert (first["rank"], first["mechanism"]) == (1, "correlated-gaussian")
+    prefix = next(each for each in page.content["answers"] if each["name"] == "prefix")
+    first = prefix["lines"][0]
+    assert (first["rank"], first["mechanism"]) == (1, "matrix-mechanism-l1")
     assert first["published"]["verdict"] in ("holds", "loose")
     text = re.sub(r'<span class="option">(.*?)</span>', r"\1", html_of(site, page))
     for asked in QUERIES.values():
@@ -349,53 +316,6 @@ def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
         assert next(line.name for line in view.lines if line.is_control) == "Predicting zero"
 
 
-def test_profiles_of_the_grid_agree_with_the_rows_of_the_run(site):
-    grid = profile_grid(all_mechanisms()["r1smg"])
-    cells = {(cell.size, cell.epsilon): cell for row in grid for cell in row}
-    rows = site.run.rows["guarantee"]
-    rows = rows[(rows["dataset"] == "grid") & (rows["mechanism"] == "r1smg")]
-    rows = rows[(rows["metric"] == "true_delta") & (rows["calibration"] == "published")]
-    compared = 0
-    for row in rows.itertuples():
-        size = int(np.prod([int(n) for n in row.shape.split("x")]))
-        if (size, row.epsilon) in cells:
-            assert cells[size, row.epsilon].delta.value == pytest.approx(row.value, rel=1e-6)
-            compared += 1
-    assert compared > 20
-    assert cells[3, 1.0].verdict == "true" and cells[64, 1.0].verdict == "false"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", list(all_mechanisms()))
-def test_the_example_of_a_mechanism_works_on_the_command_line(key, capsys, monkeypatch):
-    """With as few releases as in a study: the comparison of releases has tests of its own."""
-    monkeypatch.setitem(verify.__kwdefaults__, "effort", QUICK)
-    call = example_call(all_mechanisms()[key])
-    assert call is not None
-    command = "verify" if call.can_verify else "calibrate"
-    assert mechanisms_command([command, key, *call.command.split()]) == 0
-    assert key in capsys.readouterr().out
-
-
-def test_the_formula_and_the_words_of_r1smg_say_what_psi_is(site):
-    assert any(statement.startswith(r"\psi =") for statement in formulas()["r1smg"])
-    assert "psi is (delta Gamma((M-1)/2)" in " ".join(site.mechanisms["r1smg"].__doc__.split())
-
-
-def test_every_formula_belongs_to_a_mechanism():
-    assert set(formulas()) <= set(all_mechanisms())
-
-
-@pytest.mark.parametrize("key", formulas())
-def test_a_phone_shows_a_formula_without_making_it_smaller(key):
-    widths = re.findall(r' width="([\d.]+)em"', typeset(formulas()[key]))
-    assert len(widths) == len(formulas()[key])
-    # A screen of 360 pixels has 20.5 lines of 16 pixels between its margins.
-    assert all(float(width) <= 20.5 for width in widths)
-    # An index has 0.7 of a line, and one in \frac, which shrinks what it holds, would have 0.49.
-    assert r"\frac" not in " ".join(formulas()[key])
-
-
 @pytest.mark.parametrize("colour", ["#000000", "#222255", "#661100", "#FFAABB"])
 def test_colours_can_be_seen_on_the_dark_background(colour):
     assert contrast(on_dark(colour), DARK_BACKGROUND) >= LEAST_CONTRAST
@@ -487,25 +407,6 @@ def test_other_peoples_folders_are_not_overwritten(tmp_path):
     with pytest.raises(building.ForeignFolder, match="holds other files"):
         building.build(RunFolder(ROOT / "results/reference"), tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
-
-
-def test_charts_are_found_in_what_pages_show(site):
-    charts = [each["chart"] for each in start_page(site).content["charts"]]
-    assert len(charts) == 2 and all(isinstance(chart, Chart) for chart in charts)
-
-
-def test_the_api_page_has_calls_arguments_and_methods():
-    entries = {each["name"]: each for each in api_page().content["entries"]}
-    arguments = dict(dict(entries["compare"]["sections"])["Args"])
-    assert arguments["query"].startswith("Shape and sensitivities")
-    assert "release" in [each["name"] for each in entries["Mechanism"]["members"]]
-    # The address of a default would differ in every build.
-    assert not any("0x" in each["call"] for each in entries.values())
-
-
-def test_rows_of_settings_have_their_command(site):
-    row = next(each for each in site.settings_of("r1smg") if each["shape"] == "89x89")
-    assert row["command"].startswith("python -m mechanisms verify r1smg --shape 89x89 ")
 
 
 def test_settings_outside_the_range_of_a_theorem_are_told_from_those_in_it(site):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from site_builder import advisor_grid, notebook, readme
+from site_builder import notebook, readme
 from site_builder.__main__ import main
-from site_builder.advisor_grid import TABLES
 
 
 @pytest.mark.parametrize(
@@ -12,7 +11,7 @@ from site_builder.advisor_grid import TABLES
     [
         (
             ["built", "tiny"],
-            "argument command: invalid choice: 'built' (choose from 'build', 'paper')",
+            "argument command: invalid choice: 'built' (choose from 'build')",
         ),
         (["build"], "the following arguments are required: run"),
     ],
@@ -24,7 +23,7 @@ def test_a_usage_error_is_one_line(arguments, words, capsys):
     assert capsys.readouterr().err == (f"error: {words}; see python -m site_builder --help\n")
 
 
-@pytest.mark.parametrize("script", [advisor_grid, notebook, readme])
+@pytest.mark.parametrize("script", [notebook, readme])
 @pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["--nope"], 2)])
 def test_a_script_that_rewrites_files_asked_for_help_rewrites_none(
     script, arguments, status, capsys
@@ -34,13 +33,6 @@ def test_a_script_that_rewrites_files_asked_for_help_rewrites_none(
     assert stopped.value.code == status
     told = capsys.readouterr()
     assert f"{script.__name__} [-h]" in told.out or told.err.count("\n") == 1
-
-
-def test_an_unknown_table_is_told_with_the_allowed_ones(capsys):
-    with pytest.raises(SystemExit):
-        advisor_grid.main(["nope"])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"error: unknown table 'nope'; allowed are {', '.join(TABLES)}; see ")
 
 
 def test_a_run_without_results_is_an_error_of_one_line(tmp_path, monkeypatch, capsys):

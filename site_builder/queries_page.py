@@ -1,0 +1,91 @@
+"""Which mechanism for a common query: the answers that the run has, with every mechanism."""
+
+import math
+
+import pandas as pd
+
+from mechanisms.comparison.advisor import conclusion, unranked
+from mechanisms.comparison.assessment import SERVED
+from mechanisms.limit.limit import Limit, limit
+from site_builder.site_data import Page, SiteData
+from site_builder.start_page import answered_queries
+from site_builder.words import TIMES
+from studies.common_queries import QUERIES, CommonQuery
+
+SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "linf_sensitivity"))
+
+
+def queries_page(site: SiteData) -> Page:
+    """The page of all answers that the run has."""
+    return Page(
+        path="queries.html",
+        template="queries.html",
+        title="Which mechanism for a common query?",
+        section="queries.html",
+        about="The mechanism with the least error at equal true privacy, for common queries.",
+        content={
+            "queries": answered_queries(site),
+            "answers": [_answer(name, frame) for name, frame in site.answers.items()],
+        },
+    )
+
+
+def _answer(name: str, frame: pd.DataFrame) -> dict:
+    asked = QUERIES[name]
+    (sentence,) = conclusion(frame, asked.per)
+    return {
+        "name": name,
+        "asked": asked,
+        "size": math.prod(asked.query.shape),
+        "shape": TIMES.join(map(str, asked.query.shape)),
+        "sensitivities": _sensitivities(asked),
+        "conclusion": sentence,
+        "limit": _limit(asked),
+        "lines": _lines(frame),
+        "unranked": [{"mechanisms": keys, "reason": why} for keys, why in unranked(frame)],
+    }
+
+
+def _limit(asked: CommonQuery) -> Limit:
+    if asked.per == "query":
+        why = "no bound known: the bound is for the elements, and this is a workload of them"
+        return Limit(lower=None, how=why, test=None, elements=asked.query.size)
+    return limit(asked.query, asked.budget, fast=True)
+
+
+def _sensitivities(asked: CommonQuery) -> list[tuple[str, float]]:
+    stated = ((norm, getattr(asked.query, field)) for norm, field in SENSITIVITIES)
+    return [(norm, value) for norm, value in stated if value is not None]
+
+
+def _lines(frame: pd.DataFrame) -> list[dict]:
+    """One line per mechanism with a known error, and what is true of its published noise."""
+    known = frame[(frame["status"] == SERVED) & frame["rmse"].notna()]
+    published = known[known["calibration"] == "published"].set_index("mechanism")
+    return [
+        {
+            "rank": None if pd.isna(row.rank) else int(row.rank),
+            "mechanism": row.mechanism,
+            "rescaled": row.calibration == "exact",
+            "rmse": row.rmse,
+            "deviation": row.rmse * row.rmse_error,
+            "times_best": row.times_best,
+            "p99": row.rmse_quantile,
+            "published": _published(published, row.mechanism),
+        }
+        for row in known.drop_duplicates("mechanism").itertuples()
+    ]
+
+
+def _published(rows: pd.DataFrame, mechanism: str) -> dict | None:
+    """The published noise of a mechanism, None where it has no known error."""
+    if mechanism not in rows.index:
+        return None
+    row = rows.loc[mechanism]
+    verdict = row["verdict"] if isinstance(row["verdict"], str) else "unknown"
+    return {
+        "rmse": float(row["rmse"]),
+        "epsilon": float(row["true_epsilon"]),
+        "delta": float(row["true_delta"]),
+        "verdict": verdict,
+    }
