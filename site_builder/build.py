@@ -149,11 +149,9 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     files = out / "files"
     files.mkdir(exist_ok=True)
     for drawing in site.run.drawings.values():
-        for ending, path in drawing.files.items():
-            if ending == "png":
-                (files / path.name).write_bytes(small_picture(drawing))
-            else:
-                shutil.copyfile(path, files / path.name)
+        shutil.copyfile(drawing.file("csv"), files / f"{drawing.name}.csv")
+        if drawing.is_figure:
+            (files / f"{drawing.name}.png").write_bytes(small_picture(drawing))
     for study in site.run.studies:
         source = site.run.folder / "studies" / f"{study}.parquet"
         shutil.copyfile(source, files / source.name)
@@ -172,7 +170,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
 
 def small_picture(drawing: DrawnFile) -> bytes:
     """The PNG of a figure with few colours, a third of its size."""
-    with Image.open(drawing.files["png"]) as picture:
+    with Image.open(drawing.file("png")) as picture:
         rgb = picture.convert("RGB")
     # The octree keeps rare colours, such as those of a thin line.
     few = rgb.quantize(PICTURE_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

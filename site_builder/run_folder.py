@@ -56,22 +56,20 @@ class DrawnFile:
         """A picture, or else a table."""
         return self.drawing.kind == "figures"
 
-    @property
-    def files(self) -> dict[str, Path]:
-        """Its files by ending."""
-        endings = ("png", "csv") if self.is_figure else ("csv",)
-        return {ending: self.folder / f"{self.name}.{ending}" for ending in endings}
+    def file(self, ending: str) -> Path:
+        """One of its files: the csv, or the png of a figure."""
+        return self.folder / f"{self.name}.{ending}"
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the picture, pixels."""
-        with Image.open(self.files["png"]) as picture:
+        with Image.open(self.file("png")) as picture:
             return picture.size
 
     @cached_property
     def data(self) -> pd.DataFrame:
         """The numbers that are drawn; not to be changed."""
-        return unmarked(pd.read_csv(self.files["csv"]))
+        return unmarked(pd.read_csv(self.file("csv")))
 
 
 @dataclass(frozen=True)
