@@ -20,20 +20,19 @@ from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.self_check import QUICK
-from mechanisms.verification.verification import REFUTED, TOLERANCE, VARIANCE_TOLERANCE
+from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 
 CONFIDENCE = 0.999
 Calibration = Literal["published", "exact"]
 
 
 class StatedQuery(BaseModel):
-    """A query of a claim: the fields of `Query`, or one of the four last ones in their place.
+    """A query of a claim: the fields of `Query`, or one of the three last ones in their place.
 
     Args:
         box: The range of every element; all may change at once.
         counts: The most elements that one record adds to, by 1 each.
         votes: Whether a record adds the points 0, 1, ... in its own order.
-        powers: x of elements whose sensitivities are i^-x.
     """
 
     model_config = STRICT
@@ -49,7 +48,6 @@ class StatedQuery(BaseModel):
     box: tuple[float, float] | None = None
     counts: Count | None = None
     votes: bool = False
-    powers: Positive | None = None
 
     @property
     def size(self) -> int:
@@ -60,7 +58,7 @@ class StatedQuery(BaseModel):
         """The same as a query."""
         if self.box is not None:
             return box_query(self.shape, *self.box)
-        fields = self.model_dump(exclude={"box", "counts", "votes", "powers"})
+        fields = self.model_dump(exclude={"box", "counts", "votes"})
         if self.counts is not None:
             norm = self.counts**0.5
             fields |= {"structure": "counts", "linf_sensitivity": 1.0, "l2_sensitivity": norm}
@@ -68,19 +66,7 @@ class StatedQuery(BaseModel):
             norm = float(np.linalg.norm(np.arange(self.size)))
             fields |= {"structure": "votes", "linf_sensitivity": self.size - 1.0}
             fields |= {"l2_sensitivity": norm}
-        if self.powers is not None:
-            changes = sensitivities(self.size, self.powers)
-            fields |= {
-                "l2_sensitivity": float(np.linalg.norm(changes)),
-                "l1_sensitivity": float(changes.sum()),
-                "linf_sensitivity": float(changes.max()),
-            }
         return Query(**fields)
-
-
-def sensitivities(size: int, power: float) -> np.ndarray:
-    """lambda_i = i^-power, i = 1..size."""
-    return np.arange(1, size + 1.0) ** -power
 
 
 class Setting(BaseModel):
@@ -112,8 +98,6 @@ class Setting(BaseModel):
             words.append("votes")
         if query.structure is not None:
             words.append(f"{query.structure} matrix")
-        if query.powers is not None:
-            words.append(f"sensitivities i^-{query.powers:g}")
         words += (f"{name} = {_plain(value)}" for name, value in self.options.items())
         words.append(f"epsilon {self.epsilon:g}")
         if self.delta is not None:
@@ -123,10 +107,7 @@ class Setting(BaseModel):
     def mechanism(self, key: str, calibration: str = "published") -> Mechanism:
         """A mechanism at this setting."""
         budget = Budget(epsilon=self.epsilon, delta=self.delta or 0.0)
-        options = dict(self.options)
-        if key in ("inid-gaussian", "inid-laplace"):
-            options["sensitivities"] = sensitivities(self.query.size, self.query.powers)
-        return calibrated(key, self.query.query(), budget, calibration, **options)
+        return calibrated(key, self.query.query(), budget, calibration, **self.options)
 
     def loss(self, key: str, calibration: str) -> float:
         """E||noise||^2 of a mechanism.
@@ -205,19 +186,10 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 
 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
-    """As `Verification.limit_broken`, of a mechanism that need not have a profile.
-
-    Noise that keeps its claim breaks no limit. Its guarantee may be for neighbours that differ by
-    less than the query's sensitivities allow; the query's limit is then none for it.
-    """
-    budget, profile = mechanism.budget, mechanism.profile()
-    least = limit(mechanism.query, budget, fast=True).rmse
+    """As `Verification.limit_broken`, of a mechanism that need not have a profile."""
+    least = limit(mechanism.query, mechanism.budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
-    if least is None or stated >= least:
-        return None
-    claimed = budget.delta * (1 + TOLERANCE)
-    kept = profile is not None and profile.delta(budget.epsilon).upper <= claimed
-    return None if kept else (stated, least)
+    return None if least is None or stated >= least else (stated, least)
 
 
 def _beyond_the_limit(broken: list[tuple[float, float] | None]) -> str:
@@ -289,17 +261,12 @@ def variance_ratio(
     mechanism: str,
     other: str,
     settings: list[Setting],
-    calibration: Calibration = "published",
-    detail: str = "",
+    detail: str,
     tolerance: float,
 ) -> Finding:
     """The variance of a noise over that of another, against the stated ratio at every setting."""
     parts = []
     for setting in settings:
-        own, their = (setting.loss(key, calibration) for key in (mechanism, other))
+        own, their = (setting.loss(key, "published") for key in (mechanism, other))
         parts.append(number(str(setting), own / their, setting.stated, tolerance))
-    return Finding(
-        parts=parts,
-        detail=detail or f"Ratio of E||noise||^2 to that of {other} at the same budget.",
-        calibration=calibration,
-    )
+    return Finding(parts=parts, detail=detail, calibration="published")

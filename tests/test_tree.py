@@ -98,7 +98,7 @@ def test_the_home_of_a_paper_imports_that_of_no_other():
         ("mechanisms.cli.audit_command", "mechanisms.black_box.release_audit", True),
         ("mechanisms.black_box.release_audit", "mechanisms.cli.audit_command", False),
         ("runs.cells", "studies.count_query", False),
-        ("paper_figures.tvg2021.theorems", "claims.comparisons", True),
+        ("paper_figures.tldp2025.theorems", "claims.comparisons", True),
         ("claims.comparisons", "paper_figures.style", False),
         ("site_builder.palette", "paper_figures.style", True),
         ("paper_figures.style", "site_builder.palette", False),

@@ -14,8 +14,6 @@ _GAUSSIAN = (
     "the noise has this mu is algebra"
 )
 _WASTEFUL = "Gaussian noise with far more variance than needed; its formula is not in the checker"
-_RENYI = "a bound at every order, on sums over the integers; the checker has no Renyi divergence"
-_MIXTURE = "a mixture over gamma draws, bounded numerically; no interval bound is written"
 _CAP = "the odds of a cap are e^epsilon by the choice of p; there is no number to bound"
 _TRIANGLE = "the loss is at most epsilon by the triangle inequality; there is no number to bound"
 _QUALITY = "a proof by the sensitivity of the quality; there is no number to bound"
@@ -23,26 +21,18 @@ _QUALITY = "a proof by the sensitivity of the quality; there is no number to bou
 CLAIMS_WITHOUT = {
     "mvg-thm3": _WASTEFUL,
     "mvg-directions-free": "about the directions of the noise, by a rotation; no number to bound",
-    "discrete-gaussian-guarantee": _RENYI,
-    "skellam-guarantee": _RENYI,
     "mgm-thm1": _WASTEFUL,
     "mgm-thm2-udn": _WASTEFUL,
     "mgm-thm3-idn": _WASTEFUL,
     "mgm-thm6": "about any algorithm, by the odds of a sample; there is no noise to certify",
     "imgm-thm4": _GAUSSIAN,
     "privunit-guarantee": _CAP,
-    "elliptic-guarantee": _GAUSSIAN,
-    "knorm-guarantee": _TRIANGLE,
-    "correlated-guarantee": _GAUSSIAN,
     "r1-clue": (
         "noise along one known direction: P = 1 and Q = 0 for the outputs on the line through x, "
         "without arithmetic"
     ),
     "r1-null-space": "about the null space of a vector, not about a delta",
     "r1-composition": "about which of two accountants is looser, not about a noise",
-    "inid-guarantee-gaussian": _GAUSSIAN,
-    "inid-guarantee-laplace": _TRIANGLE,
-    "plrvo-guarantee": _MIXTURE,
 }
 # Mechanisms of the guarantee study.
 HOLDS_WITHOUT = {
@@ -50,7 +40,6 @@ HOLDS_WITHOUT = {
     "exponential": _QUALITY,
     "hb": _TRIANGLE,
     "matrix-mechanism-l1": _TRIANGLE,
-    "plrv-o": _MIXTURE,
     "ppca": _QUALITY,
     "privunit-g": _CAP,
     "spherical-gamma": "calibrated by a numerical profile; no interval bound is written",

@@ -292,10 +292,6 @@ class Mechanism(ABC):
         """
         return self.profile()
 
-    def share_covered(self, change: np.ndarray) -> float:
-        """The largest share, in (0, 1], of a change of the query that the claim covers too."""
-        return 1.0
-
     def slack(self) -> str | None:
         """Why `profile` is only an upper bound of the true profile, or None if it is exact.
 

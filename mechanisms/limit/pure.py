@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mechanisms.privacy.staircase_shells import first_and_last
-
 # Cells of theta for each unit of epsilon.
 _CELLS = 300
 # Below this ripple of the sums theta hardly matters.
@@ -17,6 +15,9 @@ _SMOOTH = 1e-6
 _CHUNK = 1 << 21
 # Covers rounding, and the shells that are left out.
 _MARGIN = 1e-11
+# Shells of a probability below e^-110 of the largest are left out; their moments up to the eighth
+# are below e^-70.
+_LEFT_OUT = 110.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _least(dimension: int, epsilon: float) -> float:
             ]
         )
     )
-    first, last = first_and_last(dimension, epsilon)
+    first, last = _first_and_last(dimension, epsilon)
     parts = math.ceil(len(nodes) * (last - first + 1) / _CHUNK)
     sums = np.concatenate(
         [_sums(dimension, epsilon, part) for part in np.array_split(nodes, parts)], axis=1
@@ -98,10 +99,20 @@ def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray
 
 def _sums(dimension, epsilon, theta):
     """S_(M-1), S_M, S_(M+1) and S_(M+2), times one number that depends on M and epsilon."""
-    first, last = first_and_last(dimension, epsilon)
+    first, last = _first_and_last(dimension, epsilon)
     edges = np.arange(first, last + 1) + theta[:, None]
     middle = dimension / epsilon
     # 0^0 is 1.
     falls = epsilon * (np.arange(first, last + 1) - middle)
     weights = np.exp(scipy.special.xlogy(dimension - 1, edges / middle) - falls)
     return np.array([(weights * edges**j).sum(axis=1) for j in range(4)])
+
+
+def _first_and_last(dimension: int, epsilon: float) -> tuple[int, int]:
+    """The shells k whose probability counts, whatever theta is.
+
+    x^M e^(-epsilon x) is e^(-c) of its largest value at -W(-e^(-1 - c/M)) M / epsilon.
+    """
+    inner = -math.exp(-1 - _LEFT_OUT / dimension)
+    low, high = (-scipy.special.lambertw(inner, branch).real for branch in (0, -1))
+    return max(int(low * dimension / epsilon) - 2, 0), int(high * dimension / epsilon) + 3

@@ -64,7 +64,13 @@ class LossMoments:
 
     def raw(self) -> tuple[float, float, float, float]:
         """E L, E L^2, E L^3 and E L^4."""
-        return raw_of_cumulants(*self.cumulants)
+        k1, k2, k3, k4 = self.cumulants
+        return (
+            k1,
+            k2 + k1**2,
+            k3 + 3 * k2 * k1 + k1**3,
+            k4 + 4 * k3 * k1 + 3 * k2**2 + 6 * k2 * k1**2 + k1**4,
+        )
 
     @property
     def raw_kurtosis(self) -> float:
@@ -111,16 +117,6 @@ def _divided(number: float, by: float, times: int) -> float:
     for _ in range(times):
         number /= by
     return number
-
-
-def raw_of_cumulants(k1, k2, k3, k4):
-    """Moments about zero, 1 to 4, from cumulants: floats, whole numbers or arrays of them."""
-    return (
-        k1,
-        k2 + k1**2,
-        k3 + 3 * k2 * k1 + k1**3,
-        k4 + 4 * k3 * k1 + 3 * k2**2 + 6 * k2 * k1**2 + k1**4,
-    )
 
 
 def _cumulants(m1, m2, m3, m4):

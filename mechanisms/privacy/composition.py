@@ -542,10 +542,6 @@ class ComposedProfile(ConvolvedProfile):
         """That of the base, which is evaluated far below the delta of all releases."""
         return max(super().floor, self.base.floor / CUTS[0])
 
-    @property
-    def _factor_limits(self):
-        return self.base._factor_limits
-
     @cached_property
     def _as_run(self):
         # Imported here, because that module imports this one.

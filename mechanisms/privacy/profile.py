@@ -159,7 +159,6 @@ class PrivacyProfile(ABC):
         if delta == 0:
             raise NoScaleError("this noise has no pure guarantee; choose delta > 0")
         require_resolved(delta, self.floor)
-        floor, ceiling = self._factor_limits
 
         @functools.cache
         def reached(log_factor: float) -> float:
@@ -170,9 +169,8 @@ class PrivacyProfile(ABC):
             return np.maximum(log_delta, _LOG_NOTHING) - np.log(delta)
 
         tolerance = self._resolution(delta)
-        root = falling_root(
-            excess, np.zeros(1), np.ones(1), floor=floor, ceiling=ceiling, tolerance=tolerance
-        )[0]
+        limits = {"floor": -_LARGEST_LOG_FACTOR, "ceiling": _LARGEST_LOG_FACTOR}
+        root = falling_root(excess, np.zeros(1), np.ones(1), tolerance=tolerance, **limits)[0]
         over = excess(np.array([root]))[0]
         met = abs(over) <= 10 * tolerance
         if met and over <= _OVER:
@@ -208,11 +206,6 @@ class PrivacyProfile(ABC):
         bounds = self.delta(epsilon)
         below = delta - getattr(bounds, self.calibrated_curve)
         return 0 <= below <= bounds.upper - bounds.lower
-
-    @property
-    def _factor_limits(self) -> tuple[float, float]:
-        """Logarithms of the least and the largest factor that a search for a scale may try."""
-        return -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR
 
     def _log_calibrated(self, epsilon: float) -> float:
         """log delta(epsilon) of the curve that `scale_factor` meets."""

@@ -77,20 +77,8 @@ def shares(description: str) -> Option:
     )
 
 
-def per_axis(option: Option) -> Option:
-    """A list with one such value for each axis of the answer, or None for no value at all."""
-
-    def accepts(value):
-        return value is None or (
-            isinstance(value, (list, tuple)) and all(option.accepts(each) for each in value)
-        )
-
-    allowed = f"a list with one entry per axis, each {option.allowed}; or null"
-    return Option(None, allowed, accepts, option.description)
-
-
-def as_floats(value: Any) -> np.ndarray | None:
-    """Finite numbers of a sequence or an array, one or more, as floats; None for anything else.
+def _as_floats(value: Any, axes: int) -> np.ndarray | None:
+    """Finite numbers of a sequence or an array of so many axes, as floats; None for anything else.
 
     Texts and booleans are no numbers, and what is masked is none either.
     """
@@ -103,12 +91,7 @@ def as_floats(value: Any) -> np.ndarray | None:
         array = cells.astype(float)
     except (TypeError, ValueError, OverflowError):
         return None
-    return array if array.size and np.isfinite(array).all() else None
-
-
-def _as_floats(value: Any, axes: int) -> np.ndarray | None:
-    array = as_floats(value)
-    return array if array is not None and array.ndim == axes else None
+    return array if array.size and np.isfinite(array).all() and array.ndim == axes else None
 
 
 def _is_matrix(value: Any) -> bool:

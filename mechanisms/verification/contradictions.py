@@ -165,9 +165,8 @@ class Contradictions:
         return self.source.answers(value, count).astype(float) - start
 
     def _changes(self, draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-        """Changes that the claim covers, chosen by draws of the noise."""
-        for name, change in changes(self.query, draws, self.rng):
-            yield name, change * self.mechanism.share_covered(change)
+        """Changes of the query, chosen by draws of the noise."""
+        return changes(self.query, draws, self.rng)
 
     # Noise that is added to the value.
 
@@ -263,8 +262,7 @@ class Contradictions:
         """How much one element may change about rest, at least; of a record it may be half."""
         query = self.query
         bounds = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-        change = min(bound for bound in bounds if bound is not None) / 2
-        return change * self.mechanism.share_covered(np.full(query.shape, change))
+        return min(bound for bound in bounds if bound is not None) / 2
 
     def _keeps_to_a_grid(self, draws: np.ndarray) -> bool:
         """Whether noise lies on a grid that the changes of one record keep to.

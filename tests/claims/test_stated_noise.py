@@ -2,12 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
-import scipy
 
 from claims import stated_noise
-from claims.claim import all_claims
 from claims.judges import CannotJudge
 from claims.stated_noise import Setting, StatedQuery
 from claims.verdicts import CONFIRMED, CONTRADICTED
@@ -37,32 +34,16 @@ def test_a_guarantee_is_judged_with_an_audit_and_the_stated_delta():
 
 
 def test_an_upper_bound_of_the_true_delta_is_called_so():
-    setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
-    finding = decide("stated_guarantee", mechanism="plrv-o", settings=[setting])
-    assert finding.verdict == CONFIRMED
-    # The bound is 1.4464e-7.
-    assert "claimed delta 1e-05, true at most 1.45e-07" in finding.detail
+    query = {"shape": [4], "l2_sensitivity": 1.5, "l1_sensitivity": 2.0}
+    finding = decide(
+        "stated_guarantee", mechanism="laplace", settings=[{"query": query, "epsilon": 0.5}]
+    )
+    assert "true at most" in finding.detail
 
 
 def test_smaller_noise_is_compared_at_both_calibrations():
     finding = decide("smaller_noise", mechanism="r1smg", others=["gaussian"], settings=[SETTING])
     assert [part.verdict for part in finding.parts] == [CONFIRMED, CONTRADICTED]
-
-
-def test_one_setting_is_enough_where_the_claim_says_some():
-    settings = [
-        {"query": {"shape": [100], "powers": power}, "epsilon": 1.0, "delta": 1e-5}
-        for power in (0.1, 3.0)
-    ]
-    arguments = {
-        "mechanism": "inid-laplace",
-        "others": ["gaussian-analytic"],
-        "settings": settings,
-        "calibrations": ["published"],
-    }
-    assert decide("smaller_noise", **arguments).verdict == CONTRADICTED
-    some = decide("smaller_noise", **arguments, settings_needed="some")
-    assert some.verdict == CONFIRMED
 
 
 def test_one_setting_has_to_beat_all_others_together():
@@ -94,57 +75,23 @@ def test_a_lead_within_the_tolerance_does_not_count():
     assert decide("smaller_noise", tolerance=0.34, **arguments).verdict == CONTRADICTED
 
 
-def test_where_laplace_noise_is_ahead_for_uneven_sensitivities():
-    claim = next(claim for claim in all_claims() if claim.id == "inid-laplace-ahead")
-    finding = stated_noise.smaller_noise(**claim.arguments)
-    assert finding.verdict == CONFIRMED
-    ahead = {name: set() for name in claim.arguments["others"]}
-    for setting in claim.arguments["settings"]:
-        power, epsilon, delta = setting.query.powers, setting.epsilon, setting.delta
-        changes = np.arange(1, 1001.0) ** -power
-        laplace = 2 * np.sum(changes ** (2 / 3)) ** 3 / epsilon**2
-        mu = gaussian_mu(epsilon, delta)
-        losses = {
-            "gaussian-analytic": 1000 * (changes @ changes) / mu**2,
-            "inid-gaussian": changes.sum() ** 2 / mu**2,
-        }
-        for part, (name, loss) in zip(finding.parts, losses.items(), strict=True):
-            assert f"{setting}: {laplace / loss:.3g} times" in part.found
-            if laplace < loss:
-                ahead[name].add((delta, power))
-    # What the claim's sentence says.
-    assert ahead["gaussian-analytic"] == {
-        (1e-5, 2.0), (1e-5, 4.0), (1e-10, 1.0), (1e-10, 2.0), (1e-10, 4.0)
-    }  # fmt: skip
-    assert ahead["inid-gaussian"] == {(1e-5, 4.0), (1e-10, 2.0), (1e-10, 4.0)}
-
-
-def gaussian_mu(epsilon, delta):
-    """mu of Gaussian noise that is (epsilon, delta)-DP, from the distribution function alone."""
-
-    def excess(mu):
-        above, below = (scipy.stats.norm.cdf(side * mu / 2 - epsilon / mu) for side in (1, -1))
-        return above - math.exp(epsilon) * below - delta
-
-    return scipy.optimize.brentq(excess, 1e-2, 10, xtol=1e-12)
-
-
-@pytest.mark.parametrize(("stated", "verdict"), [(0.5625, CONFIRMED), (0.5, CONTRADICTED)])
+@pytest.mark.parametrize(("stated", "verdict"), [(3.0, CONFIRMED), (2.0, CONTRADICTED)])
 def test_ratios_of_variances(stated, verdict):
-    setting = {"query": {"shape": [4], "counts": 4}, "epsilon": 1.0, "delta": 1e-5}
+    setting = {"query": {"shape": [3, 2], "box": [-1, 1]}, "epsilon": 1.0, "delta": 1e-5}
     finding = decide(
         "variance_ratio",
         tolerance=1e-9,
-        mechanism="correlated-gaussian",
-        other="gaussian-analytic",
+        mechanism="udn",
+        other="idn",
         settings=[setting | {"stated": stated}],
+        detail="By the number of rows.",
     )
     assert finding.verdict == verdict
 
 
 def test_what_cannot_be_judged():
-    given = {"mechanism": "correlated-gaussian", "others": ["gaussian"], "settings": [SETTING]}
-    with pytest.raises(CannotJudge, match="needs structure 'counts'"):
+    given = {"mechanism": "analyze-gauss", "others": ["gaussian"], "settings": [SETTING]}
+    with pytest.raises(CannotJudge, match="needs structure 'gram'"):
         decide("smaller_noise", **given)
 
 
@@ -153,21 +100,12 @@ def test_queries_and_settings_in_words():
     assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 3**0.5, 3)
     votes = StatedQuery(shape=[4], votes=True).query()
     assert votes.l2_sensitivity == pytest.approx(math.sqrt(14))
-    uneven = StatedQuery(shape=[3], powers=1.0).query()
-    assert uneven.l1_sensitivity == pytest.approx(np.sum([1, 1 / 2, 1 / 3]))
     setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
     assert str(Setting(**setting)) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"
 
 
 def test_noise_that_keeps_its_claim_is_not_beyond_the_limit():
-    """Neighbours differ by i^-2 in element i; the limit is for all changes of the same norms."""
-    setting = {"query": {"shape": [100], "powers": 2.0}, "epsilon": 1.0, "delta": 1e-5}
-    found = decide(
-        "smaller_noise",
-        mechanism="inid-gaussian",
-        others=["gaussian-analytic"],
-        settings=[setting],
-    )
+    found = decide("smaller_noise", mechanism="gaussian", others=["l2"], settings=[SETTING])
     assert "beyond the limit" not in found.detail
     setting = {"query": {"shape": [784], "l2_sensitivity": 1.0}, "epsilon": 0.1, "delta": 1e-5}
     found = decide(

@@ -23,9 +23,7 @@ SLOW = {
     "greedy-h": 256,
     "dawa": 256,
     "hb": 4096,
-    "k-norm": 64,
     "exponential": 4096,
-    "elliptic-gaussian": 64,
 }
 LEAST_SLACK = 1e-9
 

@@ -5,8 +5,6 @@ from mechanisms import AdditiveMechanism, all_mechanisms
 # Their own tests hold those for other queries to the same.
 _OTHERS = {
     "tests/mechanisms/catalogue/gram": {"analyze-gauss", "mod-sulq", "wishart"},
-    "tests/mechanisms/catalogue/counts": {"correlated-gaussian", "discrete-gaussian", "skellam"},
-    "tests/mechanisms/catalogue/test_tvg.py": {"tvg"},
 }
 ADDITIVE = [
     key

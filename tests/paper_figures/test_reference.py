@@ -16,7 +16,7 @@ from claims.implied_epsilon import implying_studies
 from claims.intervals import Bootstrap, Mean
 from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, finding_on, implied_epsilons, read_ledger
-from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, NOT_RUN, PARTLY, VERDICTS
+from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY, VERDICTS
 from paper_figures.drawings import all_drawings
 from paper_figures.power_law import power
 from studies.base.study import all_studies
@@ -31,9 +31,7 @@ JUDGED = (
 KNOWN = {
     CONFIRMED: (
         "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8 "
-        "correlated-guarantee correlated-variance elliptic-guarantee inid-guarantee-gaussian "
-        "inid-smaller inid-laplace-smaller privunit-guarantee privunit-error "
-        "plrvo-guarantee spherical-low mgm-upload-sensitivity r1-property1"
+        "privunit-guarantee spherical-low mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee imgm-tradeoff"
@@ -143,22 +141,6 @@ def test_r1smg_at_the_count_query(stored):
 def test_analytic_gaussian_below_its_lower_bound(stored):
     assert "1.282e+06" in stored.loc["r1-ca", "we find"]
     assert "1.745e+06" in stored.loc["r1-ca", "we find"]
-
-
-def test_the_noise_of_plrv_o_in_runs_and_no_accuracies(stored):
-    row = stored.loc["plrvo-ahead"]
-    assert row["verdict"] == NOT_RUN
-    assert row["parts"].count(NOT_RUN) == 2
-    images, corrected, inverted = (
-        text.split("standard deviation ")[1] for text in row["detail"].split("delta 1e-05. ")[1:]
-    )
-    # What the claim's sentence says: larger, larger, and a tenth; sqrt(2) / (k theta C) is 35.7,
-    # 14.1, and sqrt(2) k theta / C is 0.354.
-    assert images.startswith("35.7 C in each element, and Gaussian noise of epsilon 0.5")
-    assert "by loss distributions, 10 C." in images
-    assert corrected.startswith("14.1 C") and "by loss distributions, 3.66 C." in corrected
-    assert inverted.startswith("0.354 C") and "by loss distributions, 3.66 C." in inverted
-    assert "was not computed" in inverted and "was not computed" not in corrected
 
 
 def test_power_of_a_power_law():

@@ -169,7 +169,6 @@ def test_papers_propose_mechanisms_of_the_registry(site):
     for facts in site.papers.values():
         assert set(facts.mechanisms) <= set(site.mechanisms), facts.key
     assert site.paper_of("product-noise") == "product2026"
-    assert site.paper_of("plrv-o") == "plrvo2025"
     assert site.paper_of("r1smg") == "r1smg2024"
     assert site.paper_of("laplace") is None
 

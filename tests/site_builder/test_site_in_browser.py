@@ -19,7 +19,6 @@ KINDS = (
     "claims/tldp-error-order.html",
     "papers/index.html",
     "papers/imgm2022.html",
-    "papers/integers2021.html",
     "mechanisms/index.html",
     "mechanisms/r1smg.html",
     "data/index.html",

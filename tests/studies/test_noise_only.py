@@ -19,14 +19,10 @@ from studies.base.study import study_named
 
 # These queries are no Gram matrices.
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
-# Nor counts.
-COUNTS_ONLY = ["correlated-gaussian", "discrete-gaussian", "skellam"]
-# Nor do they have three axes.
-TENSORS_ONLY = ["tvg"]
 ADDITIVE = [
     key
     for key, cls in all_mechanisms().items()
-    if issubclass(cls, AdditiveMechanism) and key not in (*GRAM_ONLY, *COUNTS_ONLY, *TENSORS_ONLY)
+    if issubclass(cls, AdditiveMechanism) and key not in GRAM_ONLY
 ]
 SIZE = 16
 STUDY = study_named("noise_only")

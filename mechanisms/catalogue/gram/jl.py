@@ -85,18 +85,12 @@ class JohnsonLindenstrauss(Mechanism):
             rows = columns
         common = {"query": query, "budget": budget, "settings": settings}
         rows = int(rows or GRAM_ROWS)
-        published = cls(
-            **common, calibration="published", w=cls.stated_w(query, budget, rows), rows=rows
-        )
+        w = published_w(query, budget, rows)
+        published = cls(**common, calibration="published", w=w, rows=rows)
         if calibration == "published":
             return published
-        w = published.w * exact_factor(published)
-        return cls(**common, calibration="exact", w=w, rows=rows)
-
-    @classmethod
-    def stated_w(cls, query: Query, budget: Budget, rows: int) -> float:
-        """w of the published calibration."""
-        return published_w(query, budget, rows)
+        exact = published.w * exact_factor(published)
+        return cls(**common, calibration="exact", w=exact, rows=rows)
 
     def _release(self, value, rng):
         draw = self._gram if self.query.structure == "gram" else self._combinations

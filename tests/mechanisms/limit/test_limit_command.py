@@ -31,8 +31,8 @@ def test_the_command_in_words(capsys):
     arguments = ["limit", "--shape", "1", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    # sqrt(1.9181) of the staircase; the limit is rounded down.
-    assert "limit  1.38495: " in shown and "best   1.38496: staircase, 1.0001 times" in shown
+    # sqrt(1.9181), rounded down, and sqrt(2) of Laplace noise.
+    assert "limit  1.38495: " in shown and "best   1.41421: " in shown
     assert "every vector within the sensitivities is a change between neighbours" in shown
     norms = ["--l2-sensitivity", "0.5", "--l1-sensitivity", "1", "--linf-sensitivity", "0.5"]
     assert main(["limit", "--shape", "4", *norms, "--epsilon", "1", "--fast"]) == 0

@@ -29,7 +29,7 @@ def test_every_mechanism_with_a_profile_can_be_composed():
     histogram = {"shape": (4, 4), "structure": "histogram"}
     releases = [
         calibrated("laplace", **histogram),
-        calibrated("skellam", delta=1e-5, shape=(4, 4), structure="counts", linf_sensitivity=1.0),
+        calibrated("hb", **histogram),
         calibrated("gaussian-analytic", delta=1e-5, **histogram),
     ]
     found = compose(releases)

@@ -8,7 +8,6 @@ from planted_bugs import Gaussian
 from planted_noise import with_noise
 
 from mechanisms import Budget, Mechanism
-from mechanisms.catalogue.counts.integer_mechanisms import DiscreteGaussian
 from mechanisms.catalogue.privunit import PrivUnitG
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.privacy.finite_profile import PureProfile
@@ -108,20 +107,13 @@ class ProfileThatGrows(Gaussian):
         return GrowsWithEpsilon(mu=super().profile().mu)
 
 
-class EvenNoise(DiscreteGaussian):
-    """Counts whose parity is not hidden."""
+class FineGrid(Gaussian):
+    """Multiples of 0.04, which a change by a record leaves."""
+
+    only_adds_noise = True
 
     def sample(self, rng, trials, dtype=np.float64):
-        return (2 * np.rint(self.noise.sample(rng, trials) / 2)).astype(dtype)
-
-
-class TwoCountsAlike(DiscreteGaussian):
-    """The difference of two counts is exact."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = self.noise.sample(rng, trials, dtype)
-        draws[:, 1] = draws[:, 0]
-        return draws
+        return (0.04 * np.rint(super().sample(rng, trials, dtype) / 0.04)).astype(dtype)
 
 
 class TwiceTheEpsilon(PrivUnitG):

@@ -1,4 +1,4 @@
-"""Mistakes in mechanisms that are slow or not additive, or draw integers, matrices, partitions."""
+"""Mistakes in mechanisms that are slow or not additive, or draw matrices or partitions."""
 
 import dataclasses
 import time
@@ -7,7 +7,6 @@ import numpy as np
 from planted_bugs import Gaussian
 
 from mechanisms import Budget, Mechanism, Query
-from mechanisms.catalogue.counts.integer_mechanisms import DiscreteGaussian, Skellam
 from mechanisms.catalogue.exponential import Exponential
 from mechanisms.catalogue.gram.ppca import Ppca
 from mechanisms.catalogue.workloads.dawa import Dawa
@@ -55,9 +54,6 @@ class IgnoresNothing(UnscaledWithProfile):
         return value + 0.3 * rng.laplace(size=self.query.shape)
 
 
-COUNTS = Query(shape=(12,), l2_sensitivity=12**0.5, linf_sensitivity=1.0, structure="counts")
-
-
 HISTOGRAM = Query(
     shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, structure="histogram", record_bound=1.0
 )
@@ -70,25 +66,6 @@ BOX = Query(
     shape=(3, 4), l2_sensitivity=38.0, l1_sensitivity=131.5, element_range=(0.0, 11.0),
     adjacency="local",
 )  # fmt: skip
-
-
-class NinthOfTheVariance(DiscreteGaussian):
-    @staticmethod
-    def draw(source, variance):
-        return source.discrete_gaussian(variance / 9)
-
-
-class CountWithoutNoise(DiscreteGaussian):
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype)
-        draws[:, 0] = 0
-        return draws
-
-
-class QuarterOfTheRate(Skellam):
-    @staticmethod
-    def draw(source, variance):
-        return source.skellam(variance / 4)
 
 
 class HundredTimesTheGram(Ppca):

@@ -12,7 +12,7 @@ import planted_bugs as planted
 import pytest
 from scipy.special import ndtr
 
-from mechanisms import Budget, Inconsistent, Query, get_mechanism
+from mechanisms import Inconsistent, Query, get_mechanism
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.fresh_noise import claimed_of_numbers
@@ -126,12 +126,6 @@ def test_noise_on_a_grid_of_records_is_none(grid, query):
         assert "numbers that occurred" not in str(found) and "itself" not in str(found)
 
 
-def test_whole_noise_that_is_nearly_always_zero_is_none():
-    large = Budget(epsilon=20.0, delta=1e-5)
-    mechanism = get_mechanism("discrete-gaussian").calibrate(COUNTED["counts"], large)
-    assert require_consistent(mechanism, seed=0, effort=QUICK).releases
-
-
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("low", [1e3, 1e6, 1e9, 1e11])
 @pytest.mark.parametrize("key", ["gaussian", "laplace", "r1smg"])
@@ -183,5 +177,3 @@ def test_values_of_counts_are_counts(unit, ends, norm):
     )
     for value in (resting_value(query), random_value(query, np.random.default_rng(0), 10.0)):
         assert value / unit == pytest.approx(np.rint(value / unit), abs=1e-12)
-    mechanism = get_mechanism("discrete-gaussian").calibrate(query, planted.BUDGET)
-    assert require_consistent(mechanism, seed=0, effort=QUICK).releases

@@ -5,11 +5,10 @@ import planted_draws as draws
 import planted_other_kinds as kinds
 import pytest
 
-from mechanisms import Budget, Inconsistent, Query
+from mechanisms import Budget, Inconsistent
 from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 from mechanisms.verification.verification import INCONSISTENT, verify
 
-SOME_COUNTS = Query(shape=(12,), l2_sensitivity=3**0.5, linf_sensitivity=1.0, structure="counts")
 AT_TWO = Budget(epsilon=2.0)
 
 # The mistake, the query, the budget, and words of the sentence that says so.
@@ -28,18 +27,14 @@ MISTAKES = {
     draws.SteepFarFromRest: (planted.QUERY, planted.BUDGET, "show a change of"),
     draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
     draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
-    draws.EvenNoise: (SOME_COUNTS, planted.BUDGET, "a grid that moves with the value"),
-    draws.TwoCountsAlike: (
-        SOME_COUNTS,
-        planted.BUDGET,
-        "show a change of a record in [^,]*, with delta",
-    ),
+    draws.FineGrid: (kinds.HISTOGRAM, planted.BUDGET, "a grid that moves with the value"),
     draws.TwiceTheEpsilon: (kinds.BOX, AT_TWO, "two values that differ"),
     draws.BitsOfFiveEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
 }
 # Too few of the releases of a study show them.
 FOR_VERIFY_ALONE = {
     draws.ShortSeeds,
+    draws.FineGrid,
     draws.TwiceTheEpsilon,
     draws.BitsOfFiveEpsilons,
 }

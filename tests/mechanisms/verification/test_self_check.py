@@ -148,9 +148,6 @@ def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
 
 
 OF_OTHER_KINDS = {
-    others.NinthOfTheVariance: (others.COUNTS, "mean squared norm"),
-    others.CountWithoutNoise: (others.COUNTS, "a record in as many counts as it may"),
-    others.QuarterOfTheRate: (others.COUNTS, "mean squared norm"),
     others.HundredTimesTheGram: (others.GRAM, "two values that differ"),
     others.HundredTimesTheRate: (others.BOX, "two values that differ"),
     others.ThirtyTimesTheBudget: (others.HISTOGRAM, "two values that differ"),

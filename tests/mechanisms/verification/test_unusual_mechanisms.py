@@ -38,21 +38,6 @@ def test_large_noise_is_no_mistake(key, size, budget):
     assert require_consistent(get_mechanism(key).calibrate(query, budget), seed=0).releases
 
 
-# Exact draws are slow: as slow by the clock of the check.
-@pytest.mark.parametrize("steady_clock", [0.01], ids=["slow"], indirect=True)
-@pytest.mark.parametrize("key", ["discrete-gaussian", "skellam"])
-@pytest.mark.parametrize("width", [1e-6, 0.1, 0.3])
-def test_counts_of_a_width_that_binary_numbers_round_are_no_mistake(key, width):
-    lengths = dict.fromkeys(("l1_sensitivity", "l2_sensitivity", "linf_sensitivity"), width)
-    query = Query(shape=(4, 4), structure="counts", **lengths)
-    mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=1.0, delta=1e-5))
-    assert require_consistent(mechanism, seed=0, effort=QUICK).releases
-    singles = (width * np.arange(16.0).reshape(4, 4)).astype(np.float32)
-    assert mechanism.release(singles, 1).dtype == np.float32
-    with pytest.raises(ValueError, match="whole multiples"):
-        mechanism.release(singles + np.float32(width / 3), 1)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GeometricGrid(Noise):
     """Two-sided geometric multiples of `grid`, P(k) proportional to e^(-grid |k| / scale)."""

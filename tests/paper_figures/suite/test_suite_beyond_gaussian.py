@@ -1,4 +1,4 @@
-"""Noise claimed to beat the Gaussian, beside its truth."""
+"""Noise claimed to beat the Gaussian."""
 
 import math
 
@@ -34,14 +34,14 @@ def test_claims_are_told_with_their_truth(make_results, make_grid_rows):
 
 
 def test_a_delta_that_is_only_bounded_is_told_as_a_bound(make_results, make_grid_rows):
-    rows = make_grid_rows("plrv-o", {"32x32": 8.34e-8}, width=1.0)
+    rows = make_grid_rows("mgm", {"32x32": 8.34e-8}, width=1.0)
     alone = claimed(make_results(rows))
     (words,) = [text.get_text() for text in alone.figure.axes[0].texts]
     assert words == "delta 1e-05 claimed, at most 1.7e-07 true"
     assert "Without an open marker" not in alone.note
     rows += make_grid_rows("r1smg", {"32x32": 0.9}, exact=9.0)
     both = claimed(make_results(rows)).note
-    assert both.endswith("Without an open marker, as no rescaled noise is known: PLRV-O.")
+    assert both.endswith("Without an open marker, as no rescaled noise is known: MGM.")
 
 
 def test_without_a_profile_the_reason_is_told(make_results, make_grid_rows):

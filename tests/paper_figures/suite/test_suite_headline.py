@@ -58,10 +58,10 @@ def test_headline_names_the_mechanisms_below_its_axis(make_results, make_grid_ro
 def test_wide_bounds_are_neither_drawn_nor_blamed(make_results, make_grid_rows):
     rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6})
     rows += make_grid_rows("r1smg", {"2x2": 1e-2, "4x4": 1e-3})
-    rows += make_grid_rows("plrv-o", {"2x2": 1e-2, "4x4": 1e-3}, width=1.0)
+    rows += make_grid_rows("mgm", {"2x2": 1e-2, "4x4": 1e-3}, width=1.0)
     drawn = headline(make_results(rows))
     assert set(drawn.data["curve"]) == {"Classic Gaussian", "R1SMG"}
-    assert "Not drawn on the left where the bounds on the true delta are wide: PLRV-O" in drawn.note
+    assert "Not drawn on the left where the bounds on the true delta are wide: MGM" in drawn.note
     assert cost(make_results(rows)).caption.endswith("the claim is false at some M for R1SMG.")
 
 

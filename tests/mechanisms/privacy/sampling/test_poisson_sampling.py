@@ -9,7 +9,6 @@ from dp_accounting.rdp import RdpAccountant
 from scipy import special
 
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.integer_profile import DiscreteGaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
 from mechanisms.privacy.sampling.poisson_sampling import (
@@ -328,20 +327,3 @@ def test_a_run_that_gives_a_record_away(rate, steps):
     found = SampledRun(step=GaussianProfile(mu=10.0), rate=rate, steps=steps)
     lower, upper = found.log_bounds(np.array([0.0, 1.0, 30.0]))
     assert (lower > -0.01).all() and (upper <= 0).all()
-
-
-def test_a_cut_in_a_wide_gap_of_losses_proves_no_more_than_is_true():
-    """There P(L > cut) and delta agree to the last digit, and Q(L > cut) was rounding alone."""
-    std, rate = 0.114, 0.3
-    noise = np.arange(-8, 9)
-    other, own = (np.exp(-((noise - at) ** 2) / (2 * std**2)) for at in (0, 1))
-    other, own = other / other.sum(), own / own.sum()
-    own = (1 - rate) * other + rate * own
-    losses = np.log1p(rate * np.expm1((2 * noise - 1) / (2 * std**2)))
-    epsilons = np.linspace(30.0, 40.0, 101)
-    # Of two steps where a record is removed, which decides.
-    left = -np.expm1(np.minimum(epsilons[:, None, None] - losses - losses[:, None], 0.0))
-    exact = np.log(left @ own @ own)
-    found = SampledRun(step=DiscreteGaussianProfile(std=std), rate=rate, steps=2)
-    lower, upper = found.log_bounds(epsilons)
-    assert (lower <= exact + 1e-9).all() and (upper >= exact - 1e-9).all()

@@ -1,1 +1,0 @@
-"""Mechanisms for counts and other whole numbers."""
