@@ -7,13 +7,12 @@ import math
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import BaseModel
 
 from claims.comparisons import number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
-from claims.judges import STRICT, CannotJudge, Count, Delta, Epsilon, Positive, Shape, judge
+from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.limit.limit import limit
@@ -27,12 +26,10 @@ Calibration = Literal["published", "exact"]
 
 
 class StatedQuery(BaseModel):
-    """A query of a claim: the fields of `Query`, or one of the three last ones in their place.
+    """A query of a claim: the fields of `Query`, or the box in their place.
 
     Args:
         box: The range of every element; all may change at once.
-        counts: The most elements that one record adds to, by 1 each.
-        votes: Whether a record adds the points 0, 1, ... in its own order.
     """
 
     model_config = STRICT
@@ -46,8 +43,6 @@ class StatedQuery(BaseModel):
     record_bound: Positive | None = None
     adjacency: str = "add-remove"
     box: tuple[float, float] | None = None
-    counts: Count | None = None
-    votes: bool = False
 
     @property
     def size(self) -> int:
@@ -58,15 +53,7 @@ class StatedQuery(BaseModel):
         """The same as a query."""
         if self.box is not None:
             return box_query(self.shape, *self.box)
-        fields = self.model_dump(exclude={"box", "counts", "votes"})
-        if self.counts is not None:
-            norm = self.counts**0.5
-            fields |= {"structure": "counts", "linf_sensitivity": 1.0, "l2_sensitivity": norm}
-        if self.votes:
-            norm = float(np.linalg.norm(np.arange(self.size)))
-            fields |= {"structure": "votes", "linf_sensitivity": self.size - 1.0}
-            fields |= {"l2_sensitivity": norm}
-        return Query(**fields)
+        return Query(**self.model_dump(exclude={"box"}))
 
 
 class Setting(BaseModel):
@@ -92,10 +79,6 @@ class Setting(BaseModel):
         if self.name:
             return self.name
         query, words = self.query, [f"M = {self.query.size:,}"]
-        if query.counts not in (None, query.size):
-            words.append(f"at most {query.counts} change")
-        if query.votes:
-            words.append("votes")
         if query.structure is not None:
             words.append(f"{query.structure} matrix")
         words += (f"{name} = {_plain(value)}" for name, value in self.options.items())

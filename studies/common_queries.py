@@ -118,18 +118,6 @@ QUERIES = {
         },
         _PURE,
     ),
-    "counts": CommonQuery(
-        "32 counting queries",
-        "How many records have each of 32 properties. One record is added or removed, and may have "
-        "all of them.",
-        {
-            "shape": (32,),
-            "l2_sensitivity": math.sqrt(32),
-            "linf_sensitivity": 1.0,
-            "structure": "counts",
-        },
-        _USUAL,
-    ),
     "histogram": CommonQuery(
         "A histogram of 256 cells",
         "How many records are in every cell. One record is added or removed, in one cell.",

@@ -18,8 +18,6 @@ KINDS = {
     "--frobenius-bound": {"frobenius_bound": 1.0},
     "--element-range --adjacency local": {"element_range": (0.0, 1.0), "adjacency": "local"},
     "--structure histogram": {"structure": "histogram"},
-    "--structure counts --linf-sensitivity": {"structure": "counts", "linf_sensitivity": 1.0},
-    "--structure votes --linf-sensitivity": {"structure": "votes", "linf_sensitivity": 1.0},
     "--structure records --record-bound --l2-sensitivity": {
         "structure": "records", "record_bound": 1.0, "l2_sensitivity": 1.0,
     },

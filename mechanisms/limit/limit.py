@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from mechanisms.limit.ball_test import ball_test, gaussian_scale
 from mechanisms.limit.lattice import LatticeTest, lattice_test
@@ -65,8 +64,8 @@ class Limit:
 def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
     """A lower bound of the worst-case expected squared error of every private mechanism.
 
-    It holds for an answer that takes all values (all whole numbers of steps for histograms and
-    counts), for any mechanism, additive or not, biased or not: docs/the_limit.md proves it.
+    It holds for an answer that takes all values (all whole numbers of steps for histograms), for
+    any mechanism, additive or not, biased or not: docs/the_limit.md proves it.
 
     Args:
         query: Shape, sensitivities and structure.
@@ -101,7 +100,7 @@ def _unknown(query: Query, budget: Budget) -> str | None:
         return "the bound is for answers of unrestricted range, and this one is bounded"
     if query.adjacency == "local":
         return "the bound is for answers of unrestricted range, and local records are bounded"
-    if query.structure in ("records", "gram", "votes"):
+    if query.structure in ("records", "gram"):
         return f"neighbours of structure {query.structure!r} have no bound yet"
     if query.structure == "histogram" and query.adjacency == "replace":
         return "a histogram under replacement has no bound yet"
@@ -118,15 +117,10 @@ def _arguments(query: Query, budget: Budget, fast: bool):
     epsilon, delta = budget.epsilon, budget.delta
     fast = fast or delta > _LARGEST_DELTA
     times, grown = _group(epsilon, delta)
-    if query.structure in ("histogram", "counts"):
-        unit = query.linf_sensitivity * times
+    if query.structure == "histogram":
         test = lattice_test(times * epsilon, grown, True, fast)
-        if query.structure == "histogram":
-            factor, words = query.size * unit**2, "whole steps of every cell"
-        else:
-            factor = unit**2 * _signed_counts(query.size, query.most_counts)
-            words = "random signs and whole steps"
-        yield factor * test.lower(grown), words, test
+        factor = query.size * (query.record_bound * times) ** 2
+        yield factor * test.lower(grown), "whole steps of every cell", test
         return
     if delta:
         # In a ball of many elements other tests are better.
@@ -230,23 +224,6 @@ def _signed_changes(query: Query) -> float:
     counts = np.clip(np.array([1, size, *near], float), 1, size)
     moves = np.minimum(np.minimum(linf, l2 / np.sqrt(counts)), l1 / counts)
     return float((size * counts * moves**2).max())
-
-
-def _signed_counts(size: int, most: int) -> float:
-    """max over j of (M / j) E min(max(B, j - B), k)^2 with B ~ Binomial(j, 1/2), k = `most`.
-
-    A record adds ones where h has one sign, at most k of them, so that <x, h> moves by that many.
-    """
-    best = 0.0
-    for count in {1, min(most, size), min(2 * most, size), size}:
-        # The binomial probability beyond this range only adds to the mean.
-        width = min(count, 20 * math.isqrt(count) + 20)
-        low = max(0, (count - width) // 2)
-        plus = np.arange(low, count - low + 1)
-        probability = scipy.stats.binom.pmf(plus, count, 0.5) * (1 - 1e-10)
-        moves = np.minimum(np.maximum(plus, count - plus), most)
-        best = max(best, size / count * float(probability @ moves.astype(float) ** 2))
-    return best
 
 
 def _most_soft_elements(epsilon: float) -> float:

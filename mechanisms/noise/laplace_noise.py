@@ -76,9 +76,6 @@ class IndependentLaplace(Noise):
             return _gram_bounds(query)
         if shifts is None:
             return None
-        if query.structure == "votes":
-            # One element moves by linf_sensitivity, whatever the others do.
-            return shifts, Shifts(1, query.linf_sensitivity, 0.0)
         norm = math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest)
         if norm <= query.l2_sensitivity * (1 + 1e-9):
             return shifts, shifts

@@ -94,11 +94,6 @@ class MatrixGaussian(Noise):
             return largest_move(noise, query)
         if query.gram_change is not None:
             return largest_gram_mu(noise, query)
-        # Noise along the coordinate axes meets its worst change at whole counts.
-        whole = query.structure == "counts" and noise.along_axes
-        if query.structure in ("counts", "votes") and not (whole or noise.uniform):
-            # The largest change of a single element is seen in every change that has it.
-            return Supremum(0.0, largest_mu(noise, query).upper)
         if not query.one_column:
             return largest_mu(noise, query)
         # D = d e_j^T: the worst column j, times the worst d under the noise of the rows alone.

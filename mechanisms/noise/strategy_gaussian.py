@@ -111,10 +111,8 @@ def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Suprem
     upper = [query.reach * largest, query.l1_sensitivity or math.inf]
     if query.gram_change is not None:
         return best_bounds([min(one_cell, query.record_bound**2)], upper)
-    if query.one_column or query.structure == "counts":
+    if query.one_column:
         return best_bounds([one_cell], upper)
-    if query.structure == "votes":
-        return best_bounds([0.0], upper)
     # The norms of a Kronecker product are the products of those of its factors.
     worst = [np.abs(vector[:, -1]) for vector in vectors]
     norms = (1.0, math.prod(v.sum() for v in worst), math.prod(v.max() for v in worst))

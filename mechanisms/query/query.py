@@ -14,10 +14,8 @@ ADJACENCIES = ("add-remove", "replace", "local")
 EPSILONS = (1e-15, 1e15)
 LEAST_DELTA = 1e-307
 SENSITIVITIES = (1e-12, 1e12)
-STRUCTURES = ("records", "gram", "histogram", "counts", "votes")
+STRUCTURES = ("records", "gram", "histogram")
 _NORMS = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity")
-# Structures that state the size of a record.
-OF_RECORDS = ("records", "gram", "histogram")
 # A stated sensitivity of a histogram may be rounded by hand, such as 1.4142 for sqrt(2).
 _TYPED_BY_HAND = 1e-4
 _OF_A_MEAN = (
@@ -137,10 +135,8 @@ class Query:
             outside one column; "gram", the (m, m) answer is sum_j x_j x_j^T over the records;
             "histogram", each record adds B to one cell of an answer of any shape, so that D is
             +-B e_i (add-remove) or B (e_i - e_j) with i != j (replace), and the sensitivities
-            follow from B: those left out are filled in, and a stated one must agree; "counts",
-            each record adds linf_sensitivity to at most `most_counts` elements; "votes", each
-            record adds the points 0, u, ..., (M - 1) u = linf_sensitivity in its own order (both
-            add-remove only); None, none of these or unknown.
+            follow from B: those left out are filled in, and a stated one must agree; None, none of
+            these or unknown.
         record_bound: B = sup ||x_j||_2 of those records, positive; required with "records" and
             "gram". A covariance (1/N) sum x x^T of records with norm at most R has
             B = R / sqrt(N). For a histogram it defaults to 1: it counts records.
@@ -196,8 +192,6 @@ class Query:
 
     def _largest_l2(self) -> float:
         """What the other numbers allow, where l2_sensitivity is left out."""
-        if self.structure == "votes" and self.linf_sensitivity is not None and self.size > 1:
-            return self._norms_added()[1]
         bounds = [] if self.frobenius_bound is None else [2 * self.frobenius_bound]
         if self.largest_shifts is not None:
             bounds.append(self.largest_shifts.norm)
@@ -218,13 +212,10 @@ class Query:
             return
         if self.structure is None:
             raise ValueError(
-                f"record_bound needs a structure, one of {', '.join(OF_RECORDS)}{_OF_A_MEAN}"
+                f"record_bound needs a structure, one of {', '.join(STRUCTURES)}{_OF_A_MEAN}"
             )
         if self.structure not in STRUCTURES:
             raise ValueError(f"structure {_one_of(STRUCTURES, self.structure, _OF_A_MEAN)}")
-        if self.structure not in OF_RECORDS:
-            self._check_added()
-            return
         if self.record_bound is None:
             raise ValueError(
                 f"structure {self.structure!r} needs record_bound, the largest l2 norm of a record"
@@ -238,40 +229,6 @@ class Query:
             if self.structure == "gram":
                 kind, hint = "square matrix", ""
             raise ValueError(f"structure {self.structure!r} needs a {kind}, got {self.shape}{hint}")
-
-    def _check_added(self) -> None:
-        """Counts and votes: the sensitivities must be those of what one record adds."""
-        if self.adjacency != "add-remove":
-            raise ValueError(
-                f"structure {self.structure!r} needs adjacency 'add-remove', got {self.adjacency!r}"
-            )
-        if self.record_bound is not None:
-            raise ValueError(f"structure {self.structure!r} takes no record_bound")
-        if self.linf_sensitivity is None:
-            raise ValueError(f"structure {self.structure!r} needs linf_sensitivity")
-        if self.structure == "votes" and self.size < 2:
-            raise ValueError("structure 'votes' needs at least 2 elements")
-        l1, l2 = self._norms_added()
-        if self.l1_sensitivity is None:
-            object.__setattr__(self, "l1_sensitivity", l1)
-        for name, norm in (("l1_sensitivity", l1), ("l2_sensitivity", l2)):
-            # Square roots are often typed by hand.
-            if not math.isclose(getattr(self, name), norm, rel_tol=_TYPED_BY_HAND):
-                raise ValueError(
-                    f"structure {self.structure!r} with this linf_sensitivity has {name} = "
-                    f"{norm:.6g}, got {getattr(self, name):.6g}"
-                )
-            object.__setattr__(self, name, norm)
-
-    def _norms_added(self) -> tuple[float, float]:
-        """The l1 and l2 norm of what one record adds at most."""
-        if self.structure == "counts":
-            width, count = self.linf_sensitivity, self.most_counts
-            return width * count, width * math.sqrt(count)
-        size, unit = self.size, self.linf_sensitivity / (self.size - 1)
-        return unit * size * (size - 1) / 2, unit * math.sqrt(
-            (size - 1) * size * (2 * size - 1) / 6
-        )
 
     def _check_histogram(self) -> None:
         if self.adjacency == "local":
@@ -322,12 +279,6 @@ class Query:
         if self.structure == "histogram":
             return 2 if self.adjacency == "replace" else 1
         return self.shape[0] if self.one_column else self.size
-
-    @property
-    def most_counts(self) -> int:
-        """k, the number of elements to which one record adds, of an answer made of counts."""
-        count = (self.l2_sensitivity / self.linf_sensitivity) ** 2
-        return min(max(round(count), 1), self.size)
 
     @property
     def gram_change(self) -> float | None:

@@ -43,8 +43,6 @@ def require_histogram(query: Query) -> None:
     """Raise Unsupported unless the answer is a vector or matrix with an l1 sensitivity."""
     if len(query.shape) > 2:
         raise Unsupported(f"is defined for histograms of one or two axes, got shape {query.shape}")
-    if query.structure == "votes":
-        raise Unsupported("is defined for histograms, and a record of votes changes every cell")
     if query.l1_sensitivity is None:
         raise Unsupported(
             "needs l1_sensitivity: for a histogram 1 if a record is added or removed, 2 if one is "

@@ -270,12 +270,9 @@ class Contradictions:
         Such noise may repeat its numbers, as whole numbers do when records are counted.
         """
         query = self.query
-        if query.structure not in ("histogram", "counts", "votes"):
+        if query.structure != "histogram":
             return False
-        unit = query.record_bound or query.linf_sensitivity
-        if query.structure == "votes":
-            unit /= query.size - 1
-        steps = draws[draws != 0] / unit
+        steps = draws[draws != 0] / query.record_bound
         # Small whole noise may be 0 in all draws.
         if not steps.size:
             return True
@@ -333,7 +330,7 @@ class Contradictions:
         deviation_along = _deviation(trained)
         multiples = {1.0}
         # Where noise cancels, a change of its own size would be lost in rounding.
-        if deviation_along > CANCELLED * length and not self._whole:
+        if deviation_along > CANCELLED * length:
             # Powers of two, so that directions share them and the profile is computed once.
             multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
         for multiple in sorted(multiples):
@@ -368,10 +365,8 @@ class Contradictions:
                 continue
             length = float(np.linalg.norm(change))
             trained, tested = pooled(drawn, change)[:MOST_TRAINED], pooled(draws, change)
-            multiples = {1.0}
-            if not self._whole or not self._keeps_to_a_grid(drawn):
-                multiples.add(2.0 ** round(math.log2(THREE * _deviation(trained) / length)))
-            for multiple in sorted(multiples):
+            larger = 2.0 ** round(math.log2(THREE * _deviation(trained) / length))
+            for multiple in sorted({1.0, larger}):
                 moved = multiple * length
                 claims = self._claims(profile, multiple)
                 self.compared += 1
@@ -384,11 +379,6 @@ class Contradictions:
                         f"{multiple:g}, with delta({found.epsilon:g}) of at least "
                         f"{found.lower:.4g}; the profile states at most {found.claim:.4g}"
                     )
-
-    @property
-    def _whole(self) -> bool:
-        """Whether changes come in whole multiples, and so may the noise."""
-        return self.query.structure in ("counts", "votes")
 
     @cached_property
     def _known_claims(self) -> dict[float, np.ndarray]:

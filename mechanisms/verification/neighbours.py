@@ -18,13 +18,11 @@ LOOK, PAIRS = 32, 6
 def resting_value(query: Query) -> np.ndarray | None:
     """Zeros, or else one number everywhere, as near the middle of the element range as is allowed.
 
-    Of counts a whole number of records. None if no such value is known.
+    None if no such value is known.
     """
     low, high = query.element_range or (0.0, 0.0)
     middle, least = (low + high) / 2, min(max(low, 0.0), high)
     levels = [0.0, middle, (middle + least) / 2, least]
-    if query.structure == "counts":
-        levels = [query.linf_sensitivity * round(each / query.linf_sensitivity) for each in levels]
     candidates = (np.full(query.shape, level) for level in levels)
     return next((value for value in candidates if is_allowed(value, query)), None)
 
@@ -41,9 +39,6 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
         value = value * min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
         value = np.clip(value, *(query.element_range or (None, None)))
     for _ in range(HALVINGS):
-        if query.structure == "counts":
-            records = np.trunc((value - rest) / query.linf_sensitivity)
-            value = rest + query.linf_sensitivity * records
         if is_allowed(value, query):
             return value
         value = (value + rest) / 2
@@ -61,8 +56,6 @@ def _far_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarr
         lengths = query.record_bound * rng.uniform(0.3, 1.0, count)
         records *= lengths / np.linalg.norm(records, axis=0)
         value = records @ records.T if query.structure == "gram" else records.clip(low, high)
-    elif query.structure == "counts" and query.element_range is None:
-        value = query.linf_sensitivity * rng.integers(0, 1000, query.shape)
     elif query.element_range is not None:
         value = rng.uniform(low, high, query.shape)
     else:
@@ -91,9 +84,6 @@ def changes(
     Args:
         noise: Draws of the noise, or of answers to one value, (n, *query.shape).
     """
-    if query.structure in ("counts", "votes"):
-        yield from _of_what_records_add(query, noise, rng)
-        return
     if query.structure == "gram" and query.adjacency != "local":
         found = _of_gram_matrices(query, noise, rng)
     elif query.one_column:
@@ -178,36 +168,6 @@ def _moves(query: Query) -> bool:
     moved = math.sqrt(2) * query.l2_sensitivity * (1 + 1e-3)
     counts = query.l1_sensitivity is not None and query.l1_sensitivity <= moved
     return counts or query.structure == "histogram"
-
-
-def _of_what_records_add(
-    query: Query, noise: np.ndarray, rng: np.random.Generator
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Of counts, as many as a record may add to, and one; of votes, the points in two orders."""
-    energy = np.mean(noise.reshape(len(noise), -1) ** 2, axis=0)
-    quiet = np.argsort(energy, kind="stable")
-    if query.structure == "votes":
-        points = np.linspace(0.0, query.linf_sensitivity, query.size)
-        # The most points where the noise seems least.
-        for name, places in (
-            ("the votes of a record", quiet[::-1]),
-            ("the votes of another record", rng.permutation(query.size)),
-        ):
-            change = np.empty(query.size)
-            change[places] = points
-            yield name, change.reshape(query.shape)
-        return
-    flat = noise.reshape(len(noise), -1)
-    ways = [
-        ("a record in as many counts as it may", quiet[: query.most_counts]),
-        ("a record in one count", _told_best(flat)),
-    ]
-    if query.size > 1:
-        ways.append(("a record in a count whose noise looks like another's", _alike(flat)[0]))
-    for name, places in ways:
-        change = np.zeros(query.size)
-        change[places] = query.linf_sensitivity
-        yield name, change.reshape(query.shape)
 
 
 def _of_gram_matrices(

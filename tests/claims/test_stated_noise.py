@@ -1,7 +1,5 @@
 """Rules on one noise, on claims whose verdict is known."""
 
-import math
-
 import pytest
 
 from claims import stated_noise
@@ -96,12 +94,9 @@ def test_what_cannot_be_judged():
 
 
 def test_queries_and_settings_in_words():
-    counts = StatedQuery(shape=[8], counts=3).query()
-    assert (counts.structure, counts.l2_sensitivity, counts.most_counts) == ("counts", 3**0.5, 3)
-    votes = StatedQuery(shape=[4], votes=True).query()
-    assert votes.l2_sensitivity == pytest.approx(math.sqrt(14))
-    setting = {"query": {"shape": [8], "counts": 4}, "epsilon": 0.5, "delta": 1e-5}
-    assert str(Setting(**setting)) == "M = 8, at most 4 change, epsilon 0.5, delta 1e-05"
+    assert StatedQuery(shape=[2, 2], box=(-1, 1)).query().l2_sensitivity == 4.0
+    setting = {"query": {"shape": [8], "l2_sensitivity": 1.0}, "epsilon": 0.5, "delta": 1e-5}
+    assert str(Setting(**setting)) == "M = 8, epsilon 0.5, delta 1e-05"
 
 
 def test_noise_that_keeps_its_claim_is_not_beyond_the_limit():

@@ -33,7 +33,7 @@ def random_query(rng: np.random.Generator, most: int) -> Query:
     size = int(np.exp(rng.uniform(0, np.log(most))))
     side = max(math.isqrt(size), 1)
     l2 = float(10.0 ** rng.uniform(-6, 6))
-    kind = rng.choice(("plain", "l1", "box", "counts", "histogram", "gram", "local", "records"))
+    kind = rng.choice(("plain", "l1", "box", "histogram", "gram", "local", "records"))
     if kind == "plain":
         return Query(shape=(size,), l2_sensitivity=l2)
     if kind == "l1":
@@ -44,11 +44,6 @@ def random_query(rng: np.random.Generator, most: int) -> Query:
             shape=(size,), l2_sensitivity=l2 * math.sqrt(size), l1_sensitivity=l2 * size,
             linf_sensitivity=l2,
         )  # fmt: skip
-    if kind == "counts":
-        most = int(rng.integers(1, min(size, 5) + 1))
-        return Query(
-            shape=(size,), l2_sensitivity=math.sqrt(most), linf_sensitivity=1.0, structure="counts"
-        )
     if kind == "histogram":
         return Query(shape=(size,), l2_sensitivity=1.0, record_bound=1.0, structure="histogram")
     if kind == "gram":

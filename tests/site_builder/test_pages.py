@@ -80,8 +80,8 @@ def test_five_findings_follow_from_the_run(site):
 def test_the_page_of_queries_shows_what_the_comparison_says(site):
     page = queries_page(site)
     assert [each["name"] for each in page.content["answers"]] == list(QUERIES)
-    prefix = next(each for each in page.content["answers"] if each["name"] == "prefix")
-    first = prefix["lines"][0]
+    ranges = next(each for each in page.content["answers"] if each["name"] == "ranges")
+    first = ranges["lines"][0]
     assert (first["rank"], first["mechanism"]) == (1, "matrix-mechanism-l1")
     assert first["published"]["verdict"] in ("holds", "loose")
     text = re.sub(r'<span class="option">(.*?)</span>', r"\1", html_of(site, page))

@@ -38,12 +38,11 @@ SERVED = {
         structure="records",
         record_bound=1.0,
     ),
-    "counts": Query(shape=(3, 3), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
     "local": Query(shape=(3, 3), l2_sensitivity=1.0, element_range=(0.0, 1.0), adjacency="local"),
     "tensor": Query(shape=(3, 3, 3), l2_sensitivity=1.0, element_range=(-1.0, 1.0)),
 }
 VALUE = np.diag([0.25, 0.5, 0.75])
-VALUES = {"counts": np.diag([1.0, 2.0, 3.0]), "tensor": np.stack([VALUE] * 3)}
+VALUES = {"tensor": np.stack([VALUE] * 3)}
 # Options with which a mechanism changes the value before it adds noise.
 CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
 # Values that a query of each kind does not allow, and words of the error.
@@ -56,7 +55,6 @@ REFUSED = {
     ],
     "gram": [(np.array([[1.0, 0.5, 0], [0, 1.0, 0], [0, 0, 0]]), "symmetric, got two entries")],
     "records": [(np.diag([0.5, 1.5, 0]), "norm at most record_bound = 1, got 1.5")],
-    "counts": [(np.full((3, 3), np.inf), "finite")],
     "local": [(-VALUE, "outside of element_range")],
     "tensor": [(np.full((3, 3, 3), 1.5), "outside of element_range")],
 }

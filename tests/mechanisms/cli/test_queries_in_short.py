@@ -22,9 +22,6 @@ from mechanisms.cli.accepted_queries import KINDS, accepted_queries
         ({"frobenius_bound": 5.0, "linf_sensitivity": 1.0}, math.sqrt(6)),
         ({"structure": "histogram"}, 1.0),
         ({"structure": "histogram", "adjacency": "replace"}, math.sqrt(2)),
-        ({"structure": "counts", "linf_sensitivity": 1.0}, math.sqrt(6)),
-        ({"structure": "counts", "linf_sensitivity": 1.0, "l1_sensitivity": 4.0}, 2.0),
-        ({"structure": "votes", "linf_sensitivity": 5.0}, math.sqrt(55)),
     ],
 )
 def test_the_l2_sensitivity_that_follows(stated, l2):
@@ -49,8 +46,6 @@ def test_a_query_that_nothing_bounds():
 @pytest.mark.parametrize(
     ("structure", "lacks"),
     [
-        ("counts", "linf_sensitivity"),
-        ("votes", "linf_sensitivity"),
         ("records", "record_bound"),
         ("gram", "record_bound"),
     ],

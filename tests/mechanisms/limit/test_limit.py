@@ -119,7 +119,7 @@ def settings(seed: int, count: int):
     for _ in range(count):
         size = int(10 ** rng.uniform(0, 5)) if rng.random() < 0.8 else 1
         s = float(10 ** rng.uniform(-3, 3))
-        kind = rng.choice(["l2", "l1", "linf", "histogram", "counts"])
+        kind = rng.choice(["l2", "l1", "linf", "histogram"])
         given = {"shape": (size,), "l2_sensitivity": s}
         if kind == "l1":
             given["l1_sensitivity"] = s * size ** rng.uniform(0, 0.5)
@@ -127,10 +127,6 @@ def settings(seed: int, count: int):
             given["linf_sensitivity"] = s * size ** rng.uniform(-0.5, 0)
         elif kind == "histogram":
             given |= {"structure": "histogram", "record_bound": s}
-        elif kind == "counts":
-            most = int(rng.integers(1, size + 1))
-            given |= {"structure": "counts", "linf_sensitivity": s}
-            given["l2_sensitivity"] = s * math.sqrt(most)
         yield Query(**given), float(10 ** rng.uniform(-1.5, 0.9)), float(10 ** rng.uniform(-10, -2))
 
 

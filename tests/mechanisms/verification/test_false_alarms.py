@@ -39,7 +39,6 @@ QUERIES = {
         adjacency="local",
     ),
     "cells": Query(shape=(30,), l2_sensitivity=1.0, l1_sensitivity=1.0, linf_sensitivity=1.0),
-    "counts": Query(shape=(12,), l2_sensitivity=2.0, linf_sensitivity=1.0, structure="counts"),
     "moves": Query(
         shape=(9, 9), l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0, adjacency="replace"
     ),

@@ -16,7 +16,6 @@ from mechanisms.verification.verification import verify
 QUERIES = {
     "plain": {},
     "histogram": {"structure": "histogram", "record_bound": 1.0},
-    "counts": {"structure": "counts", "linf_sensitivity": 1.0},
     "moves": {
         "structure": "histogram",
         "record_bound": 1.0,
