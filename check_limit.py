@@ -10,8 +10,7 @@ of the M elements are private too.)
 A file has functions w_j with values in [0, lambda_j], such as an event times lambda. By privacy,
 E w_j(n) - e^epsilon E w_j(n + D) <= lambda_j delta. So E|n|^2 + delta sum lambda_j is at least the
 mean over r = |n| of r^2 + sum_j (E w_j(r u) - e^epsilon E w_j(r u + D)), u a uniform unit vector,
-and so at least the infimum over r. This file, with `check_soft_limit.py` beside it, bounds that
-infimum in interval arithmetic.
+and so at least the infimum over r. This file bounds that infimum in interval arithmetic.
 """
 
 import bisect
@@ -26,11 +25,15 @@ try:
 except ImportError:
     sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
-from check_soft_limit import DEEPEST, need, soft
-
 ctx.prec = 128  # bits
+DEEPEST = 40  # a cell of radii is split so many times
 WRONG = "not a JSON file of results/reference/certificates/limits (else check_certificate.py):"
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3})?", re.ASCII)
+
+
+def need(condition, sentence):
+    if not condition:
+        raise ValueError(sentence)
 
 
 def exact(value):  # a whole number, a decimal as text, or a list of them
@@ -128,7 +131,7 @@ def check(c):
     need(type(m) is int and 1 <= d <= m and s > 0, f"d = {d}, {m} elements, l2 {s}")
     need(epsilon > 0 and 0 <= delta < 1, f"epsilon = {epsilon}, delta = {delta}")
     need(value > 0, f"the value {value} is no bound above 0")
-    kinds = {"threshold": threshold, "lattice": lattice, "soft": soft}
+    kinds = {"threshold": threshold, "lattice": lattice}
     kinds[c["kind"]](epsilon, delta, value, **test)
     rmse = ((arb(value) / d).sqrt() * s).lower() * (1 - fmpq(1, 10**8))  # before it is rounded
     said = ", ".join(f"{name} {number}" for name, number in c["claim"].items())

@@ -4,15 +4,15 @@ import numpy as np
 import scipy
 
 
-def cap_error(dimension: int, *, poles: bool = False) -> float:
+def cap_error(dimension: int) -> float:
     """A relative error allowed for `cap`, and for the rounding of its height by a few ulp.
 
     A height that is wrong by one ulp changes the probability by up to M / 2 ulp. Against mpmath the
     error is below a tenth of this up to M = 1e6, see tests/mechanisms/limit/test_caps.py. On the
     circle the probability changes like the root of the distance to the poles, and the root of a
-    few ulp is 3e-8; `poles` says that heights may be there.
+    few ulp is 3e-8.
     """
-    return (1e-7 if poles and dimension == 2 else 1e-9) + 2e-14 * dimension
+    return (1e-7 if dimension == 2 else 1e-9) + 2e-14 * dimension
 
 
 def cap(height, dimension: int):

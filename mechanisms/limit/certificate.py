@@ -2,20 +2,16 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from mechanisms.limit.lattice import LatticeTest, lattice_test
-from mechanisms.limit.limit import EPSILONS, LEAST_ON_LATTICE, searched_test
-from mechanisms.limit.soft_test import SoftTest
+from mechanisms.limit.limit import EPSILONS, LEAST_ON_LATTICE
+from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
 # More dimensions are served by so many, whose caps interval arithmetic bounds quickly.
 _DIMENSIONS = 1000
 # The bound is lowered by this share: a check takes seconds then, and not hours.
-_SLACK = {ThresholdTest: 1e-3, SoftTest: 1e-3, LatticeTest: 1e-6}
-# Weights of soft tests are written with so many digits.
-_DIGITS = 7
+_SLACK = {ThresholdTest: 1e-3, LatticeTest: 1e-6}
 
 
 def limit_certificate(query: Query, budget: Budget) -> dict:
@@ -51,9 +47,7 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
     if dimension == 1:
         test = lattice_test(epsilon, delta, False)
     else:
-        test = searched_test(dimension, epsilon, delta)
-    if isinstance(test, SoftTest):
-        test = replace(test, weights=_rounded(test.weights))
+        test = refined_test(dimension, epsilon, delta)
     kind, write = _KINDS[type(test)]
     value = test.lower(delta) * (1 - _SLACK[type(test)])
     if not value > 0:
@@ -89,26 +83,10 @@ def _lattice(test: LatticeTest) -> dict:
     return {"d": 1, "steps": test.steps, "tests": tests}
 
 
-def _soft(test: SoftTest) -> dict:
-    return {
-        "d": test.dimension,
-        "distances": [_text(s) for s in test.distances],
-        "radii": [_text(r) for r in test.radii],
-        "gaps": [_text(k) for k in test.gaps],
-        "weights": [[[_text(w) for w in row] for row in rows] for rows in test.weights],
-    }
-
-
 _KINDS = {
     ThresholdTest: ("threshold", _threshold),
     LatticeTest: ("lattice", _lattice),
-    SoftTest: ("soft", _soft),
 }
-
-
-def _rounded(weights: np.ndarray) -> np.ndarray:
-    rounded = [float(f"{w:.{_DIGITS}g}") for w in weights.ravel()]
-    return np.reshape(rounded, weights.shape)
 
 
 def _text(value: float) -> str:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.limit.ball_test import ball_test, gaussian_scale
+from mechanisms.limit.ball_test import ball_test
 from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.pure import PureLimit
 from mechanisms.limit.refined_test import refined_test
-from mechanisms.limit.soft_search import soft_test
-from mechanisms.limit.soft_test import SoftTest
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
@@ -23,9 +21,6 @@ _LARGEST_DELTA = 0.999
 LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Soft tests serve few elements, between these epsilons: the lower one allows two elements. One that
-# has this share of an error that is possible is taken at once, for at most 2 + epsilon elements.
-_SOFT_EPSILONS, _GOOD = (0.5, 12.0), 0.95
 
 # Of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
@@ -51,7 +46,7 @@ class Limit:
 
     lower: float | None
     how: str
-    test: ThresholdTest | SoftTest | LatticeTest | PureLimit | None
+    test: ThresholdTest | LatticeTest | PureLimit | None
     elements: int
 
     @property
@@ -149,25 +144,8 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         return
     # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
     factor = inner**2 * query.size / dimension
-    test = searched_test(dimension, epsilon, given)
+    test = refined_test(dimension, epsilon, given)
     yield factor * test.lower(given), "the l2 ball of changes", test
-
-
-@functools.lru_cache(maxsize=64)
-def searched_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest | SoftTest:
-    """The best test that a search finds for M >= 2 elements at l2 sensitivity 1, delta > 0."""
-    tests = []
-    if dimension <= _most_soft_elements(epsilon):
-        tests.append(soft_test(dimension, epsilon, delta))
-        # The error of the best pure mechanism or of Gaussian noise is possible.
-        possible = min(
-            PureLimit(dimension, epsilon).lower(0.0),
-            dimension * gaussian_scale(epsilon, delta) ** 2,
-        )
-        if dimension <= 2 + epsilon and tests[0].lower(delta) >= _GOOD * possible:
-            return tests[0]
-    tests.append(refined_test(dimension, epsilon, delta))
-    return max(tests, key=lambda test: test.lower(delta))
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
@@ -224,9 +202,3 @@ def _signed_changes(query: Query) -> float:
     counts = np.clip(np.array([1, size, *near], float), 1, size)
     moves = np.minimum(np.minimum(linf, l2 / np.sqrt(counts)), l1 / counts)
     return float((size * counts * moves**2).max())
-
-
-def _most_soft_elements(epsilon: float) -> float:
-    """The largest M for which soft tests are better than thresholds."""
-    low, high = _SOFT_EPSILONS
-    return min(6, 1 + 2 * epsilon) if low <= epsilon <= high else 0

@@ -7,6 +7,7 @@ at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu dete
 by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
 """
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -58,6 +59,7 @@ _FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 
 
+@functools.lru_cache(maxsize=64)
 def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
     """A nearly optimal threshold test at sensitivity 1, for M >= 2."""
     noise = least_noise(epsilon, delta, dimension=dimension, sensitivity=1.0)

@@ -117,7 +117,7 @@ class ThresholdTest:
         gap += blur + 4 * _ULP * b * steep[piece]
         far = np.maximum(b, 1.0)
         shifted = np.where(b > 1, gap * (2 * (far - 1) + gap) / (2 * far), 0.0)
-        error = cap_error(self.dimension, poles=True)
+        error = cap_error(self.dimension)
         own = cap(own, self.dimension) * (1 - error)
         shifted = np.where(b > 1, cap(shifted, self.dimension) * (1 + error) + _TINY, 0.0)
         gain = own - math.exp(self.epsilon) * shifted * (1 + 4 * _ULP)

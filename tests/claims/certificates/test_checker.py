@@ -81,12 +81,6 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
             assert ": it has no " in run.stderr
 
 
-def test_the_second_file_of_a_limit_checks_nothing_alone():
-    command = [sys.executable, ROOT / "check_soft_limit.py", FILES[0]]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == 1 and run.stdout == "" and "run check_limit.py" in run.stderr
-
-
 @pytest.mark.parametrize("checker", ["check_certificate.py", "check_limit.py"])
 def test_an_error_is_one_line(checker, tmp_path):
     command = [sys.executable, ROOT / checker, "forged.json"]

@@ -12,7 +12,7 @@ from mechanisms import Budget, Query
 from mechanisms.cli.limit_command import answer, rounded_down
 
 TABLE = Path(__file__).with_name("limit_table.csv")
-SIZES = (1, 2, 3, 5, 10, 100, 1000, 1_000_000)
+SIZES = (1, 2, 3, 4, 5, 6, 10, 100, 1000, 1_000_000)
 EPSILONS, DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0), (1e-5, 1e-7, 1e-10)
 COLUMNS = ("epsilon", "delta", "elements", "limit_rmse", "best_rmse", "best", "ratio")
 
