@@ -18,7 +18,6 @@ from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, findings_page, size_words
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
-from mechanisms.query.csv_cells import marked, unmarked
 from mechanisms.query.extensions import left_out
 from mechanisms.query.yaml_file import ConfigError
 from runs.frames import frame_of
@@ -162,7 +161,7 @@ def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
 def read_ledger(folder: Path) -> pd.DataFrame:
     """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
     # A column without any value does not show what it would hold.
-    ledger = unmarked(pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False))
+    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
     # One of an older run has no implied epsilons.
     implied = ledger.get(IMPLIED, "")
     numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
@@ -181,6 +180,6 @@ def write_ledger(folder: Path) -> None:
     if folder.name == REFERENCE and all_claims() and (broken := left_out("paper_figures")):
         raise ConfigError(f"the ledger of {REFERENCE} needs all claims: mend {', '.join(broken)}")
     ledger = evaluate(folder)
-    marked(ledger).to_csv(folder / "claims.csv", index=False, lineterminator="\n")
+    ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
     (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

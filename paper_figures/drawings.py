@@ -9,7 +9,6 @@ import pandas as pd
 
 from claims.discovery import paper_modules
 from claims.markdown import markdown_table
-from mechanisms.query.csv_cells import marked
 from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
 from runs.results import Results, read_results
@@ -207,7 +206,7 @@ def _explained(drawing: Drawing, reason: str) -> Drawn:
 def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
     """Write the files of one drawing; see `draw`."""
     folder.mkdir(parents=True, exist_ok=True)
-    marked(drawn.data).to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
+    drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)

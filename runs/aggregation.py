@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechanisms.query.csv_cells import marked
 from runs.frames import StudyCheck, frame_of
 from runs.result_table import (
     CELL,
@@ -108,4 +107,4 @@ def _frames(paths: list[str]) -> Iterator[pd.DataFrame]:
     """Some rows at a time, with the columns of all tables; the first has none."""
     none = concatenated([schema_in(path).empty_table() for path in paths])
     for table in chain([none], *map(read_batches, paths)):
-        yield marked(frame_of(concatenated([none, table])))
+        yield frame_of(concatenated([none, table]))

@@ -9,7 +9,6 @@ import jinja2
 import pandas as pd
 from PIL import Image
 
-from mechanisms.query.csv_cells import marked
 from paper_figures.style import mechanism_title
 from site_builder.cards import with_labels, with_whole_options
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
@@ -158,14 +157,12 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
     for family, views in site.families.values():
         table = pd.concat(view.table() for view in views)
-        marked(table).to_csv(
-            files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g"
-        )
+        table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
     if site.answers:
         each = (frame.assign(query=name) for name, frame in site.answers.items())
         rows = pd.concat(each).drop(columns=["seconds_per_draw", "kappa"])
-        marked(rows).to_csv(files / "queries.csv", index=False, float_format="%.10g")
-    marked(site.run.missing).to_csv(files / "no-value.csv", index=False)
+        rows.to_csv(files / "queries.csv", index=False, float_format="%.10g")
+    site.run.missing.to_csv(files / "no-value.csv", index=False)
 
 
 def small_picture(drawing: DrawnFile) -> bytes:

@@ -10,7 +10,6 @@ from PIL import Image
 
 from claims.ledger import read_ledger
 from claims.verdicts import count_of
-from mechanisms.query.csv_cells import unmarked
 from paper_figures.drawings import Drawing, all_drawings, words_of
 from runs.result_table import OK
 from runs.results import read_results
@@ -69,7 +68,7 @@ class DrawnFile:
     @cached_property
     def data(self) -> pd.DataFrame:
         """The numbers that are drawn; not to be changed."""
-        return unmarked(pd.read_csv(self.file("csv")))
+        return pd.read_csv(self.file("csv"))
 
 
 @dataclass(frozen=True)

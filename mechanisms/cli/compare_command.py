@@ -35,7 +35,6 @@ from mechanisms.comparison.advisor import (
 )
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.privacy.fisher import MEANING
-from mechanisms.query.csv_cells import marked
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned
 from mechanisms.strategies.workload import NAMED
@@ -159,9 +158,7 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
             return best_code(query, frame, options, per)
         if options.json:
             return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
-        return (
-            marked(frame).to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
-        )
+        return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
 
     parser.set_defaults(run=run, show=str)
 
