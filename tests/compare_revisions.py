@@ -151,8 +151,14 @@ def _cells_in(folder: Path) -> dict[str, pd.DataFrame]:
             kind = " (maps)" if ".maps." in path.name else ""
             # In the order of the file: no row is dropped, and none is taken for another.
             for names, rows in pd.read_parquet(path).groupby(CELL, sort=False):
-                cells["/".join(names) + kind] = rows
+                # A column in which a cell has no value is another cell's.
+                cells["/".join(names) + kind] = rows[[*FOUND, *_own_columns(rows)]]
     return cells
+
+
+def _own_columns(rows: pd.DataFrame) -> list[str]:
+    """The columns that say where the rows of a cell were found."""
+    return [name for name in rows if name not in FOUND and rows[name].notna().any()]
 
 
 def _first_difference(old: pd.DataFrame, new: pd.DataFrame, keys: list[str]) -> str:
