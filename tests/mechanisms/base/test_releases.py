@@ -331,8 +331,3 @@ def test_a_calibrated_mechanism_is_one_of_its_kind_and_never_changes():
     assert one != other and len({one, other}) == 2
     with pytest.raises(FrozenInstanceError):
         one.budget = Budget(epsilon=0.1)
-
-
-def test_a_claim_covers_every_change_of_its_query():
-    mechanism = get_mechanism("gaussian").calibrate(SERVED["plain"], BUDGET)
-    assert mechanism.share_covered(np.eye(3)) == 1.0

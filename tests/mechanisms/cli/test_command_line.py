@@ -97,7 +97,7 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
         (
             ["--structure", "mean"],
             "structure must be one of records, gram, histogram, got 'mean'; for a sum or mean "
-            " of records state no structure, but its --l2-sensitivity",
+            "of records state no structure, but its --l2-sensitivity",
         ),
     ],
 )
