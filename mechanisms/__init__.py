@@ -36,7 +36,6 @@ _HOMES = {
     "Unsupported": "mechanisms.query.query",
     "all_mechanisms": "mechanisms.base.registry",
     "compare": "mechanisms.comparison.advisor",
-    "compose": "mechanisms.plans.plan",
     "distance_to_no_data": "mechanisms.comparison.no_data",
     "get_mechanism": "mechanisms.base.registry",
     "verify": "mechanisms.verification.verification",

@@ -160,8 +160,7 @@ def _in_words(error: Exception, options) -> str:
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError | OSError):
-        # A plan file has the names of the fields.
-        return in_options(str(error)) if hasattr(options, "l2_sensitivity") else str(error)
+        return in_options(str(error))
     if not raising and isinstance(error, ModuleNotFoundError):
         return f"{options.command} {needed(error)}"
     return error_line(error, raising)

@@ -174,7 +174,6 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
     sampled = "--option rate=0.01 --option steps=10".split()
     for command in (
         ["compare", *asked],
-        ["compose", "plan.yaml"],
         ["audit", "laplace", *asked, "--l1-sensitivity", "1", "--score", "logistic"],
         ["verify", "moments-accountant", *asked, *sampled],
     ):
@@ -187,7 +186,6 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
         f"error: {command} needs the package {package}: pip install 'matrix-noise-bench[{extra}]'"
         for command, package, extra in (
             ("compare", "pandas", "compare"),
-            ("compose", "yaml", "plans"),
             ("audit", "sklearn", "audit"),
             ("verify", "dp_accounting", "accounting"),
         )

@@ -1,7 +1,6 @@
 """The profile of a worst pair that is not known: bounds that enclose it."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -41,8 +40,9 @@ class BoundedProfile(PrivacyProfile):
         return self.above.largest_loss
 
     @property
-    def stated(self) -> tuple[float, Fraction]:
-        return self.above.stated
+    def symmetric(self) -> bool:
+        """As that of `above`."""
+        return self.above.symmetric
 
     @property
     def attains_largest_loss(self) -> bool:

@@ -69,7 +69,7 @@ _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
 # Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
 # in the upper bound, and of this loss in the lower one.
-FINE = 60.0
+_FINE = 60.0
 _SAMPLES_AT_ONCE = 1 << 22
 
 
@@ -101,7 +101,6 @@ class _Tail:
     def __init__(
         self,
         parts: tuple[tuple[LossDistribution, int], ...],
-        likely: Callable[..., Likely],
         tilt: float,
     ):
         spacing = parts[0][0].spacing
@@ -113,7 +112,7 @@ class _Tail:
             total = weights.sum()
             self.log_mass += times * float(logs.max() + np.log(total))
             tilted.append((each.places, weights / total, times))
-        (low, high), masses = likely(parts, tilt, tilted)
+        (low, high), masses = _likely_sums(tilted)
         self.low = low
         first = sum(int(places[0]) * times for places, _, times in tilted)
         if first > 0:
@@ -143,15 +142,9 @@ class _Tail:
 
 
 class LossSum:
-    """The sum of independent losses on one grid: (distribution, how many with it), one or more.
+    """The sum of independent losses on one grid: (distribution, how many with it), one or more."""
 
-    likely: Computes the sum from the parts, their tilt and the tilted parts; `likely_sums` by
-        default.
-    """
-
-    def __init__(
-        self, *parts: tuple[LossDistribution, int], likely: Callable[..., Likely] | None = None
-    ):
+    def __init__(self, *parts: tuple[LossDistribution, int]):
         self.parts = parts
         self.spacing = parts[0][0].spacing
         self.largest = self.spacing * sum(int(each.places[-1]) * n for each, n in parts)
@@ -159,9 +152,7 @@ class LossSum:
             log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
         # Methods that are cached per object.
-        self._tail = functools.lru_cache(maxsize=16)(
-            functools.partial(_Tail, self.parts, likely or (lambda *given: likely_sums(given[-1])))
-        )
+        self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
         self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -221,7 +212,7 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
 
 
-def likely_sums(parts: Parts) -> Likely:
+def _likely_sums(parts: Parts) -> Likely:
     """The first and the last place of the sum that matter, and what computes the masses there.
 
     Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
@@ -230,13 +221,13 @@ def likely_sums(parts: Parts) -> Likely:
     """
     parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
     ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
-    orders = orders_of(parts)
-    moments = np.array([times * log_moments(p, mass, orders) for p, mass, times in parts])
+    orders = _orders_of(parts)
+    moments = np.array([times * _log_moments(p, mass, orders) for p, mass, times in parts])
 
     def limits(start: int, stop: int) -> tuple[int, int]:
         some = slice(start, stop)
         sums = ends[some].sum(axis=0), moments[some].sum(axis=0)
-        return limits_of(*sums, orders, 2 * len(parts) - 1)
+        return _limits_of(*sums, orders, 2 * len(parts) - 1)
 
     def masses(start: int, stop: int) -> np.ndarray:
         """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
@@ -244,7 +235,7 @@ def likely_sums(parts: Parts) -> Likely:
         length = scipy.fft.next_fast_len(high - low + 1, real=True)
         places, weights, times = parts[start]
         if stop - start == times == 1:
-            first, circle = int(places[0]), around(places, weights, length)
+            first, circle = int(places[0]), _around(places, weights, length)
         else:
             first, spectrum = transform(start, stop, length)
             circle = scipy.fft.irfft(spectrum, length)
@@ -253,7 +244,7 @@ def likely_sums(parts: Parts) -> Likely:
     def transform(start: int, stop: int, length: int) -> tuple[int, np.ndarray]:
         """Of that sum on a circle of so many places, and its first place."""
         if stop - start == 1:
-            return transform_of(*parts[start], length)
+            return _transform_of(*parts[start], length)
         low, high = limits(start, stop)
         if 2 * (high - low) < length:
             # Narrow ones take shorter transforms on a circle of their own.
@@ -266,20 +257,20 @@ def likely_sums(parts: Parts) -> Likely:
     return limits(0, len(parts)), lambda: masses(0, len(parts))
 
 
-def transform_of(
+def _transform_of(
     places: np.ndarray, weights: np.ndarray, times: int, length: int
 ) -> tuple[int, np.ndarray]:
     """The first place of a sum of equal losses, and its transform on a circle from there on."""
-    spectrum = scipy.fft.rfft(around(places, weights, length))
+    spectrum = scipy.fft.rfft(_around(places, weights, length))
     return int(places[0]) * times, complex_power(spectrum, times)
 
 
-def around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+def _around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
     """Masses on a circle, from the first place on: sums that lie further apart wrap around."""
     return np.bincount((places - places[0]) % length, weights, length)
 
 
-def orders_of(parts: Parts) -> np.ndarray:
+def _orders_of(parts: Parts) -> np.ndarray:
     """The orders of Chernoff's bounds on the sum, below and above 0."""
     sizes = [int(places[-1] - places[0]) + 1 for places, _, _ in parts]
     wider = max(sizes) / min(sizes)
@@ -287,7 +278,7 @@ def orders_of(parts: Parts) -> np.ndarray:
     return np.r_[-orders, orders]
 
 
-def log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
+def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
     """log E e^(order X) of masses at places, for each order."""
     kept = weights > 0
     exponents = np.log(weights[kept]) + orders[:, None] * places[kept]
@@ -295,7 +286,7 @@ def log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> 
     return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
 
 
-def limits_of(
+def _limits_of(
     ends: np.ndarray, moments: np.ndarray, orders: np.ndarray, sums: int
 ) -> tuple[int, int]:
     """Places between its ends beyond which one of so many sums wraps its share of _WRAPPED.
@@ -350,8 +341,8 @@ def by_level(
     return found
 
 
-class SummedProfile(PrivacyProfile):
-    """Profile of independent releases by sums of their losses; a subclass makes the sums.
+class ConvolvedProfile(PrivacyProfile):
+    """Profile of independent releases whose losses are convolved; a subclass says which.
 
     Bounds of delta are proven but for an allowance for the FFT, 1e-12 of the tilted mass. The first
     use computes the sums.
@@ -365,19 +356,16 @@ class SummedProfile(PrivacyProfile):
 
     @property
     @abstractmethod
+    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
+        """Profiles of symmetric pairs, and the number of releases with each."""
+
+    @abstractmethod
+    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
+        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
+
+    @property
     def _number(self) -> int:
-        """Of releases."""
-
-    @abstractmethod
-    def _reaches(self, level: int) -> tuple[float, ...]:
-        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
-
-    @abstractmethod
-    def _sum(self, side: str, level: int, reach: float):
-        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid.
-
-        It has a method `log_delta` as `LossSum` has.
-        """
+        return sum(times for _, times in self._releases)
 
     @cached_property
     def _known(self) -> dict:
@@ -443,25 +431,9 @@ class SummedProfile(PrivacyProfile):
         # Rounding moves delta by about a hundredth of the allowance for it.
         return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
 
-
-class ConvolvedProfile(SummedProfile):
-    """Profile of independent releases whose losses are convolved; a subclass says which."""
-
-    @property
-    @abstractmethod
-    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
-        """Profiles of symmetric pairs, and the number of releases with each."""
-
-    @property
-    def _number(self):
-        return sum(times for _, times in self._releases)
-
-    @abstractmethod
-    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
-        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
-
     def _reaches(self, level: int) -> tuple[float, ...]:
-        return (FINE, math.inf) if max(self._tops(level)) > FINE else (math.inf,)
+        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
+        return (_FINE, math.inf) if max(self._tops(level)) > _FINE else (math.inf,)
 
     def _tops(self, level: int) -> list[float]:
         """The loss of every kind of release beyond which it does not matter."""
@@ -471,15 +443,15 @@ class ConvolvedProfile(SummedProfile):
         return self._known["tops", level]
 
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
-        """The sum of the losses of one side on one grid, computed when it is first asked for."""
+        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid."""
         if (side, level, reach) not in self._known:
             spacing, laws = self._laws(level, reach)
             parts = []
             for profile, times, nodes, delta in laws:
                 if side == "above":
-                    law = symmetric_chords(nodes, delta.upper, spacing)
+                    law = _symmetric_chords(nodes, delta.upper, spacing)
                 else:
-                    law = symmetric_cells(profile, nodes, delta.value, spacing)
+                    law = _symmetric_cells(profile, nodes, delta.value, spacing)
                 parts.append((law, times))
             self._known[side, level, reach] = LossSum(*parts)
         return self._known[side, level, reach]
@@ -595,7 +567,7 @@ def _nodes(size: int, count: int) -> np.ndarray:
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
 
 
-def symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
+def _symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
     """Chords through the profile of a symmetric pair at nodes * spacing and their mirror images.
 
     nodes: increasing integers from 0 on. A loss of -l has e^-l times the mass of l; what is left
@@ -606,7 +578,7 @@ def symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> Lo
     return _mirrored(nodes[1:], positive, spacing, float(delta[-1]))
 
 
-def symmetric_cells(
+def _symmetric_cells(
     profile: PrivacyProfile, nodes: np.ndarray, delta: np.ndarray, spacing: float
 ) -> LossDistribution:
     """A better pair than that of a symmetric profile, which has `delta` at nodes * spacing.
@@ -617,9 +589,8 @@ def symmetric_cells(
     losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_finite_loss, 0.0))
     infinite = profile.infinite_mass
     finite = (np.maximum(each - infinite, 0.0) for each in (delta, profile.survival(losses)))
-    return _mirrored(
-        *merged_cells(losses, *tails_of_pair(losses, *finite), spacing), spacing, infinite
-    )
+    merged = cells(losses, *tails_of_pair(losses, *finite))
+    return _mirrored(*on_grid(*merged, spacing), spacing, infinite)
 
 
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
@@ -678,13 +649,6 @@ def tails_of_pair(
     fall = np.exp(-losses)
     other = fall * np.maximum(survival - delta, 0.0)
     return survival, other, -np.expm1(-losses) * survival + fall * delta
-
-
-def merged_cells(
-    nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray, spacing: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Places and masses of a better pair: `cells` on a grid."""
-    return on_grid(*cells(nodes, survival, other, gain), spacing)
 
 
 def cells(

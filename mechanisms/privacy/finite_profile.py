@@ -1,7 +1,6 @@
 """Profiles of a loss with few values: randomised response, caps, one event, moving supports."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -165,58 +164,6 @@ class PureProfile(FiniteProfile):
             return super().scale_factor(epsilon, delta)
         wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
         return self._on_the_private_side(float(self.largest / wanted), epsilon, delta)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GuaranteeProfile(PureProfile):
-    """An upper bound for any (epsilon, delta)-DP release; epsilon is `largest`, delta is `told`.
-
-    Any such pair is one post-processing of randomised response that tells the truth, and says so,
-    with probability delta (Kairouz, Oh and Viswanath 2015): its loss is then infinite. Of `times`
-    releases none does so with probability (1 - delta)^times.
-
-    told: delta of one release, in (0, 1).
-    """
-
-    told: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.told < 1:
-            raise ValueError(f"told must lie in (0, 1), got {self.told}")
-
-    @property
-    def largest_loss(self) -> float:
-        return np.inf
-
-    @property
-    def largest_finite_loss(self) -> float:
-        return written_above(self.times * written(self.largest))
-
-    @property
-    def stated(self) -> tuple[float, Fraction]:
-        epsilon, delta = (self.times * written(each) for each in (self.largest, self.told))
-        return written_above(epsilon), delta
-
-    @cached_property
-    def atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        losses, log_masses = super().atoms
-        log_untold = self.times * np.log1p(-self.told)
-        log_told = np.log(-np.expm1(log_untold))
-        # A truth that only the other input can have is the last.
-        return (
-            np.r_[np.inf, losses, -np.inf],
-            np.r_[log_told, log_untold + log_masses, -np.inf],
-        )
-
-    @property
-    def _rounding(self) -> tuple[float, float]:
-        of_loss, of_mass = super()._rounding
-        return of_loss, of_mass + 4 * ULP * (1 + abs(self.atoms[1][0]))
-
-    def scale_factor(self, epsilon: float, delta: float) -> float:
-        """By a search; ValueError where no epsilon of one release has this delta."""
-        return PrivacyProfile.scale_factor(self, epsilon, delta)
 
 
 @dataclass(frozen=True, kw_only=True)

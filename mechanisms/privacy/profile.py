@@ -6,13 +6,12 @@ import functools
 import math
 import operator
 from abc import ABC, abstractmethod
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.numerics import ULP, falling_root, written_above
+from mechanisms.privacy.numerics import ULP, falling_root
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -91,14 +90,6 @@ class PrivacyProfile(ABC):
     def largest_finite_loss(self) -> float:
         """Essential supremum of the losses that are finite, where `infinite_mass` is known."""
         return self.largest_loss
-
-    @property
-    def stated(self) -> tuple[float, Fraction]:
-        """An epsilon that is enough at a delta, as they are written; inf where none is known.
-
-        Curves of delta are rounded, and so pass the least delta that they fall to by a little.
-        """
-        return self.largest_loss, Fraction(0)
 
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
@@ -287,22 +278,20 @@ class PrivacyProfile(ABC):
         # Beyond the end of a search only an infinite mass above delta proves that epsilon is inf.
         lower = np.where((delta > 0) & (delta < self.infinite_mass), np.inf, lower)
         upper = np.where(upper < self._ceiling, upper, self.largest_loss)
-        upper = np.maximum(upper, start.value)
-        enough, least = self.stated
-        upper = np.where(delta >= written_above(least), np.minimum(upper, enough), upper)
+        upper = np.minimum(np.maximum(upper, start.value), self.largest_loss)
         value = np.minimum(start.value, upper)
         return Bounds(np.minimum(lower, value), value, upper)
 
-    def _crossing(self, delta: np.ndarray, curve: int = 1) -> np.ndarray:
-        """Smallest epsilon at which a curve of `Bounds`, that of values, is at most delta."""
+    def _crossing(self, delta: np.ndarray) -> np.ndarray:
+        """Smallest epsilon at which the curve of values is at most delta."""
         result = np.where(delta > 0, 0.0, self.largest_loss)
         log_target = np.log(np.where(delta > 0, delta, 1.0))
-        search = log_target < self._log_delta(np.zeros(1))[curve][0]
+        search = log_target < self._log_delta(np.zeros(1)).value[0]
 
         # log(-log delta) over log(1 + epsilon) is nearly a straight line in the tails of most
         # losses, which takes the root finder few steps.
         def excess(logarithm: np.ndarray, target: np.ndarray) -> np.ndarray:
-            log_delta = self._log_delta_near(np.expm1(logarithm), -np.exp(target))[curve]
+            log_delta = self._log_delta_near(np.expm1(logarithm), -np.exp(target)).value
             return target - np.log(-np.clip(log_delta, _LOG_NOTHING, -_TINY))
 
         count, ceiling = np.count_nonzero(search), np.log1p(self._ceiling)

@@ -6,11 +6,8 @@ EXTRAS = {
     "matplotlib": "compare",
     "dp_accounting": "accounting",
     "sklearn": "audit",
-    "yaml": "plans",
     "cvxpy": "oracle",
     "clarabel": "oracle",
-    "torch": "learning",
-    "opacus": "learning",
 }
 
 

@@ -1,4 +1,4 @@
-"""A number of a text is that number, or refused: in options, tables, plans, programs."""
+"""A number of a text is that number, or refused: in options, tables, programs."""
 
 import sys
 from decimal import Decimal
@@ -11,9 +11,7 @@ from mechanisms.black_box.program_source import from_program
 from mechanisms.cli import number_table
 from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import option_value
-from mechanisms.plans.plan_file import read_plan
 from mechanisms.query.written_numbers import number_in, whole_number_in
-from mechanisms.query.yaml_file import ConfigError, read_yaml
 
 # What float64 makes another kind of number of: whole, 0, infinite, a neighbour.
 CHANGED = (
@@ -71,17 +69,12 @@ def test_whole_numbers_have_any_length():
 
 
 @pytest.mark.parametrize("text", CHANGED)
-def test_tables_plans_and_options(text, tmp_path):
-    table, plan = tmp_path / "table.csv", tmp_path / "plan.yaml"
+def test_tables_and_options(text, tmp_path):
+    table = tmp_path / "table.csv"
     table.write_text(f"1,2\n3,{text}\n")
     with pytest.raises(ValueError, match=r"^line 2: .*(would be read as|too long)"):
         read_numbers(table)
-    plan.write_text(f"releases:\n  - gaussian: 1\n    times: {text}\n")
-    with pytest.raises(ConfigError, match="line 3: "):
-        read_plan(plan)
     if "." in text:
-        with pytest.raises(ConfigError, match=r"line 3: .*would be read as"):
-            read_yaml(plan)
         with pytest.raises(Exception, match="would be read as"):
             option_value(f"k={text}")
 
@@ -145,17 +138,8 @@ def test_a_program_that_writes_more_digits_than_a_float_has():
         source(np.random.default_rng(0), 2)
 
 
-def test_yaml_reads_no_minutes(tmp_path):
-    path = tmp_path / "plan.yaml"
-    path.write_text("a: 1:30.5\n")
-    with pytest.raises(ConfigError, match=r"line 1: YAML reads 1:30\.5 as the number 90\.5"):
-        read_yaml(path)
-
-
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without an end")
 def test_a_file_without_an_end(monkeypatch):
-    with pytest.raises(ConfigError, match="/dev/zero has more than 4,194,304 characters"):
-        read_yaml("/dev/zero")
     monkeypatch.setattr(number_table, "_LONGEST", 1 << 20)
     with pytest.raises(ValueError, match="a line of more than 1,048,576 characters"):
         read_numbers("/dev/zero")

@@ -56,6 +56,8 @@ ROOT = Path(__file__).resolve().parents[2]
         (b"run: " + b"[" * 3000, "mine.yaml: brackets are nested too deeply; close them"),
         (b"seed: 010\n", "mine.yaml, line 1: YAML reads 010 as the number 8; put a shape or"),
         (b"seed: 1:30\n", "mine.yaml, line 1: YAML reads 1:30 as the number 90; put a shape or"),
+        (b"a: 1:30.5\n", "mine.yaml, line 1: YAML reads 1:30.5 as the number 90.5; put a shape or"),
+        (b"a: 4503599627370497.5\n", "mine.yaml, line 1: 4503599627370497.5 would be read as"),
         (b"run: a\nsede: 1\n", "mine.yaml, line 2: unknown config key sede; did you mean 'seed'?"),
         (b"run: a\nlimits:\n  seconds: 0\n", "mine.yaml, line 3: config key limits.seconds must"),
     ],
@@ -186,3 +188,9 @@ def test_anchors_and_merges_are_no_repetition(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 2}\n")
     assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 2}}
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without an end")
+def test_a_file_without_an_end():
+    with pytest.raises(ConfigError, match="/dev/zero has more than 4,194,304 characters"):
+        read_yaml("/dev/zero")

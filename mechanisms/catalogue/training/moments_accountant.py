@@ -2,6 +2,7 @@
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.option import positive_integer, probability
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
@@ -52,10 +53,9 @@ class MomentsAccountant(AdditiveMechanism):
             return self.noise.profile(self.query).compose(steps)
         if self.query.adjacency != "add-remove":
             return None
-        from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+        from mechanisms.privacy.sampling.sampled_profile import sampled
 
-        mu = self.query.reach / self.noise.sigma
-        return SampledGaussianProfile(mu=mu, rate=rate, steps=steps)
+        return sampled(GaussianProfile(mu=self.query.reach / self.noise.sigma), rate, steps)
 
     def slack_of_release(self):
         return super().slack()

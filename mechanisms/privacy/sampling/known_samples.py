@@ -1,20 +1,20 @@
 """Gaussian releases on random samples whose membership is public."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import scipy
 
 from mechanisms.privacy.gaussian_profile import GaussianProfile, log_delta_and_error
-from mechanisms.privacy.profile import Bounds, check_count
-from mechanisms.privacy.sampling.gaussian_samples import GaussianSamples
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
 
 # Counts less likely than e^-700 are left out: smaller deltas are not resolved.
 _UNLIKELY = 700.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownSamplesProfile(GaussianSamples):
+class KnownSamplesProfile(PrivacyProfile):
     """`steps` Gaussian releases, each of which publicly includes the record or not.
 
     An observer who knows the samples sees K releases on the record, K binomial, hence
@@ -25,7 +25,30 @@ class KnownSamplesProfile(GaussianSamples):
     tightly if an observer recognises a sampled record anyway. It holds for any fixed
     adjacency under which one release on a sample with the record has mu, and under which
     neighbouring data sets give the same answer on a sample without it.
+
+    Args:
+        mu: Mahalanobis distance of one release on a sample with the record, > 0.
+        rate: Sampling probability, in (0, 1].
+        steps: At least 1.
     """
+
+    mu: float
+    rate: float
+    steps: int
+
+    calibrated_curve = "upper"
+
+    def __post_init__(self) -> None:
+        check_positive("mu", self.mu)
+        check_count("steps", self.steps)
+        if not 0 < self.rate <= 1:
+            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
+
+    def compose(self, times: int) -> Self:
+        return replace(self, steps=self.steps * check_count("times", times))
+
+    def _scaled(self, factor: float) -> Self:
+        return replace(self, mu=self.mu / factor)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

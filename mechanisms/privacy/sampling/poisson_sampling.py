@@ -196,12 +196,6 @@ def step_budget(
     return scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-15) / rate, (delta - slack) / epochs
 
 
-def check_rate(rate: float) -> None:
-    """TypeError or ValueError unless it is a probability that losses can be divided by."""
-    if not LEAST_RATE <= real_array("rate", rate) <= 1:
-        raise ValueError(f"rate must be a probability in [{LEAST_RATE:g}, 1], got {rate}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
     """`steps` releases, each on a fresh sample of the records, Poisson or (replace) of fixed size.
@@ -223,11 +217,13 @@ class SampledRun:
     With "replace", where `step` is the profile for a record that changes its value or is absent
     (in a sample of fixed size: gives its place to another), a step compares (1 - q) R + q P with
     (1 - q) R + q P', and by advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2)
-    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P'. Both
-    orders are alike: below zero the curve follows by symmetry. One bound holds for all R.
+    its delta at epsilon >= 0 is at most the first of the two formulas, attained at R = P', which
+    samples of fixed size allow. Both orders are alike: below zero the curve follows by symmetry.
+    One upper bound holds for all R; no lower bound of a run is known.
 
     Args:
-        step: Profile of one release on the sampled records.
+        step: Profile of one release on the sampled records, of a symmetric pair: of any other a
+            profile does not say which side has the record.
         rate: q in [1e-300, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
@@ -244,7 +240,10 @@ class SampledRun:
     def __post_init__(self) -> None:
         if self.adjacency not in ("add-remove", "replace"):
             raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
-        check_rate(self.rate)
+        if not self.step.symmetric:
+            raise ValueError(f"step must be of a symmetric pair, got {type(self.step).__name__}")
+        if not LEAST_RATE <= real_array("rate", self.rate) <= 1:
+            raise ValueError(f"rate must be a probability in [{LEAST_RATE:g}, 1], got {self.rate}")
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:
@@ -253,12 +252,12 @@ class SampledRun:
         Removing decides: its weight is no smaller and its argument no larger than for adding, as
         (1 - q) (e^epsilon - 1)^2 >= 0.
         """
-        base, _ = self.removed(np.array([float(epsilon)]))
+        base, _ = self._removed(np.array([float(epsilon)]))
         return Bounds(*(self.rate * bound for bound in self.step.delta(float(base[0]))))
 
     def log_step_delta(self, epsilon: np.ndarray) -> Bounds:
         """Natural logarithm of `step_delta`; epsilon an array."""
-        base, weight = self.removed(epsilon)
+        base, weight = self._removed(epsilon)
         return Bounds(*(np.log(weight) + each for each in self.step.log_delta(base)))
 
     def delta(self, epsilon: float) -> float:
@@ -268,8 +267,12 @@ class SampledRun:
     def log_bounds(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of a lower and an upper bound of the run's delta; epsilon a flat array.
 
-        Raises NotImplementedError where P(L > epsilon) of a step is not known.
+        Under add-remove alone. Where P(L > epsilon) of a step is not known, the lower bound is
+        that of one step.
         """
+        if not self._has_tails:
+            upper = np.array([self._log_upper(each) for each in epsilon.tolist()])
+            return np.minimum(self.log_step_delta(epsilon).lower, upper), upper
 
         def curves(level: int, at: np.ndarray) -> np.ndarray:
             upper = self._upper(level, at)
@@ -288,6 +291,13 @@ class SampledRun:
         upper = np.minimum(upper, most)
         return np.clip(proved, lower, upper), upper
 
+    @functools.cached_property
+    def _has_tails(self) -> bool:
+        try:
+            return bool(self.step.survival(1.0) >= 0)
+        except NotImplementedError:
+            return False
+
     def log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As `log_bounds`, of use where losses are so rare that no grid holds them."""
         lower = np.maximum(self.log_step_delta(epsilon).lower, self._rare.log_lower(epsilon))
@@ -304,8 +314,8 @@ class SampledRun:
         losses = top * RELATIVE
         return RareLosses(
             losses=losses,
-            curve=self._step_upper(*self.removed(losses), losses),
-            tails=lambda cuts: self.step_tails(cuts)[0],
+            curve=self._step_upper(*self._removed(losses), losses),
+            tails=lambda cuts: self._step_tails(cuts)[0],
             steps=self.steps,
         )
 
@@ -350,7 +360,7 @@ class SampledRun:
             return max(run._log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
-        base, _ = self.removed(np.array([float(epsilon)]))
+        base, _ = self._removed(np.array([float(epsilon)]))
         share = min(delta / (self.steps * self.rate), 0.5)
         start = math.log(self.step.scale_factor(float(base[0]), share))
         root = _crossing(excess, start)
@@ -377,7 +387,7 @@ class SampledRun:
         )
         return np.max(list(bounds), axis=0)
 
-    def removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the base profile is needed, and its weight; -inf where the base is certain."""
         # Beyond this the exponential, divided by the rate, overflows, and 1 is nothing beside it.
         last = min(700.0, 709.0 + math.log(self.rate))
@@ -409,7 +419,7 @@ class SampledRun:
 
     def _chords(self, level: int, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
         middle = len(nodes) // 2
-        for delta in self.step_curves(nodes * spacing):
+        for delta in self._step_curves(nodes * spacing):
             # Keep one node beyond the last one that matters; what is left is infinite loss.
             last = max(np.count_nonzero(delta * self.steps > CUTS[level]), 1)
             end = min(max(last, middle + 1) + 1, nodes.size)
@@ -418,7 +428,7 @@ class SampledRun:
             yield LossSum((chords(nodes[kept], delta[kept], spacing), self.steps))
 
     def _below(self, level: int) -> tuple[tuple[LossSum, float], ...]:
-        """Losses of better pairs on each grid: removed, and added; or, with "replace", removed.
+        """Losses of better pairs on each grid: removed, and added.
 
         Every step has the loss of the grid and, on top of it, an offset.
         """
@@ -429,7 +439,7 @@ class SampledRun:
 
     def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[tuple[LossSum, float]]:
         losses = nodes * spacing
-        for tails in self.step_tails(losses):
+        for tails in self._step_tails(losses):
             found, offset = _centred(*cells(losses, *tails), spacing)
             places, masses = on_grid(*found, spacing)
             yield LossSum((distribution(places, masses, spacing), self.steps)), offset
@@ -472,7 +482,7 @@ class SampledRun:
         Of a mirrored pair, near enough to choose a grid.
         """
         losses = reach * np.geomspace(1e-9, 1.0, 200)
-        curve = np.minimum.accumulate(self._step_upper(*self.removed(losses), losses))
+        curve = np.minimum.accumulate(self._step_upper(*self._removed(losses), losses))
         masses, losses = chord_masses(losses, curve, 1.0)[1:], losses[1:]
         orders = np.geomspace(1e-6, 600.0, 100)[:, None] / reach
         up, down = np.expm1(orders * losses), np.exp(-losses) * np.expm1(-orders * losses)
@@ -483,11 +493,11 @@ class SampledRun:
     def _matters(self, losses, level: int) -> np.ndarray:
         """Where one step's delta is not yet negligible."""
         losses = np.atleast_1d(np.asarray(losses, dtype=float))
-        return self._step_upper(*self.removed(losses), losses) * self.steps > CUTS[level]
+        return self._step_upper(*self._removed(losses), losses) * self.steps > CUTS[level]
 
-    def step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
+    def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
         """Upper bounds of one step's delta at losses that are their own mirror image."""
-        removed = self._step_upper(*self.removed(losses), losses)
+        removed = self._step_upper(*self._removed(losses), losses)
         if self.adjacency == "add-remove":
             return [removed, self._step_upper(*self._added(losses), losses)]
         right = losses >= 0
@@ -504,19 +514,17 @@ class SampledRun:
         upper[needed] = weight[needed] * signed
         return upper
 
-    def step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _step_tails(self, losses: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """P(L > e), Q(L > e) and their difference, of one step where a record is removed or added.
 
         With the tails of (P0, Q0) at the loss b of the base: removing compares (1 - q) Q0 + q P0
         with Q0, and adding has the losses of removing with their signs turned.
         """
-        base, _ = self.removed(losses)
+        base, _ = self._removed(losses)
         _, without, gain = self._base_tails(base)
         removed = without + self.rate * gain, without, self.rate * gain
-        if self.adjacency == "replace":
-            return [removed]
         # L < -e of the removed record; by symmetry that of the base below b is its mirror image.
-        base, _ = self.removed(-losses)
+        base, _ = self._removed(-losses)
         without, _, gain = self._base_tails(-base)
         return [removed, (without, without - self.rate * gain, self.rate * gain)]
 

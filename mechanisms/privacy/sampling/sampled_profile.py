@@ -1,33 +1,71 @@
-"""Bounds of the profile of many Gaussian releases on Poisson samples of the records."""
+"""Bounds of the profile of many releases on Poisson samples of the records."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.profile import Bounds
-from mechanisms.privacy.sampling.gaussian_samples import GaussianSamples
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.numerics import ULP
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledGaussianProfile(GaussianSamples):
-    """`steps` Gaussian releases, each on a secret Poisson sample, one record added or removed.
+class SampledProfile(PrivacyProfile):
+    """Releases on secret Poisson samples, one record added or removed.
 
     Bounds are those of `SampledRun`; the upper one is reported as the value. Losses cannot be
     drawn.
     """
 
+    run: SampledRun
+
+    calibrated_curve = "upper"
+
+    def __post_init__(self) -> None:
+        if self.run.adjacency != "add-remove":
+            raise ValueError(f"run must be for add-remove, got {self.run.adjacency}")
+
+    @property
+    def largest_loss(self) -> float:
+        """That of removing a record: `steps` ln(1 + q (e^loss - 1)), rounded up."""
+        loss = self.run.step.largest_loss
+        each = np.log1p(self.run.rate * np.expm1(min(loss, 700.0))) + max(loss - 700.0, 0.0)
+        return float(self.run.steps * each * (1 + 16 * ULP))
+
+    @property
+    def attains_largest_loss(self) -> bool:
+        """As that of one release."""
+        return self.run.step.attains_largest_loss
+
+    def compose(self, times: int) -> SampledProfile:
+        steps = self.run.steps * check_count("times", times)
+        return SampledProfile(run=replace(self.run, steps=steps))
+
+    def _scaled(self, factor: float) -> SampledProfile:
+        return SampledProfile(run=replace(self.run, step=self.run.step.scaled(factor)))
+
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """That of `SampledRun`: within 1e-3, on the private side."""
-        return self._run.scale_factor(epsilon, delta)
-
-    @cached_property
-    def _run(self) -> SampledRun:
-        return SampledRun(step=GaussianProfile(mu=self.mu), rate=self.rate, steps=self.steps)
+        return self.run.scale_factor(epsilon, delta)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        bounds = self._run.log_bounds(epsilon.ravel())
-        lower, upper = (each.reshape(epsilon.shape) for each in bounds)
+        bounds = self.run.log_bounds(epsilon.ravel())
+        possible = epsilon < self.largest_loss
+        lower, upper = (np.where(possible, each.reshape(epsilon.shape), -np.inf) for each in bounds)
         return Bounds(lower, upper, upper)
+
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        lower, value, upper = super()._epsilon(delta)
+        pure = self.largest_loss * (1 - 32 * ULP) if self.attains_largest_loss else 0.0
+        return Bounds(np.where(delta == 0, pure, lower), value, upper)
+
+
+def sampled(profile: PrivacyProfile, rate: float, steps: int) -> PrivacyProfile:
+    """The profile of `steps` releases on Poisson samples, from that of one on all records."""
+    if isinstance(profile, BoundedProfile):
+        below = profile.below and sampled(profile.below, rate, steps)
+        return BoundedProfile(above=sampled(profile.above, rate, steps), below=below)
+    return SampledProfile(run=SampledRun(step=profile, rate=rate, steps=steps))

@@ -185,7 +185,7 @@ def test_an_interrupt_is_one_line(capsys):
     assert capsys.readouterr().err == "interrupted\n"
 
 
-@pytest.mark.parametrize("module", ["mechanisms compose", "runs check", "datasets fetch"])
+@pytest.mark.parametrize("module", ["mechanisms describe", "runs check", "datasets fetch"])
 def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
     """A line break or a terminal's escape in a path is written as one would type it."""
     package, command = module.split()

@@ -7,7 +7,7 @@ import pytest
 from kept_components import keep_or_noise
 
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, SwappedVariancesProfile
-from mechanisms.privacy.finite_profile import CapProfile, GuaranteeProfile, PureProfile
+from mechanisms.privacy.finite_profile import CapProfile, PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
@@ -39,7 +39,6 @@ PROFILES = [
         )
     ),
     *(PureProfile(largest=0.71, times=times) for times in (1, 3)),
-    *(GuaranteeProfile(largest=0.71, told=0.02, times=times) for times in (1, 3)),
     CapProfile(largest=2.0, mass=0.6),
 ]
 

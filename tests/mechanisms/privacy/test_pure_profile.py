@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from mechanisms.privacy.finite_profile import GuaranteeProfile, PureProfile
+from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 
 
@@ -64,24 +64,6 @@ def test_composition_agrees_with_dp_accounting():
     inverse = ours.epsilon(1e-6)
     assert ours.delta(inverse.value).value == pytest.approx(1e-6, rel=1e-9)
     assert inverse.lower == 0 < inverse.value <= inverse.upper
-
-
-@pytest.mark.parametrize("told", [1e-300, 1e-9, 0.3])
-@pytest.mark.parametrize("times", [1, 4])
-def test_a_guarantee_with_a_delta_in_high_precision(told, times):
-    """m + (1 - m) times delta of the pure releases, m = 1 - (1 - told)^times."""
-    profile = GuaranteeProfile(largest=0.7, told=told).compose(times)
-    pure = PureProfile(largest=0.7, times=times)
-    shares = times * 0.7 * np.array([0.0, 0.3, 0.9, 1.0, 5.0])
-    with mp.workdps(330):
-        mass = 1 - (1 - mp.mpf(told)) ** times
-        exact = [float(mass + (1 - mass) * mp.mpf(each)) for each in pure.delta(shares).value]
-        bounds = profile.delta(shares)
-        assert bounds.value == pytest.approx(exact, rel=1e-11)
-        assert bounds.upper[-1] >= mass and profile.delta(0.7 * times).upper >= mass
-    found = profile.epsilon(exact[2])
-    assert found.value == pytest.approx(shares[2], rel=1e-6)
-    assert profile.epsilon(float(mass / 2)).upper == np.inf
 
 
 def test_many_releases_stay_finite():

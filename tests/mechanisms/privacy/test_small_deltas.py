@@ -13,7 +13,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.profile import NoScaleError
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon
-from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 from mechanisms.privacy.trade_off import type_two_error
 from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
@@ -88,7 +88,7 @@ def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
 def test_both_bounds_of_sampled_runs_at_every_delta(delta):
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
     factor = run.scale_factor(1.0, delta)
-    profile = SampledGaussianProfile(mu=1 / factor, rate=0.01, steps=1000)
+    profile = sampled(GaussianProfile(mu=1 / factor), 0.01, 1000)
     bounds = profile.epsilon(delta)
     assert 0.98 < bounds.lower <= bounds.upper < 1.0
     assert bounds.upper < gaussian_epsilon(factor, 0.01, 1000, delta)

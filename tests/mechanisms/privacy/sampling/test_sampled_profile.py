@@ -1,4 +1,4 @@
-"""Gaussian releases on samples: both bounds against numerical integration and each other."""
+"""Releases on samples: both bounds against numerical integration and each other."""
 
 from dataclasses import replace
 
@@ -7,7 +7,10 @@ import pytest
 from scipy import integrate, stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
-from mechanisms.privacy.sampling.sampled_profile import SampledGaussianProfile
+from mechanisms.privacy.finite_profile import PureProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
+from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.verification.verification import HOLDS, REFUTED
 
 QUERY = Query(shape=(5,), l2_sensitivity=1.0)
@@ -24,7 +27,7 @@ def one_step(epsilon, mu, rate):
 
 
 def test_one_step_is_exact():
-    profile = SampledGaussianProfile(mu=1.0, rate=0.1, steps=1)
+    profile = sampled(GaussianProfile(mu=1.0), 0.1, 1)
     for epsilon in (0.1, 0.5):
         bounds = profile.delta(epsilon)
         assert bounds.value == pytest.approx(one_step(epsilon, 1.0, 0.1), rel=1e-6)
@@ -41,7 +44,7 @@ def test_the_claim_of_sampled_releases_is_verified():
     with pytest.raises(Unsupported, match="between bounds only"):
         accountant.calibrate(QUERY, budget, "exact", rate=0.05, steps=100)
     # The noise for a hundredth of the steps is too little, and the lower bound shows it.
-    profile = SampledGaussianProfile(mu=mechanism.profile().mu, rate=0.05, steps=10_000)
+    profile = mechanism.profile().compose(100)
     assert profile.delta(1.0).lower > budget.delta
     assert profile.epsilon(1e-5).lower > 1.0
 
@@ -60,3 +63,12 @@ def test_replaced_records_are_not_covered():
         query, Budget(epsilon=1.0, delta=1e-5), rate=0.05, steps=100
     )
     assert mechanism.profile() is None
+
+
+def test_the_largest_loss_of_laplace_noise_is_amplified_and_attained():
+    total = sampled(LaplaceProfile(l1_sensitivity=0.5, scale=1.0), 0.2, 3)
+    largest = 3 * np.log1p(0.2 * np.expm1(0.5))
+    assert total.epsilon(0.0) == pytest.approx([largest] * 3, rel=1e-12)
+    assert total.epsilon(0.0).lower <= largest <= total.epsilon(0.0).upper
+    assert total.delta(1.01 * largest).upper == 0 < total.delta(0.99 * largest).lower
+    assert not sampled(PureProfile(largest=0.5), 0.2, 3).epsilon(0.0).lower

@@ -1,1 +1,0 @@
-"""Our noise in other libraries."""

@@ -1,1 +1,0 @@
-"""The total privacy of many releases: of different mechanisms, sampled, in parallel, searched."""
