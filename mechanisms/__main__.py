@@ -107,7 +107,6 @@ def _calibrate(options) -> dict:
     return answer | {
         "noise": mechanism.parameters(),
         "expected_loss": loss.mean,
-        "kappa": mechanism.noise.kappa(),
         "raw_kurtosis": loss.raw_kurtosis,
         "raw_skewness": loss.raw_skewness,
         "central_kurtosis": loss.central_kurtosis,
@@ -222,8 +221,7 @@ def _parser(called: str) -> argparse.ArgumentParser:
         parents=[common],
         help="the noise for a query and a budget",
         description="The parameters of the noise and the moments of the loss, its squared l2 norm: "
-        "raw ones about zero, central ones about the mean. kappa is the Fisher information times "
-        "the variance of an element.",
+        "raw ones about zero, central ones about the mean.",
         epilog=EXIT_STATUSES,
     )
     add_query_arguments(calibrate)

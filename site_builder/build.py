@@ -160,7 +160,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
         table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
     if site.answers:
         each = (frame.assign(query=name) for name, frame in site.answers.items())
-        rows = pd.concat(each).drop(columns=["seconds_per_draw", "kappa"])
+        rows = pd.concat(each).drop(columns="seconds_per_draw")
         rows.to_csv(files / "queries.csv", index=False, float_format="%.10g")
     site.run.missing.to_csv(files / "no-value.csv", index=False)
 

@@ -34,7 +34,6 @@ from mechanisms.comparison.advisor import (
     unranked,
 )
 from mechanisms.comparison.assessment import SERVED
-from mechanisms.privacy.fisher import MEANING
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned
 from mechanisms.strategies.workload import NAMED
@@ -56,7 +55,7 @@ NOTHING_RANKED = 3
 _BOTH = "both"
 # On a terminal that is too narrow for all columns; 80 characters where there is none.
 _FIRST_TO_GO = (
-    *("kappa", "seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
+    *("seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
     *("true epsilon", "of best"),
 )
 # The columns on the noise as published, whatever the calibration of the row.
@@ -226,8 +225,6 @@ def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     tables = [_table(frame)] if len(budgets) == 1 else _grids(frame)
     if not (frame["status"] == SERVED).any():
         tables = []
-    elif "kappa" in tables[0]:
-        tables.append(_filled(MEANING))
     parts = [_filled(head), *tables, _reasons(frame), *_out_of_range(query, frame)]
     return "\n\n".join([*parts, _told(frame, per)])
 
@@ -314,7 +311,7 @@ def _table(frame: pd.DataFrame) -> str:
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
     head = (
         *("rank", "mechanism", "calibration", "RMSE", "of best", "of the limit", "99% below"),
-        *(*_PUBLISHED, "seconds per draw", "kappa"),
+        *(*_PUBLISHED, "seconds per draw"),
     )
     lines = [head]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
@@ -326,7 +323,6 @@ def _table(frame: pd.DataFrame) -> str:
                 _quantile(row),
                 *(("", "", "", "") if claim is None else _claim(claim)),
                 _number(row.seconds_per_draw, 2),
-                _number(row.kappa, 4),
             )
         )
     return _fitting(lines)

@@ -44,7 +44,7 @@ COLUMNS = (
         "true_epsilon",
         "true_delta",
     ),
-    *("verdict", "seconds_per_draw", "kappa", "note"),
+    *("verdict", "seconds_per_draw", "note"),
 )
 _WORDS = {"mechanism", "title", "calibration", "status", "quantile_from", "verdict", "note"}
 
@@ -97,8 +97,6 @@ def compare(
             claimed epsilon; upper bounds where `note` says so.
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
-        kappa: Fisher information x variance of i.i.d. noise, at least 1; NaN for
-            other noise. See mechanisms/privacy/fisher.py.
 
         Ranked are mechanisms that provably have the privacy of the budget: at the exact
         calibration, or as published where there is none and the claim is true.

@@ -105,7 +105,6 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate(task.query, budget, calibration, **options)
-            found["kappa"] = _kappa(mechanism)
             # Those of the package are compared with themselves in its tests and by every study.
             outside = ":" in key
             if not outside:
@@ -127,10 +126,6 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
-
-
-def _kappa(mechanism: Mechanism) -> float | None:
-    return mechanism.noise.kappa() if isinstance(mechanism, AdditiveMechanism) else None
 
 
 def known_options(task: Task, cls: type[Mechanism]) -> dict:

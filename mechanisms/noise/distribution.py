@@ -24,13 +24,13 @@ class Noise(ABC):
     Class attributes that a subclass may set:
         symmetric: Whether the noise and its negative have the same distribution, so that its mean
             is zero.
-        uncorrelated: Whether the elements are uncorrelated and have one variance.
+        independent: Whether the elements are independent and have one law.
     """
 
     shape: tuple[int, ...]
 
     symmetric: ClassVar[bool] = True
-    uncorrelated: ClassVar[bool] = False
+    independent: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -78,21 +78,13 @@ class Noise(ABC):
         """P(||n||^2 > threshold) elementwise, or None without a closed form."""
         return None
 
-    def kappa(self) -> float | None:
-        """Fisher information x variance, where the noise of the elements is i.i.d.
-
-        At least 1; see mechanisms/privacy/fisher.py. None for other noise, or where it is not
-        computed.
-        """
-        return None
-
     def workload_variance(self, factors: tuple[Workload, ...]) -> float | None:
         """E||W n||^2, the total variance of linear queries, or None if it is not computed.
 
         W is the Kronecker product of `factors`. It has one column for each element of the noise, in
-        C order. If the elements are `uncorrelated` it is tr(W^T W) E L / M.
+        C order. If the elements are `independent` it is tr(W^T W) E L / M.
         """
-        return uncorrelated_variance(self, factors) if self.uncorrelated else None
+        return uncorrelated_variance(self, factors) if self.independent else None
 
     def squared_norms(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """`trials` draws of ||n||^2, in chunks: memory does not grow with the number of trials."""

@@ -13,7 +13,6 @@ from mechanisms.noise.distribution import (
     gram_slack,
 )
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy import fisher
 from mechanisms.privacy.gaussian_profile import gaussian_between
 
 
@@ -24,7 +23,7 @@ class IndependentGaussian(Noise):
     shape: tuple[int, ...]
     sigma: float
 
-    uncorrelated = True
+    independent = True
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
@@ -51,6 +50,3 @@ class IndependentGaussian(Noise):
 
     def squared_norm_survival(self, threshold):
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / self.sigma**2)
-
-    def kappa(self):
-        return fisher.GAUSSIAN

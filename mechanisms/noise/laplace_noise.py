@@ -7,7 +7,6 @@ import numpy as np
 
 from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy import fisher
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.laplace_profile import laplace_profile
 from mechanisms.query.query import Query, Shifts, concentrated
@@ -20,7 +19,7 @@ class IndependentLaplace(Noise):
     shape: tuple[int, ...]
     scale: float
 
-    uncorrelated = True
+    independent = True
 
     def sample(self, rng, trials, dtype=np.float64):
         # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
@@ -89,9 +88,6 @@ class IndependentLaplace(Noise):
             concentrated(total, linf, query.changed),
             Shifts(query.changed, total / query.changed, 0.0),
         )
-
-    def kappa(self):
-        return fisher.LAPLACE
 
 
 def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:

@@ -20,7 +20,6 @@ from mechanisms.noise.mahalanobis import (
     largest_move,
     largest_mu,
 )
-from mechanisms.privacy import fisher
 from mechanisms.privacy.gaussian_profile import gaussian_between
 from mechanisms.query.query import Query
 from mechanisms.query.supremum import Supremum
@@ -116,12 +115,13 @@ class MatrixGaussian(Noise):
         sigma = self.parameters()["sigma_min"]
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / sigma**2)
 
-    def kappa(self):
-        return fisher.GAUSSIAN if self._norm.uniform else None
+    @property
+    def independent(self):
+        return self._norm.uniform
 
     def workload_variance(self, factors):
         """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""
-        if self._norm.uniform:
+        if self.independent:
             return uncorrelated_variance(self, factors)
         if tuple(factor.cells for factor in factors) != self.shape:
             return None

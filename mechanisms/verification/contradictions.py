@@ -237,7 +237,7 @@ class Contradictions:
         ]
         for name, change in found:
             yield from self._of_shifts(training, test, name, change, profile)
-        if stated.kappa() is not None:
+        if stated.independent:
             yield from self._of_elements(at_once, [change for _, change in found], profile)
         yield from self._of_a_grid(rest, profile, count)
 

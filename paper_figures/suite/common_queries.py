@@ -22,7 +22,7 @@ _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What `mechanisms.comparison` returns for every query in the rows, by name.
 
-    Without seconds_per_draw and kappa, which the study does not store among its rows.
+    Without seconds_per_draw, which the study does not store among its rows.
     """
     rows = rows[rows["study"] == CommonQueries.name]
     return {

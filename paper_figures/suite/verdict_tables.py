@@ -10,13 +10,10 @@ import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import calibrated, required
-from mechanisms import AdditiveMechanism, all_mechanisms
-from mechanisms.privacy.fisher import MEANING
+from claims.judged_rows import required
 from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.selections import LEVELS
 from paper_figures.style import class_of, in_order
 from runs.result_table import OK
@@ -131,7 +128,6 @@ def summary(results: Results) -> Drawn:
                 "profile there": worst["profile"],
                 "least variance over need": group["variance over need"].min(),
                 "largest variance over need": group["variance over need"].max(),
-                "kappa": _kappa(mechanism, worst["setting"]),
             }
         )
     caption = (
@@ -145,7 +141,7 @@ def summary(results: Results) -> Drawn:
         "Where the profile is an upper bound the true values are at most those given, and a claim "
         "that holds may be loose; where it is a lower bound they are at least those given. "
         "The papers also use budgets beyond the range for which a theorem is stated. "
-        f"{_UNDERFLOWN} {MEANING}"
+        f"{_UNDERFLOWN}"
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
 
@@ -153,15 +149,6 @@ def summary(results: Results) -> Drawn:
 def _up(bound: float) -> float:
     """An upper bound to three digits; NaN where none is known."""
     return bound if math.isnan(bound) else float(rounded_up(bound, 3))
-
-
-def _kappa(mechanism: str, setting: str) -> float | None:
-    """Of the published noise at a setting; None for other noise than independent of one law."""
-    known = all_mechanisms().get(mechanism)
-    if known is None or not issubclass(known, AdditiveMechanism):
-        return None
-    (asked,) = (each for each in PAPER_SETTINGS if each.name == setting)
-    return calibrated(mechanism, asked.query, asked.budget).noise.kappa()
 
 
 def _profile(values: pd.Series) -> str:

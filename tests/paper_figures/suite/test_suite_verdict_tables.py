@@ -55,16 +55,6 @@ def test_a_variant_has_the_theorem_of_its_class_and_the_range_that_its_run_met(
     assert counts["refuted in its range"].to_dict() == {"mvg-sqrt": 0, "r1-again": 0}
 
 
-def test_the_summary_has_kappa_of_noise_of_one_law(make_results, make_guarantee_rows):
-    keys = ("gaussian", "udn", "r1smg", "somebody-elses")
-    rows = [row for key in keys for row in make_guarantee_rows(key, {SHOWN: "loose"})]
-    drawn = summary(make_results(rows))
-    kappa = drawn.data.set_index("mechanism")["kappa"].astype(float)
-    assert kappa["gaussian"] == 1
-    assert kappa[["r1smg", "somebody-elses"]].isna().all()
-    assert "kappa is the Fisher information" in drawn.note
-
-
 def test_controls_alone_have_no_verdict(make_results, make_guarantee_rows):
     rows = make_guarantee_rows("non-private", {SHOWN: "refuted"})
     with pytest.raises(DrawingError, match="no verdict"):
