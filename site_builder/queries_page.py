@@ -70,7 +70,6 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
             "rmse": row.rmse,
             "deviation": row.rmse * row.rmse_error,
             "times_best": row.times_best,
-            "p99": row.rmse_quantile,
             "published": _published(published, row.mechanism),
         }
         for row in known.drop_duplicates("mechanism").itertuples()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mechanisms import Budget, Query, Unsupported
-from mechanisms.comparison.assessment import QUANTILE, Task, assessment, known_options
+from mechanisms.comparison.assessment import Task, assessment, known_options
 from mechanisms.strategies.workload_options import workload_factors
 from studies.base import (
     Case,
@@ -175,10 +175,6 @@ QUERIES = {
     ),
 }
 NOTE = Coordinate("note", str, "what limits the numbers of the mechanism, such as a bound")
-PROBABILITY = Coordinate("quantile", float, "probability of rmse_quantile, in [0, 1]")
-QUANTILE_FROM = Coordinate(
-    "quantile_from", str, "how rmse_quantile was computed: closed form, cumulants, sampled"
-)
 
 
 # Numbers that a search or a sum on a grid gives.
@@ -191,7 +187,7 @@ class CommonQueries(Study):
     name = "common_queries"
     paper = "suite"
     datasets = dict.fromkeys(QUERIES, "none")
-    coordinates = (VERDICT, NOTE, PROBABILITY, QUANTILE_FROM)
+    coordinates = (VERDICT, NOTE)
     Settings = StudySettings
     metrics = (
         Metric(
@@ -203,16 +199,6 @@ class CommonQueries(Study):
             "rmse_error",
             "relative standard error of rmse; 0 in closed form",
             tolerance=COMPUTED,
-        ),
-        Metric(
-            "rmse_quantile",
-            "quantile of the root mean square error of one release",
-            tolerance=COMPUTED,
-        ),
-        Metric(
-            "rmse_quantile_error",
-            "relative standard error of rmse_quantile, 0 where it is not sampled",
-            tolerance=Tolerance(relative=0.1, absolute=1e-14),
         ),
         Metric(
             "true_epsilon",
@@ -247,7 +233,7 @@ class CommonQueries(Study):
         mechanism = case.calibrate(problem.query, problem.budget, **options)
         # The variant has compared the mechanism with itself.
         found = assessment(mechanism, task, effort=None)
-        note, source = found.pop("note"), found.pop("quantile_from", "")
+        note = found.pop("note")
         if not found:
             raise Unsupported(note)
         verdict = {"verdict": found.pop("verdict")} if "verdict" in found else {}
@@ -258,9 +244,5 @@ class CommonQueries(Study):
         # Said once: with the verdict, or at the first metric of a mechanism without one.
         noted = "true_delta" if verdict else next(iter(known), None)
         for metric, value in known.items():
-            at = (
-                {"quantile": QUANTILE, "quantile_from": source} if metric == "rmse_quantile" else {}
-            )
-            if metric == noted:
-                at |= verdict | ({"note": note} if note else {})
+            at = verdict | ({"note": note} if note else {}) if metric == noted else {}
             yield Value(metric, value, at=at)

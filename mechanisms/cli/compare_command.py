@@ -1,14 +1,12 @@
-"""The command `compare`: the advisor on the command line, as text, JSON, CSV or curves."""
+"""The command `compare`: the advisor on the command line, as text, JSON or CSV."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import numbers
-import shutil
 import sys
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
-from mechanisms.cli.arguments import new_file, number
+from mechanisms.cli.arguments import number
 from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
@@ -27,7 +25,6 @@ from mechanisms.cli.query_arguments import (
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
-    estimate_text,
     leaders,
     refuted,
     rmse_text,
@@ -53,13 +50,8 @@ _A_MATRIX = (
 # The status where a mechanism does not support a query, too.
 NOTHING_RANKED = 3
 _BOTH = "both"
-# On a terminal that is too narrow for all columns; 80 characters where there is none.
-_FIRST_TO_GO = (
-    *("seconds per draw", "99% below", "published RMSE", "of the limit", "true delta"),
-    *("true epsilon", "of best"),
-)
-# The columns on the noise as published, whatever the calibration of the row.
-_PUBLISHED = ("published RMSE", "true epsilon", "true delta", "verdict")
+# Characters in a line of text.
+_WIDTH = 80
 
 
 def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
@@ -118,9 +110,6 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "it; its shape is the default of --shape",
     )
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
-    parser.add_argument(
-        "--plot", type=_picture, metavar="FILE", help="draw error over epsilon: .svg, .png or .pdf"
-    )
 
     def run(options: argparse.Namespace):
         if options.json and options.csv:
@@ -148,11 +137,6 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         tell("")
         options.status = NOTHING_RANKED * int(frame["rank"].isna().all())
         per = "element" if is_identity(options.workload) else "query"
-        if options.plot is not None:
-            # matplotlib takes a second to load.
-            from mechanisms.comparison.error_curves import draw_curves
-
-            draw_curves(frame, options.plot, per)
         if options.best:
             return best_code(query, frame, options, per)
         if options.json:
@@ -198,13 +182,6 @@ def is_identity(workload) -> bool:
     return isinstance(names, list) and set(names) == {"identity"}
 
 
-def _picture(given: str) -> Path:
-    file = new_file(given)
-    if file.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise argparse.ArgumentTypeError(f"must be a .svg, .png or .pdf file, got {given!r}")
-    return file
-
-
 def _numbers(given: str) -> list[float]:
     return [number(each) for each in given.split(",")]
 
@@ -215,7 +192,7 @@ def _plain(frame: pd.DataFrame) -> list[dict]:
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
-    """The comparison as tables, the reasons and the conclusion, as wide as the terminal."""
+    """The comparison as tables, the reasons and the conclusion."""
     axes = "x".join(map(str, query.shape))
     head = (
         f"Answer of shape {axes}, M = {query.size:,}, {sensitivities_in_words(vars(query))}, "
@@ -234,15 +211,11 @@ def _told(frame: pd.DataFrame, per: str) -> str:
 
 
 def _filled(line: str) -> str:
-    """In lines of the width of the terminal; the further ones of an indented line stand deeper."""
+    """In lines that are not too wide; the further ones of an indented line stand deeper."""
     indent = "    " if line.startswith("  ") else ""
     return textwrap.fill(
-        line, _width(), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+        line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
     )
-
-
-def _width() -> int:
-    return shutil.get_terminal_size().columns
 
 
 def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
@@ -309,47 +282,25 @@ def tell(line: str) -> None:
 def _table(frame: pd.DataFrame) -> str:
     """Ranked mechanisms of one budget, with what is true of their published calibration."""
     published = frame[frame["calibration"] == "published"].set_index("mechanism")
-    head = (
-        *("rank", "mechanism", "calibration", "RMSE", "of best", "of the limit", "99% below"),
-        *(*_PUBLISHED, "seconds per draw"),
-    )
-    lines = [head]
+    lines = [
+        ("", "", "", "", "", "as published:", ""),
+        ("rank", "mechanism", "calibration", "RMSE", "of best", "true epsilon", "verdict"),
+    ]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
         claim = published.loc[row.mechanism] if row.mechanism in published.index else None
         lines.append(
             (
                 *(_number(row.rank), row.mechanism, row.calibration),
-                *(_rmse(row), _number(row.times_best), _number(row.of_limit)),
-                _quantile(row),
-                *(("", "", "", "") if claim is None else _claim(claim)),
-                _number(row.seconds_per_draw, 2),
+                *(_rmse(row), _number(row.times_best)),
+                *(("", "") if claim is None else _claim(claim)),
             )
         )
-    return _fitting(lines)
+    return f"{aligned(lines)}\n(--csv has all columns)"
 
 
-def _fitting(lines: list[tuple[str, ...]]) -> str:
-    """The table, without the columns that matter least where it is too wide."""
-    columns, width = list(zip(*lines, strict=True)), _width()
-    table = _headed(columns)
-    for name in _FIRST_TO_GO:
-        if max(map(len, table.splitlines())) <= width:
-            return table
-        columns = [column for column in columns if column[0] != name]
-        table = f"{_headed(columns)}\n(--csv has all columns)"
-    return table
-
-
-def _headed(columns: list[tuple[str, ...]]) -> str:
-    """The table, with a line above its names that says which noise the last columns are about."""
-    first = next(name for name, *_ in columns if name in _PUBLISHED)
-    above = ["as published:" if name == first else "" for name, *_ in columns]
-    return aligned([tuple(above), *zip(*columns, strict=True)])
-
-
-def _claim(row) -> tuple[str, str, str, str]:
+def _claim(row) -> tuple[str, str]:
     verdict = row.verdict if isinstance(row.verdict, str) else "unknown"
-    return _rmse(row), _number(row.true_epsilon, 4), _number(row.true_delta, 3), verdict
+    return _number(row.true_epsilon, 4), verdict
 
 
 def _grids(frame: pd.DataFrame) -> list[str]:
@@ -362,7 +313,7 @@ def _grids(frame: pd.DataFrame) -> list[str]:
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
     names = ("mechanism", *(f"{key}{' (refuted)' * (key in false)}" for key in table.index))
     columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
-    room = _width() - max(map(len, names))
+    room = _WIDTH - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))
     return [
         aligned(list(zip(names, *columns[start : start + at_once], strict=True)))
@@ -380,11 +331,6 @@ def _reasons(frame: pd.DataFrame) -> str:
 
 def _rmse(row) -> str:
     return rmse_text(row) if row.rmse == row.rmse else "-"
-
-
-def _quantile(row) -> str:
-    known = row.rmse_quantile == row.rmse_quantile
-    return estimate_text(row.rmse_quantile, row.rmse_quantile_error, 3) if known else "-"
 
 
 def _number(value, digits: int = 5) -> str:

@@ -34,19 +34,10 @@ _ON_REQUEST = {
 }
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
-    *(
-        "rmse_error",
-        "times_best",
-        "of_limit",
-        "rmse_quantile",
-        "rmse_quantile_error",
-        "quantile_from",
-        "true_epsilon",
-        "true_delta",
-    ),
-    *("verdict", "seconds_per_draw", "note"),
+    *("rmse_error", "times_best", "of_limit", "true_epsilon", "true_delta", "verdict"),
+    *("seconds_per_draw", "note"),
 )
-_WORDS = {"mechanism", "title", "calibration", "status", "quantile_from", "verdict", "note"}
+_WORDS = {"mechanism", "title", "calibration", "status", "verdict", "note"}
 
 
 def compare(
@@ -89,10 +80,6 @@ def compare(
         of_limit: rmse over a lower bound of that of every mechanism, see docs/the_limit.md; NaN
             where no bound is known, or another workload than the identity is asked. The bound is
             that of a fast test: below M of about 1,000 `mechanisms limit` finds a larger one.
-        rmse_quantile: What the root mean square error of one release exceeds once in 100 releases
-            (the 99% quantile of the loss); quantile_from says how it was computed: "closed form",
-            "cumulants" or "sampled", and rmse_quantile_error is its relative standard error, 0
-            unless it is sampled. NaN if it is unknown.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
             claimed epsilon; upper bounds where `note` says so.
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
@@ -309,14 +296,9 @@ def _reason(row) -> str:
 
 def rmse_text(row) -> str:
     """The error of a row: five digits, or three and the standard error where it is sampled."""
-    return estimate_text(row.rmse, row.rmse_error, 5)
-
-
-def estimate_text(value: float, error: float, digits: int) -> str:
-    """A number: `digits` digits, or three and its standard error where that is above 0."""
-    if error > 0:
-        return f"{value:.3g} +- {value * error:.1g}"
-    return f"{value:.{digits}g}"
+    if row.rmse_error > 0:
+        return f"{row.rmse:.3g} +- {row.rmse * row.rmse_error:.1g}"
+    return f"{row.rmse:.5g}"
 
 
 def _listed(names: Sequence[str]) -> str:

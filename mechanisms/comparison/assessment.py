@@ -12,13 +12,7 @@ from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.base.public_information import WORKLOAD, public_options
 from mechanisms.base.registry import get_mechanism
-from mechanisms.comparison.loss_quantile import (
-    LEAST_FOR_MEAN,
-    MOST_DRAWS,
-    loss_quantile,
-    sampled_losses,
-    weighted_squares,
-)
+from mechanisms.comparison.sampled_losses import sampled_losses, weighted_squares
 from mechanisms.limit.limit import limit
 from mechanisms.query.extras import needed
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
@@ -29,11 +23,7 @@ from mechanisms.verification.verification import INCONSISTENT, verify
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
 # Between notes, all of which are predicates of the mechanism, as the message of `Unsupported` is.
 JOINT = "; it "
-QUANTILE = 0.99
 _TIMED_DRAWS, _LONG_DRAW = 4, 0.01
-# In a comparison that somebody waits for: floats drawn for a quantile, and draws at least. A study
-# draws four times as often, which halves the standard error.
-_FLOATS_IN_SHORT, _DRAWS_IN_SHORT = 1 << 19, 2_500
 # Of a public answer.
 _RELEASES = 100
 
@@ -110,10 +100,9 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
             if not outside:
                 require_stated_norms(mechanism, seed=0)
             effort = QUICK if outside else None
-            draws = min(MOST_DRAWS, max(_DRAWS_IN_SHORT, _FLOATS_IN_SHORT // task.query.size))
-            found |= assessment(mechanism, task, effort=effort, draws=draws)
+            found |= assessment(mechanism, task, effort=effort)
             # The limit is on the worst answer: an error on one answer may be below it.
-            if task.asks_elements and "rmse_quantile" in found:
+            if task.asks_elements and "seconds_per_draw" in found:
                 least = limit(task.query, budget, fast=True).rmse
                 found["of_limit"] = found["rmse"] / least if least else None
             return found
@@ -138,21 +127,19 @@ def assessment(
     task: Task,
     *,
     effort: Effort | None = QUICK,
-    draws: int = MOST_DRAWS,
 ) -> dict:
     """The numbers, the verdict and the note that `mechanisms.comparison` has of one mechanism.
 
     Args:
         mechanism: Calibrated to the query of the task.
         effort: How much is drawn to compare the mechanism with itself; None for nothing.
-        draws: Most draws for the quantile of the loss, at least 1000.
 
     Raises:
         Unsupported: It claims no privacy, or its error is not known.
     """
     numbers, notes = _privacy(mechanism, effort)
     if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
-        numbers |= _error(mechanism, task, draws)
+        numbers |= _error(mechanism, task)
     elif task.answer is not None:
         numbers |= _error_on_answer(mechanism, task)
         notes.append("has its error at the given answer")
@@ -181,18 +168,14 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
     }, [f"has only a bound on its true privacy: {slack}"] if slack else []
 
 
-def _error(mechanism: AdditiveMechanism, task: Task, draws: int) -> dict:
+def _error(mechanism: AdditiveMechanism, task: Task) -> dict:
     # Draws of their own for every mechanism: errors of two of them must not be those of one.
     seed = list(f"{mechanism.key} {mechanism.calibration} {mechanism.budget}".encode())
     mean, error = _mean_loss(mechanism, task, seed)
-    quantile = loss_quantile(mechanism.noise, task.factors, QUANTILE, seed, draws)
     return {
         "rmse": math.sqrt(mean / task.asked),
         # The root halves a relative error.
         "rmse_error": error / 2,
-        "rmse_quantile": math.sqrt(quantile.value / task.asked),
-        "rmse_quantile_error": quantile.error / 2,
-        "quantile_from": quantile.source,
         "seconds_per_draw": min(_draw_seconds(mechanism)),
     }
 
@@ -215,7 +198,7 @@ def _mean_loss(mechanism: AdditiveMechanism, task: Task, seed: list[int]) -> tup
     variance = mechanism.noise.workload_variance(task.factors)
     if variance is not None:
         return variance, 0.0
-    losses = sampled_losses(mechanism.noise, task.factors, least=LEAST_FOR_MEAN, seed=seed)
+    losses = sampled_losses(mechanism.noise, task.factors, seed)
     if losses is None:
         raise Unsupported("has no closed form of the error of these queries, nor a fast sampler")
     mean = float(losses.mean())

@@ -48,7 +48,7 @@ def _answer(rows: pd.DataFrame) -> pd.DataFrame:
         }
         if status == SERVED:
             known |= own.set_index("metric")["value"].to_dict()
-            known |= {name: _only(own[name]) or None for name in ("verdict", "quantile_from")}
+            known["verdict"] = _only(own["verdict"]) or None
         found.append(known)
     return ranked(pd.DataFrame(found, columns=list(COLUMNS)))
 
