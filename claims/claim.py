@@ -17,8 +17,8 @@ from claims.discovery import HOMES
 from claims.judges import STRICT, Judge, all_judges
 from claims.verdicts import Sizes, Verdict
 from mechanisms.query.extensions import leave_out, left_out
-from mechanisms.query.yaml_file import told
 from studies.base.settings import nearest, shown
+from studies.base.yaml_file import told
 
 
 def _ended(text: str) -> str:

@@ -19,13 +19,13 @@ from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, findings_page, size_words
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from mechanisms.query.extensions import left_out
-from mechanisms.query.yaml_file import ConfigError
 from runs.frames import frame_of
 from runs.result_table import to_table
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
 from studies.base.study import all_studies
+from studies.base.yaml_file import ConfigError
 
 # The columns of the ledger that hold numbers; all others hold text.
 WHOLE = tuple(

@@ -9,7 +9,6 @@ import yaml
 from pydantic import Field
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
-from mechanisms.query.yaml_file import located, read_yaml
 from studies.base.allowed_words import Words, words_of
 from studies.base.mechanism_sets import chosen
 from studies.base.settings import (
@@ -26,6 +25,7 @@ from studies.base.settings import (
 )
 from studies.base.study import all_studies
 from studies.base.study_settings import StudySettings, Surroundings
+from studies.base.yaml_file import located, read_yaml
 
 
 class Data(Section):

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from mechanisms.query.yaml_file import ConfigError
 from runs.parts import write_at_once
+from studies.base.yaml_file import ConfigError
 
 RECORD = "started.json"
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mechanisms.query.yaml_file import read_yaml
 from runs.started import commit_of_tree
+from studies.base.yaml_file import read_yaml
 
 CONFIGS = Path("config")
 

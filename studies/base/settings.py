@@ -26,8 +26,8 @@ from pydantic import (
 
 from mechanisms.query.query import EPSILONS
 from mechanisms.query.words import nearest
-from mechanisms.query.yaml_file import ConfigError
 from studies.base.allowed_words import Words, unwrapped, words_of
+from studies.base.yaml_file import ConfigError
 
 
 class Fault(ValueError):

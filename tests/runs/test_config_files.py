@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mechanisms.query.yaml_file import read_yaml
 from runs.config import read_config
 from studies.base.settings import ConfigError
+from studies.base.yaml_file import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from mechanisms.query.yaml_file import ConfigError
 from runs.started import RECORD, commit_of_tree, read_starts, record_start
+from studies.base.yaml_file import ConfigError
 
 
 @pytest.fixture

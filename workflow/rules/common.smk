@@ -10,7 +10,7 @@ from runs.job import PLANNER
 from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of
-from mechanisms.query.yaml_file import ConfigError, located, read_yaml
+from studies.base.yaml_file import ConfigError, located, read_yaml
 from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
