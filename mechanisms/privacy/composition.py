@@ -32,7 +32,6 @@ too, but are wide.
 
 import functools
 import math
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,13 +69,9 @@ _GRID = 1 << 16
 # Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
 # in the upper bound, and of this loss in the lower one.
 _FINE = 60.0
+# Of the curve above in the value: merged cells err half as much as chords.
+_SHARE_ABOVE = 1 / 3
 _SAMPLES_AT_ONCE = 1 << 22
-
-
-# Losses that are summed: places, masses and how many with them. Of the sum the first and the last
-# place that matter, and what computes the masses there.
-Parts = list[tuple[np.ndarray, np.ndarray, int]]
-Likely = tuple[tuple[int, int], Callable[[], np.ndarray]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,33 +93,26 @@ class _Tail:
     Of more than _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
     """
 
-    def __init__(
-        self,
-        parts: tuple[tuple[LossDistribution, int], ...],
-        tilt: float,
-    ):
-        spacing = parts[0][0].spacing
-        self.tilt, self.spacing, self.log_mass = tilt, spacing, 0.0
-        tilted = []
-        for each, times in parts:
-            logs = np.log(each.masses) + tilt * spacing * each.places
-            weights = np.exp(logs - logs.max())
-            total = weights.sum()
-            self.log_mass += times * float(logs.max() + np.log(total))
-            tilted.append((each.places, weights / total, times))
-        (low, high), masses = _likely_sums(tilted)
+    def __init__(self, law: LossDistribution, times: int, tilt: float):
+        spacing, places = law.spacing, law.places
+        logs = np.log(law.masses) + tilt * spacing * places
+        weights = np.exp(logs - logs.max())
+        total = weights.sum()
+        self.tilt, self.spacing = tilt, spacing
+        self.log_mass = times * float(logs.max() + np.log(total))
+        low, high = _likely_places(places, weights / total, times)
         self.low = low
-        first = sum(int(places[0]) * times for places, _, times in tilted)
+        first = int(places[0]) * times
         if first > 0:
             # No loss below 0 has a mass that is not 0 in floating point. At an epsilon so far below
             # the first sum delta is the whole mass.
             self.low = min(low, max(first - math.ceil(_CERTAIN / spacing), 0))
         self.known = high - self.low < _MOST_PLACES
-        self.log_error = math.log(fft_error(sum(n for _, n in parts))) if self.known else 0.0
+        self.log_error = math.log(fft_error(times)) if self.known else 0.0
         if not self.known:
             return
-        sums = np.r_[np.zeros(low - self.low), masses()]
-        self.deltas = _deltas(sums, spacing, tilt)
+        likely = _likely_masses(places, weights / total, times, low, high)
+        self.deltas = _deltas(np.r_[np.zeros(low - self.low), likely], spacing, tilt)
 
     def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Linear in e^epsilon between the losses of the grid."""
@@ -142,17 +130,16 @@ class _Tail:
 
 
 class LossSum:
-    """The sum of independent losses on one grid: (distribution, how many with it), one or more."""
+    """The sum of `times` independent losses with one distribution."""
 
-    def __init__(self, *parts: tuple[LossDistribution, int]):
-        self.parts = parts
-        self.spacing = parts[0][0].spacing
-        self.largest = self.spacing * sum(int(each.places[-1]) * n for each, n in parts)
+    def __init__(self, law: LossDistribution, times: int):
+        self.law, self.times, self.spacing = law, times, law.spacing
+        self.largest = self.spacing * (int(law.places[-1]) * times)
         with np.errstate(divide="ignore"):
-            log_finite = sum(n * np.log1p(-each.infinite) for each, n in parts)
+            log_finite = times * np.log1p(-law.infinite)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
         # Methods that are cached per object.
-        self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, self.parts))
+        self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, law, times))
         self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -179,14 +166,12 @@ class LossSum:
         """log E e^(t L) less log t (t + 1), of the tilt e^(step / _TILTS_PER_E)."""
         tilt = math.exp(step / _TILTS_PER_E)
         total = -math.log(tilt) - math.log1p(tilt)
-        for each, times in self.parts:
-            logs = np.log(each.masses) + tilt * self.spacing * each.places
-            total += times * float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
-        return total
+        logs = np.log(self.law.masses) + tilt * self.spacing * self.law.places
+        return total + self.times * float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
     def _tilt(self, epsilon: float) -> float:
         """Near the saddle point, where the logarithm of the integrand, a convex one, is least."""
-        widest = self.spacing * max(int(np.abs(each.places).max()) for each, _ in self.parts)
+        widest = self.spacing * int(np.abs(self.law.places).max())
         # Beyond a few per place the last place has all of the mass, and what is before it vanishes.
         steepest = min(1e10 / widest, 4.0 / self.spacing)
         low, high = (round(_TILTS_PER_E * math.log(t)) for t in (1e-4 / widest, steepest))
@@ -212,90 +197,34 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
     return scipy.signal.lfilter([decay * -np.expm1(-spacing)], [1.0, -decay], inside)[::-1]
 
 
-def _likely_sums(parts: Parts) -> Likely:
-    """The first and the last place of the sum that matter, and what computes the masses there.
+def _likely_places(places: np.ndarray, weights: np.ndarray, times: int) -> tuple[int, int]:
+    """The first and the last place of the sum beyond which is less mass than _WRAPPED.
 
-    Beyond is less mass than _WRAPPED. Sums of half the parts are convolved in turn, the narrow ones
-    first: many parts that are narrow beside the sum take short transforms. Others are multiplied as
-    they are transformed.
+    By Chernoff's bounds at several orders, below and above 0.
     """
-    parts = sorted(parts, key=lambda part: part[2] * int(part[0][-1] - part[0][0]))
-    ends = np.array([(int(p[0]) * times, int(p[-1]) * times) for p, _, times in parts])
-    orders = _orders_of(parts)
-    moments = np.array([times * _log_moments(p, mass, orders) for p, mass, times in parts])
-
-    def limits(start: int, stop: int) -> tuple[int, int]:
-        some = slice(start, stop)
-        sums = ends[some].sum(axis=0), moments[some].sum(axis=0)
-        return _limits_of(*sums, orders, 2 * len(parts) - 1)
-
-    def masses(start: int, stop: int) -> np.ndarray:
-        """Of that sum. Those below 0 by rounding stay: without them the others would add up."""
-        low, high = limits(start, stop)
-        length = scipy.fft.next_fast_len(high - low + 1, real=True)
-        places, weights, times = parts[start]
-        if stop - start == times == 1:
-            first, circle = int(places[0]), _around(places, weights, length)
-        else:
-            first, spectrum = transform(start, stop, length)
-            circle = scipy.fft.irfft(spectrum, length)
-        return np.roll(circle, first - low)[: high - low + 1]
-
-    def transform(start: int, stop: int, length: int) -> tuple[int, np.ndarray]:
-        """Of that sum on a circle of so many places, and its first place."""
-        if stop - start == 1:
-            return _transform_of(*parts[start], length)
-        low, high = limits(start, stop)
-        if 2 * (high - low) < length:
-            # Narrow ones take shorter transforms on a circle of their own.
-            return low, scipy.fft.rfft(masses(start, stop), length)
-        middle = (start + stop) // 2
-        halves = (transform(*half, length) for half in ((start, middle), (middle, stop)))
-        firsts, spectra = zip(*halves, strict=True)
-        return sum(firsts), math.prod(spectra)
-
-    return limits(0, len(parts)), lambda: masses(0, len(parts))
-
-
-def _transform_of(
-    places: np.ndarray, weights: np.ndarray, times: int, length: int
-) -> tuple[int, np.ndarray]:
-    """The first place of a sum of equal losses, and its transform on a circle from there on."""
-    spectrum = scipy.fft.rfft(_around(places, weights, length))
-    return int(places[0]) * times, complex_power(spectrum, times)
-
-
-def _around(places: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
-    """Masses on a circle, from the first place on: sums that lie further apart wrap around."""
-    return np.bincount((places - places[0]) % length, weights, length)
-
-
-def _orders_of(parts: Parts) -> np.ndarray:
-    """The orders of Chernoff's bounds on the sum, below and above 0."""
-    sizes = [int(places[-1] - places[0]) + 1 for places, _, _ in parts]
-    wider = max(sizes) / min(sizes)
-    orders = np.geomspace(1e-3, 20 * wider, 20 + math.ceil(math.log(wider))) / max(sizes)
-    return np.r_[-orders, orders]
-
-
-def _log_moments(places: np.ndarray, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    """log E e^(order X) of masses at places, for each order."""
+    orders = np.geomspace(1e-3, 20.0, 20) / (int(places[-1] - places[0]) + 1)
+    orders = np.r_[-orders, orders]
     kept = weights > 0
     exponents = np.log(weights[kept]) + orders[:, None] * places[kept]
     top = exponents.max(axis=1)
-    return top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+    moments = times * (top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+    found = (moments - math.log(_WRAPPED / 2)) / orders
+    low = max(int(places[0]) * times, math.floor(found[orders < 0].max()))
+    return low, max(min(int(places[-1]) * times, math.ceil(found[orders > 0].min())), low + 1)
 
 
-def _limits_of(
-    ends: np.ndarray, moments: np.ndarray, orders: np.ndarray, sums: int
-) -> tuple[int, int]:
-    """Places between its ends beyond which one of so many sums wraps its share of _WRAPPED.
+def _likely_masses(
+    places: np.ndarray, weights: np.ndarray, times: int, low: int, high: int
+) -> np.ndarray:
+    """Masses of the sum from place `low` to `high`; sums that lie further apart wrap around.
 
-    By Chernoff's bounds at all orders.
+    Those below 0 by rounding stay: without them the others would add up.
     """
-    found = (moments - math.log(_WRAPPED / 2 / sums)) / orders
-    low = max(int(ends[0]), math.floor(found[orders < 0].max()))
-    return low, max(min(int(ends[1]), math.ceil(found[orders > 0].min())), low + 1)
+    length = scipy.fft.next_fast_len(high - low + 1, real=True)
+    circle = np.bincount((places - places[0]) % length, weights, length)
+    if times > 1:
+        circle = scipy.fft.irfft(complex_power(scipy.fft.rfft(circle), times), length)
+    return np.roll(circle, int(places[0]) * times - low)[: high - low + 1]
 
 
 def rounded_up(spacing: float, number: int) -> float:
@@ -341,150 +270,18 @@ def by_level(
     return found
 
 
-class ConvolvedProfile(PrivacyProfile):
-    """Profile of independent releases whose losses are convolved; a subclass says which.
-
-    Bounds of delta are proven but for an allowance for the FFT, 1e-12 of the tilted mass. The first
-    use computes the sums.
-    """
-
-    calibrated_curve = "upper"
-    floor = CUTS[-1] * RESOLVED
-    # Of the curve above in the value: cells err half as much as chords if they are many places
-    # wide, and twice as much if they are one place wide.
-    _share_above = 1 / 3
-
-    @property
-    @abstractmethod
-    def _releases(self) -> tuple[tuple[PrivacyProfile, int], ...]:
-        """Profiles of symmetric pairs, and the number of releases with each."""
-
-    @abstractmethod
-    def _grid(self, tops: list[float], level: int) -> tuple[float, list[np.ndarray]]:
-        """The spacing, and nodes in units of it for each profile, from 0 to its top."""
-
-    @property
-    def _number(self) -> int:
-        return sum(times for _, times in self._releases)
-
-    @cached_property
-    def _known(self) -> dict:
-        return {}
-
-    def _at_the_top(self, epsilon: np.ndarray) -> np.ndarray:
-        """log of a lower bound on delta near the largest loss, where a grid is too coarse."""
-        return np.full(epsilon.shape, -np.inf)
-
-    def _log_apart(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logs of a lower and an upper bound where losses are so rare that no grid holds them."""
-        return np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
-
-    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        return self._log_delta_near(epsilon, np.full(epsilon.shape, -np.inf))
-
-    def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
-        def curves(level: int, at: np.ndarray) -> np.ndarray:
-            fine, *wide = (self._curves(level, reach, at) for reach in self._reaches(level))
-            if not wide:
-                return fine
-            both = np.array([fine, *wide])
-            lower, upper = both[:, 0].max(axis=0), both[:, 2].min(axis=0)
-            with np.errstate(invalid="ignore"):
-                gap = np.nan_to_num(both[:, 2] - both[:, 0], nan=0.0)
-            value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
-            return np.array([lower, np.clip(value, lower, upper), upper])
-
-        found = by_level(epsilon.ravel(), curves, self._number, log_target.ravel() - _FAR)
-        found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
-        lower, value, upper = found
-        proved, most = self._log_apart(epsilon.ravel())
-        upper = np.minimum(upper, most)
-        lower = np.minimum(np.maximum(lower, proved), upper)
-        value = np.clip(value, lower, upper)
-        return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
-
-    def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
-        """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
-        above, above_error = self._sum("above", level, reach).log_delta(at, tilted=level > 0)
-        better = self._sum("below", level, reach)
-        below, _ = better.log_delta(at, tilted=level > 0)
-        proven = better.log_delta(at + rounded_up(better.spacing, self._number), tilted=level > 0)
-        lower = np.maximum(log_less(*proven), self._at_the_top(at))
-        upper = np.maximum(np.logaddexp(above, above_error), lower)
-        shares = math.log(self._share_above), math.log1p(-self._share_above)
-        value = np.logaddexp(above + shares[0], below + shares[1])
-        return np.array([lower, np.clip(value, lower, upper), upper])
-
-    def _log_calibrated(self, epsilon):
-        # Half of the work: the distribution below has no part in the upper bound.
-        def curve(level: int, at: np.ndarray) -> np.ndarray:
-            sums = (self._sum("above", level, reach) for reach in self._reaches(level))
-            found = [np.logaddexp(*each.log_delta(at, tilted=level > 0)) for each in sums]
-            return np.min(found, axis=0)[None]
-
-        if epsilon >= self.largest_loss:
-            return -math.inf
-        at = np.array([float(epsilon)])
-        return float(min(by_level(at, curve, self._number)[0, 0], self._log_apart(at)[1][0]))
-
-    def _resolution(self, delta):
-        # Rounding moves delta by about a hundredth of the allowance for it.
-        return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
-
-    def _reaches(self, level: int) -> tuple[float, ...]:
-        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
-        return (_FINE, math.inf) if max(self._tops(level)) > _FINE else (math.inf,)
-
-    def _tops(self, level: int) -> list[float]:
-        """The loss of every kind of release beyond which it does not matter."""
-        if ("tops", level) not in self._known:
-            cut = CUTS[level] / self._number
-            self._known["tops", level] = [_top(profile, cut) for profile, _ in self._releases]
-        return self._known["tops", level]
-
-    def _sum(self, side: str, level: int, reach: float) -> LossSum:
-        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid."""
-        if (side, level, reach) not in self._known:
-            spacing, laws = self._laws(level, reach)
-            parts = []
-            for profile, times, nodes, delta in laws:
-                if side == "above":
-                    law = _symmetric_chords(nodes, delta.upper, spacing)
-                else:
-                    law = _symmetric_cells(profile, nodes, delta.value, spacing)
-                parts.append((law, times))
-            self._known[side, level, reach] = LossSum(*parts)
-        return self._known[side, level, reach]
-
-    def _laws(
-        self, level: int, reach: float
-    ) -> tuple[float, list[tuple[PrivacyProfile, int, np.ndarray, Bounds]]]:
-        """The spacing, and of each kind of release its profile, number, nodes and delta there."""
-        if ("laws", level, reach) not in self._known:
-            tops = [min(top, reach) for top in self._tops(level)]
-            spacing, nodes = self._grid(tops, level)
-            laws = []
-            for (profile, times), top, places in zip(self._releases, tops, nodes, strict=True):
-                # The last node may lie off the largest loss by rounding.
-                at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
-                at[-1] = max(at[-1], top)
-                # Rounding in the profile must not become infinite loss.
-                possible = at < profile.largest_loss
-                delta = Bounds(*(possible * np.asarray(each) for each in profile.delta(at)))
-                laws.append((profile, times, places, delta))
-            self._known["laws", level, reach] = spacing, laws
-        return self._known["laws", level, reach]
-
-
 @dataclass(frozen=True, kw_only=True)
-class ComposedProfile(ConvolvedProfile):
+class ComposedProfile(PrivacyProfile):
     """Profile of `times` independent releases, each with the profile `base`; times >= 1.
 
-    `base` must be symmetric and know P(L > epsilon).
+    `base` must be symmetric and know P(L > epsilon). Bounds of delta are proven but for an
+    allowance for the FFT, 1e-12 of the tilted mass. The first use computes the sums of losses.
     """
 
     base: PrivacyProfile
     times: int
+
+    calibrated_curve = "upper"
 
     def __post_init__(self) -> None:
         check_count("times", self.times)
@@ -512,17 +309,7 @@ class ComposedProfile(ConvolvedProfile):
     @property
     def floor(self) -> float:
         """That of the base, which is evaluated far below the delta of all releases."""
-        return max(super().floor, self.base.floor / CUTS[0])
-
-    @cached_property
-    def _as_run(self):
-        # Imported here, because that module imports this one.
-        from mechanisms.privacy.sampling.poisson_sampling import SampledRun
-
-        return SampledRun(step=self.base, rate=1.0, steps=self.times)
-
-    def _log_apart(self, epsilon):
-        return self._as_run.log_apart(epsilon)
+        return max(CUTS[-1] * RESOLVED, self.base.floor / CUTS[0])
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -536,17 +323,109 @@ class ComposedProfile(ConvolvedProfile):
             total[start : start + count] = single.reshape(count, self.times).sum(axis=1)
         return total
 
-    @property
-    def _releases(self):
-        return ((self.base, self.times),)
+    def _log_delta(self, epsilon: np.ndarray) -> Bounds:
+        return self._log_delta_near(epsilon, np.full(epsilon.shape, -np.inf))
 
-    def _grid(self, tops, level):
-        # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
-        size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
-        if not tops[0]:
-            return 1.0, [np.zeros(1, dtype=int)]
-        # No loss less by rounding: a few ulps below the largest one they are all of delta.
-        return tops[0] / size * (1 + 8 * ULP), [_nodes(size, _NODES[level])]
+    def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
+        def curves(level: int, at: np.ndarray) -> np.ndarray:
+            fine, *wide = (self._curves(level, reach, at) for reach in self._reaches(level))
+            if not wide:
+                return fine
+            both = np.array([fine, *wide])
+            lower, upper = both[:, 0].max(axis=0), both[:, 2].min(axis=0)
+            with np.errstate(invalid="ignore"):
+                gap = np.nan_to_num(both[:, 2] - both[:, 0], nan=0.0)
+            value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
+            return np.array([lower, np.clip(value, lower, upper), upper])
+
+        found = by_level(epsilon.ravel(), curves, self.times, log_target.ravel() - _FAR)
+        found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
+        lower, value, upper = found
+        proved, most = self._as_run.log_apart(epsilon.ravel())
+        upper = np.minimum(upper, most)
+        lower = np.minimum(np.maximum(lower, proved), upper)
+        value = np.clip(value, lower, upper)
+        return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
+
+    def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
+        """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""
+        above, above_error = self._sum("above", level, reach).log_delta(at, tilted=level > 0)
+        better = self._sum("below", level, reach)
+        below, _ = better.log_delta(at, tilted=level > 0)
+        proven = better.log_delta(at + rounded_up(better.spacing, self.times), tilted=level > 0)
+        lower = log_less(*proven)
+        upper = np.maximum(np.logaddexp(above, above_error), lower)
+        shares = math.log(_SHARE_ABOVE), math.log1p(-_SHARE_ABOVE)
+        value = np.logaddexp(above + shares[0], below + shares[1])
+        return np.array([lower, np.clip(value, lower, upper), upper])
+
+    def _log_calibrated(self, epsilon):
+        # Half of the work: the distribution below has no part in the upper bound.
+        def curve(level: int, at: np.ndarray) -> np.ndarray:
+            sums = (self._sum("above", level, reach) for reach in self._reaches(level))
+            found = [np.logaddexp(*each.log_delta(at, tilted=level > 0)) for each in sums]
+            return np.min(found, axis=0)[None]
+
+        if epsilon >= self.largest_loss:
+            return -math.inf
+        at = np.array([float(epsilon)])
+        return float(min(by_level(at, curve, self.times)[0, 0], self._as_run.log_apart(at)[1][0]))
+
+    def _resolution(self, delta):
+        # Rounding moves delta by about a hundredth of the allowance for it.
+        return float(np.clip(1e-2 * FFT_ERROR / delta, super()._resolution(delta), 1e-7))
+
+    @cached_property
+    def _as_run(self):
+        """Bounds where losses are so rare that no grid holds them."""
+        # Imported here, because that module imports this one.
+        from mechanisms.privacy.sampling.poisson_sampling import SampledRun
+
+        return SampledRun(step=self.base, rate=1.0, steps=self.times)
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def _reaches(self, level: int) -> tuple[float, ...]:
+        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
+        return (_FINE, math.inf) if self._last_loss(level) > _FINE else (math.inf,)
+
+    def _last_loss(self, level: int) -> float:
+        """The loss of a release beyond which it does not matter."""
+        if ("last", level) not in self._known:
+            self._known["last", level] = _top(self.base, CUTS[level] / self.times)
+        return self._known["last", level]
+
+    def _sum(self, side: str, level: int, reach: float) -> LossSum:
+        """The sum of the losses of a worse ("above") or a better pair ("below") on one grid."""
+        if (side, level, reach) not in self._known:
+            spacing, nodes, delta = self._grid(level, reach)
+            if side == "above":
+                law = _symmetric_chords(nodes, delta.upper, spacing)
+            else:
+                law = _symmetric_cells(self.base, nodes, delta.value, spacing)
+            self._known[side, level, reach] = LossSum(law, self.times)
+        return self._known[side, level, reach]
+
+    def _grid(self, level: int, reach: float) -> tuple[float, np.ndarray, Bounds]:
+        """The spacing, nodes in units of it from 0 on, and delta of one release there."""
+        if ("grid", level, reach) not in self._known:
+            top = min(self._last_loss(level), reach)
+            # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
+            size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
+            spacing, places = 1.0, np.zeros(1, dtype=int)
+            if top:
+                # No loss less by rounding: a few ulps below the largest one they are all of delta.
+                spacing, places = top / size * (1 + 8 * ULP), _nodes(size, _NODES[level])
+            # The last node may lie off the largest loss by rounding.
+            at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
+            at[-1] = max(at[-1], top)
+            # Rounding in the profile must not become infinite loss.
+            possible = at < self.base.largest_loss
+            delta = Bounds(*(possible * np.asarray(each) for each in self.base.delta(at)))
+            self._known["grid", level, reach] = spacing, places, delta
+        return self._known["grid", level, reach]
 
 
 def _top(profile: PrivacyProfile, cut: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.privacy.bounded_profile import BoundedProfile
-from mechanisms.privacy.composition import ConvolvedProfile
+from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import PureProfile
 
 # Their time grows too fast with the number of elements for random cells of a million.
@@ -123,7 +123,7 @@ def check_cell(cls, query: Query, budget: Budget, calibration: str, rng) -> str:
     if profile is None:
         return "no profile"
     check_profile(profile, budget.epsilon, budget.delta)
-    if rng.random() < 0.5 and not isinstance(profile, ConvolvedProfile):
+    if rng.random() < 0.5 and not isinstance(profile, ComposedProfile):
         base = profile.above if isinstance(profile, BoundedProfile) else profile
         if not isinstance(base, PureProfile):
             try:

@@ -425,7 +425,7 @@ class SampledRun:
             end = min(max(last, middle + 1) + 1, nodes.size)
             # The curve for replacing mirrors itself: as little is left below as above.
             kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
-            yield LossSum((chords(nodes[kept], delta[kept], spacing), self.steps))
+            yield LossSum(chords(nodes[kept], delta[kept], spacing), self.steps)
 
     def _below(self, level: int) -> tuple[tuple[LossSum, float], ...]:
         """Losses of better pairs on each grid: removed, and added.
@@ -442,7 +442,7 @@ class SampledRun:
         for tails in self._step_tails(losses):
             found, offset = _centred(*cells(losses, *tails), spacing)
             places, masses = on_grid(*found, spacing)
-            yield LossSum((distribution(places, masses, spacing), self.steps)), offset
+            yield LossSum(distribution(places, masses, spacing), self.steps), offset
 
     def _grids(self, level: int) -> Iterator[tuple[float, np.ndarray]]:
         """Spacings, and nodes in units of them that are their own mirror image.

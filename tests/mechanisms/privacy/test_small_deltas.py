@@ -16,7 +16,6 @@ from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_ep
 from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 from mechanisms.privacy.trade_off import type_two_error
-from mechanisms.privacy.unequal_releases import UnequalReleasesProfile
 
 
 @pytest.mark.parametrize(("mu", "times"), [(1.0, 10), (0.05, 16), (0.1, 1000), (1e-12, 10)])
@@ -153,16 +152,6 @@ def test_heavy_tailed_releases_are_bounded_closely_at_every_epsilon():
     # At a large epsilon a single release decides.
     alone = np.array(base.delta(epsilon).value)[2:]
     assert np.all((4 * alone * 0.97 < found.upper[2:]) & (found.lower[2:] < 4 * alone * 1.1))
-
-
-def test_unequal_releases_at_tiny_delta():
-    parts = ((GaussianProfile(mu=0.3), 4), (GaussianProfile(mu=0.8), 1))
-    exact = GaussianProfile(mu=1.0)
-    for target in (1e-11, 1e-30, 1e-100):
-        epsilon = exact.epsilon(target).value
-        bounds = UnequalReleasesProfile(parts=parts).delta(epsilon)
-        assert bounds.lower <= target * (1 + 1e-9) and target * (1 - 1e-9) <= bounds.upper
-        assert bounds.upper < 1.05 * bounds.lower
 
 
 def test_the_type_two_error_at_no_type_one_error():
