@@ -1,9 +1,12 @@
 """The project's own files agree with each other."""
 
+import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -69,6 +72,29 @@ def test_every_file_that_the_readme_links_to_exists():
     assert links
     missing = [link for link in links if not (ROOT / link).exists()]
     assert not missing
+
+
+def test_a_release_has_one_version_and_one_date():
+    """The changelog's first section, the package, and what archives read of the citation."""
+    heading = re.search(r"^## ([\d.]+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    version, date = heading.groups()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (cited["version"], str(cited["date-released"])) == (version, date)
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == version
+    for name in ("codemeta.json", ".zenodo.json"):
+        assert json.loads((ROOT / name).read_text())["version"] == version
+
+
+def test_the_counts_in_the_readme_are_those_of_the_ledger():
+    """Claims, confirmed, confirmed in part, contradicted, and all others, by paper."""
+    rows = re.findall(r"^\| (\w+\d{4}) \|([\d |]+)\|$", (ROOT / "README.md").read_text(), re.M)
+    verdicts = pd.read_csv(ROOT / "results/reference/claims.csv").groupby("paper")["verdict"]
+    assert len(rows) == 5
+    for paper, numbers in rows:
+        found = verdicts.get_group(paper).value_counts()
+        named = [found.get(verdict, 0) for verdict in ("confirmed", "partly", "contradicted")]
+        counts = [found.sum(), *named, found.sum() - sum(named)]
+        assert [int(number) for number in numbers.split("|")] == counts, paper
 
 
 def test_actions_are_pinned_by_their_contents():

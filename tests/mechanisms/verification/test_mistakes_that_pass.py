@@ -52,7 +52,7 @@ def test_an_audit_of_bits_finds_a_hidden_bit():
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_table_of_numbers_passes_in_a_study_of_one_element():
-    assert "| numbers from a table of 65,536, in one element | 0 of 4 |" in PAGE
+    assert "numbers from a table of 65,536 in one element" in PAGE
     mechanism = Cycle.calibrate(
         dataclasses.replace(QUERIES["histogram"], shape=(1, 1)), planted.BUDGET
     )
