@@ -3,7 +3,6 @@
 # By the name that is imported. Where several extras have a package, the smallest of them.
 EXTRAS = {
     "pandas": "compare",
-    "matplotlib": "compare",
     "dp_accounting": "accounting",
     "sklearn": "audit",
     "cvxpy": "oracle",
@@ -12,7 +11,7 @@ EXTRAS = {
 
 
 def needed(error: ImportError) -> str:
-    """What to install after an import that failed: "needs the package yaml: pip install ..."."""
+    """What to install after an import that failed: "needs the package pandas: pip install ..."."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return f"cannot import what it needs: {error}"
