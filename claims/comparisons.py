@@ -287,7 +287,7 @@ def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
     return replace(part, verdict=INCONCLUSIVE, reason=reason)
 
 
-def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: str = "") -> Part:
+def universal(name: str, cases: Iterable[bool | None], found: str = "") -> Part:
     """A statement about many cases, decided by exact numbers.
 
     Args:
@@ -302,8 +302,8 @@ def universal(name: str, cases: Iterable[bool | None], found: str = "", reason: 
     if not answers:
         raise ValueError("a statement about no cases has no verdict")
     if False in answers:
-        return Part(name, CONTRADICTED, found, reason)
-    return Part(name, INCONCLUSIVE if None in answers else CONFIRMED, found, reason)
+        return Part(name, CONTRADICTED, found)
+    return Part(name, INCONCLUSIVE if None in answers else CONFIRMED, found)
 
 
 def levels(

@@ -47,7 +47,7 @@ def words(effect: Effect, confidence: float = SHOWN) -> str:
     return f"{effect.value:.4g} [{_percent(confidence)}: {low:.4g}, {high:.4g}]"
 
 
-def ratio_words(logarithm: Effect, confidence: float = SHOWN) -> str:
+def ratio_words(logarithm: Effect, confidence: float) -> str:
     """The same of the ratio whose logarithm the effect is, "0.95 [95%: 0.91, 0.98] times"."""
     ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
     return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"

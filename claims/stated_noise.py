@@ -37,10 +37,7 @@ class StatedQuery(BaseModel):
     shape: Shape
     l2_sensitivity: Positive | None = None
     l1_sensitivity: Positive | None = None
-    linf_sensitivity: Positive | None = None
     element_range: tuple[float, float] | None = None
-    structure: str | None = None
-    record_bound: Positive | None = None
     adjacency: str = "add-remove"
     box: tuple[float, float] | None = None
 
@@ -78,9 +75,7 @@ class Setting(BaseModel):
         """In words: "M = 784, epsilon 0.1"."""
         if self.name:
             return self.name
-        query, words = self.query, [f"M = {self.query.size:,}"]
-        if query.structure is not None:
-            words.append(f"{query.structure} matrix")
+        words = [f"M = {self.query.size:,}"]
         words += (f"{name} = {_plain(value)}" for name, value in self.options.items())
         words.append(f"epsilon {self.epsilon:g}")
         if self.delta is not None:

@@ -131,7 +131,7 @@ class Guarantee(Study):
         if result.contradiction is not None:
             raise Inconsistent(result.contradiction)
         yield Value("claimed_delta", result.claimed_delta, at={"verdict": result.verdict})
-        yield from _bounded("true_delta", result.true_delta)
+        yield from _true_delta(result.true_delta)
         if np.isfinite(result.true_epsilon.value):
             yield Value("true_epsilon", result.true_epsilon.value)
         for metric in ("noise_scale", "expected_loss", "wasted_variance"):
@@ -168,15 +168,15 @@ def _on_grid(mechanism: Mechanism) -> Iterator[Value]:
     profile = mechanism.profile()
     if profile is None:
         raise Unsupported("has no exact profile")
-    yield from _bounded("true_delta", profile.delta(mechanism.budget.epsilon))
+    yield from _true_delta(profile.delta(mechanism.budget.epsilon))
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("expected_loss", mechanism.expected_loss())
 
 
-def _bounded(metric: str, bounds: Bounds) -> Iterator[Value]:
-    yield Value(metric, bounds.value)
-    yield Value(f"{metric}_lower", bounds.lower)
-    yield Value(f"{metric}_upper", bounds.upper)
+def _true_delta(bounds: Bounds) -> Iterator[Value]:
+    yield Value("true_delta", bounds.value)
+    yield Value("true_delta_lower", bounds.lower)
+    yield Value("true_delta_upper", bounds.upper)
 
 
 def _point(setting: PaperSetting) -> Point:

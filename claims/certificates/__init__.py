@@ -48,10 +48,10 @@ SIGNS = {
 
 
 @functools.cache
-def read_certificates(folder: Path = FOLDER) -> dict[Path, dict]:
+def read_certificates() -> dict[Path, dict]:
     """Every committed file, as it is read."""
     return {
-        path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))
+        path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))
     }
 
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from claims.certificates import FOLDER
-from claims.certificates.limits import LIMITS, write_limits
+from claims.certificates.limits import write_limits
 from claims.certificates.overview import overview
 from claims.certificates.writer import write
 from mechanisms.cli.arguments import Parser, run
@@ -42,7 +42,7 @@ def seconds_to_check(checker: str, path: Path) -> float:
 def main() -> int:
     """Write, check and list all certificates; returns the exit status."""
     Parser(prog="python -m claims.certificates", description=__doc__).parse_args()
-    guarantees, limits = write(FOLDER), write_limits(LIMITS)
+    guarantees, limits = write(), write_limits()
     for stale in {*FOLDER.rglob("*.json")} - {*guarantees, *limits}:
         stale.unlink()
     seconds = {path: seconds_to_check("check_certificate.py", path) for path in guarantees}

@@ -155,11 +155,11 @@ def text_of(claims: list[str], certificates: list[Certificate]) -> str:
     return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{lines}\n]}}\n'
 
 
-def write(folder: Path) -> list[Path]:
+def write() -> list[Path]:
     """Write all certificates; returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, claims, certificates in files():
-        paths.append(folder / f"{name}.json")
+        paths.append(FOLDER / f"{name}.json")
         paths[-1].write_text(text_of(claims, certificates), encoding="utf-8")
     return paths

@@ -23,7 +23,7 @@ class IMGM(AdditiveMechanism):
     theorem = "Theorems 2 and 4"
     guarantee = "approximate"
     look = ("#332288", "X", 10)
-    options = {"compositions": positive_integer(1, "T, the releases that share the budget")}
+    options = {"compositions": positive_integer("T, the releases that share the budget")}
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, compositions):

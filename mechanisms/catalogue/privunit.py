@@ -168,13 +168,6 @@ class PrivUnitG(Mechanism):
             return "the sensitivities exclude answers on opposite sides of the ball"
         return None
 
-    def expected_error(self) -> float:
-        """E||estimate - x||^2 = M (B / m)^2, the same for every answer x.
-
-        The lifted estimate has the covariance (I - v v^T + Var(a) v v^T) (B / m)^2, and Var(a) = 1.
-        """
-        return self.query.size * (self.radius / self.cap.mean) ** 2
-
 
 def ball(query: Query) -> tuple[float, float]:
     """(c, B) of a ball that holds every answer; Unsupported where the query states none."""

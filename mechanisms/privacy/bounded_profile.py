@@ -94,10 +94,8 @@ class BoundedProfile(PrivacyProfile):
         return Bounds(np.minimum(lower, bounds.value), bounds.value, bounds.upper)
 
 
-def enclosed(
-    above: PrivacyProfile, below: PrivacyProfile | None = None, *, attained_loss: float = 0.0
-) -> PrivacyProfile:
+def enclosed(above: PrivacyProfile, below: PrivacyProfile | None = None) -> PrivacyProfile:
     """`above` where it is also the profile `below` of a pair of neighbours, else both as bounds."""
     if above == below:
         return above
-    return BoundedProfile(above=above, below=below, attained_loss=attained_loss)
+    return BoundedProfile(above=above, below=below)

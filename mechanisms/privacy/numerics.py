@@ -12,6 +12,8 @@ ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 # Of the trapezoidal rule; even, so that every second node is a rule too.
 _INTEGRAL_STEPS = 1024
+# What is e^-45 of a peak is nothing beside it.
+_DROP = 45.0
 
 
 def log1mexp(x: np.ndarray) -> np.ndarray:
@@ -182,10 +184,9 @@ def peak_window(
     low: np.ndarray,
     high: np.ndarray,
     *,
-    drop: float = 45.0,
     points: int = 129,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where unimodal functions are within e^-drop of their peaks: ends (n,) of n intervals.
+    """Where unimodal functions are within e^-45 of their peaks: ends (n,) of n intervals.
 
     log_function maps x (n, points), one row per function, to logarithms; each must fall without
     bound to both sides. The search starts at [low, high], moves outwards where the peak or its
@@ -197,7 +198,7 @@ def peak_window(
         width = high - low
         values = log_function(low[:, None] + width[:, None] * grid)
         peak = values.max(axis=1)
-        near = values > peak[:, None] - drop
+        near = values > peak[:, None] - _DROP
         first, last = near.argmax(axis=1), points - 1 - near[:, ::-1].argmax(axis=1)
         leaves_low, leaves_high = first == 0, last == points - 1
         step = width / (points - 1)

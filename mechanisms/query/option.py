@@ -49,14 +49,14 @@ def choice(*values: str, description: str) -> Option:
     return Option(values[0], " or ".join(values), lambda v: v in values, description)
 
 
-def positive_integer(default: int, description: str) -> Option:
-    """An integer of at least 1."""
-    return Option(default, "an integer >= 1", is_count, description)
+def positive_integer(description: str) -> Option:
+    """An integer of at least 1, which is the default."""
+    return Option(1, "an integer >= 1", is_count, description)
 
 
-def probability(default: float, description: str) -> Option:
-    """A number in (0, 1]."""
-    return Option(default, "a number in (0, 1]", lambda v: is_number(v) and 0 < v <= 1, description)
+def probability(description: str) -> Option:
+    """A number in (0, 1]; 1 is the default."""
+    return Option(1.0, "a number in (0, 1]", lambda v: is_number(v) and 0 < v <= 1, description)
 
 
 def matrix(description: str) -> Option:

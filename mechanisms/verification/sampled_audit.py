@@ -76,7 +76,7 @@ def audit_losses(
     for side in (P, Q):
         hits_above = hits_below = 0
         weights = np.zeros(len(value_grid()))
-        for rng, n in _blocks(seed, side, samples, LOSS_BLOCK):
+        for rng, n in _blocks(seed, side, samples):
             losses = checked_values(draw_losses(rng, n, reverse=side == Q), n, "draw_losses")
             # log of the density drawn from over that of the other distribution
             ratios = losses if side == P else -losses
@@ -105,14 +105,12 @@ def audit_losses(
     return AuditResult(**settings, method="losses", forward=forward, reverse=reverse)
 
 
-def _blocks(
-    seed: int, stream: int, samples: int, block: int
-) -> Iterator[tuple[np.random.Generator, int]]:
+def _blocks(seed: int, stream: int, samples: int) -> Iterator[tuple[np.random.Generator, int]]:
     """A generator and a count for every block of one stream of draws."""
-    for index, start in enumerate(range(0, samples, block)):
+    for index, start in enumerate(range(0, samples, LOSS_BLOCK)):
         # The same as SeedSequence(seed).spawn(...)[stream].spawn(...)[index].
         seeds = np.random.SeedSequence(seed, spawn_key=(stream, index))
-        yield np.random.default_rng(seeds), min(block, samples - start)
+        yield np.random.default_rng(seeds), min(LOSS_BLOCK, samples - start)
 
 
 def checked_values(values: np.ndarray, n: int, source: str) -> np.ndarray:

@@ -53,7 +53,7 @@ def require_consistent(mechanism: Mechanism, *, seed: int, effort: Effort = THOR
     return Comparison(0, check.missing or "nothing that it states can be compared with releases")
 
 
-def require_stated_norms(mechanism: Mechanism, *, seed: int, effort: Effort = GLIMPSE) -> None:
+def require_stated_norms(mechanism: Mechanism, *, seed: int) -> None:
     """Raise Inconsistent where the norms of few releases contradict what the noise states.
 
     For mechanisms that `require_consistent` has compared at another budget. One that states nothing
@@ -61,6 +61,6 @@ def require_stated_norms(mechanism: Mechanism, *, seed: int, effort: Effort = GL
 
     Args, Raises: As for `require_consistent`.
     """
-    check = Contradictions(mechanism, np.random.default_rng(seed), effort)
+    check = Contradictions(mechanism, np.random.default_rng(seed), GLIMPSE)
     for sentence in check.sentences_on_norms():
         raise Inconsistent(sentence)

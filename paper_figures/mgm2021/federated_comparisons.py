@@ -54,8 +54,6 @@ def federated_order(
     flat: tuple[str, ...] = (),
     choice: str = "",
     readings: dict[str, Reading],
-    beside: tuple[Pair, ...] = (),
-    beside_words: str = "",
     explained: Explained | None = None,
     margin: float,
 ) -> Finding:
@@ -64,9 +62,9 @@ def federated_order(
     As published, by paired differences of final accuracies, averaged over the budgets at which one
     of the two learns, on every official data set that the run has: over all its budgets, where the
     paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
-    mechanisms the paper says that their accuracy is the same at all epsilons. A difference `beside`
-    is reported and not judged; so are, of horizontal mechanisms that are `explained`, which has the
-    smaller noise, and the difference of the first two at equal true privacy.
+    mechanisms the paper says that their accuracy is the same at all epsilons. Reported and not
+    judged are, of horizontal mechanisms that are `explained`, which has the smaller noise, and the
+    difference of the first two at equal true privacy.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -90,8 +88,7 @@ def federated_order(
         f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
         "and above the majority class, and its whole 95% interval is above them.",
         *(size_sentence(rows, study, dataset) for dataset in present),
-        noise_sentence(rows, study, "idn", epsilons[1]) if epsilons else "",
-        beside_sentence(beside, beside_words, finals),
+        idn_noise_sentence(rows, study, epsilons[1]) if epsilons else "",
         *(_explaining_sentences(rows, study, present, explained, margin) if explained else ()),
         missing_sentence(datasets, present),
     ]
@@ -291,15 +288,15 @@ def size_sentence(rows: pd.DataFrame, study: str, dataset: str) -> str:
     )
 
 
-def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: float) -> str:
-    """The norm of the noise on the features of a batch, of both participants, over theirs.
+def idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
+    """The norm of IDN's noise on the features of a batch, of both participants, over theirs.
 
     Features lie in (-1, 1), so that of an m x n matrix the norm is at most sqrt(mn). On every data
     set, at one budget; "" where it is not known.
     """
     norms = ok_rows(rows, study, "noise_norm")
     own = norms[
-        (norms["mechanism"] == mechanism)
+        (norms["mechanism"] == "idn")
         & (norms["calibration"] == "published")
         & (norms["epsilon"] == epsilon)
     ]
@@ -311,7 +308,7 @@ def noise_sentence(rows: pd.DataFrame, study: str, mechanism: str, epsilon: floa
     )
     return (
         f"At epsilon {epsilon:g}, over the largest norm that the features of a batch can have, the "
-        f"norm of {mechanism_title(mechanism)}'s noise is {words}."
+        f"norm of {mechanism_title('idn')}'s noise is {words}."
     )
 
 

@@ -79,16 +79,14 @@ def budget_words() -> str:
     return f"epsilon {others:g} (R1SMG as published: {r1smg:g}), delta {COUNT_DELTA:g}"
 
 
-def by_mechanism(
-    rows: pd.DataFrame, others: list[str], metric: str, calibration: str = "published"
-) -> dict[str, pd.DataFrame]:
-    """A metric of R1SMG and of other mechanisms, a row per trial.
+def by_mechanism(rows: pd.DataFrame, others: list[str], metric: str) -> dict[str, pd.DataFrame]:
+    """A metric of R1SMG and of other mechanisms as published, a row per trial.
 
     Raises:
         CannotJudge: A mechanism has no such rows.
     """
     return {
-        key: pick(rows, metric=metric, mechanism=key, calibration=calibration)
+        key: pick(rows, metric=metric, mechanism=key, calibration="published")
         for key in ("r1smg", *others)
     }
 

@@ -11,7 +11,7 @@ import scipy
 
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed
-from claims.judges import Count, Delta, Epsilon, Positive, judge
+from claims.judges import Count, Epsilon, Positive, judge
 from claims.verdicts import Finding
 from mechanisms import Budget, Query
 from mechanisms.query.words import rounded_down
@@ -185,9 +185,9 @@ def noise_of_components(*, others: list[str]) -> Finding:
     )
 
 
-def _element(key: str, epsilon: Epsilon, delta: Delta = PCA_DELTA) -> Positive:
+def _element(key: str, epsilon: Epsilon) -> Positive:
     query = setting(f"r1smg2024-pca-{PCA_EPSILONS[-1]:g}").query
-    noise = calibrated(key, query, Budget(epsilon=epsilon, delta=delta))
+    noise = calibrated(key, query, Budget(epsilon=epsilon, delta=PCA_DELTA))
     return math.sqrt(noise.expected_loss() / query.size)
 
 

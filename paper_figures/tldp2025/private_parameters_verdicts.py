@@ -441,9 +441,9 @@ def parameter_pairs(
     )
 
 
-def _deviation(key: str, size: int, epsilon: float) -> float:
-    """Root mean square of the noise on one of `size` elements of range 1."""
-    mechanism = calibrated(key, box_query((1, size), 0.0, 1.0), Budget(epsilon=epsilon))
+def _deviation_at_end(key: str, size: int) -> float:
+    """Root mean square of the noise at END on one of `size` elements of range 1."""
+    mechanism = calibrated(key, box_query((1, size), 0.0, 1.0), Budget(epsilon=END))
     return math.sqrt(mechanism.expected_loss() / size)
 
 
@@ -460,7 +460,7 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
         for epsilon in scores.epsilons
     }
     sizes = [query_size(results.rows, STUDY, dataset) for dataset in found]
-    ends = {key: max(_deviation(key, size, END) for size in sizes) for key in TLDP}
+    ends = {key: max(_deviation_at_end(key, size) for size in sizes) for key in TLDP}
     shown = " and ".join(f"{mechanism_title(key)} {value:.2g}" for key, value in ends.items())
     return Finding(
         parts=[

@@ -36,6 +36,9 @@ FALSE_CLAIM = "TLDP's claim is false for a whole tensor (tldp-thm1)."
 PAPER_ALONE = "The figure shows the paper's mechanisms; its CSV file has all that were run."
 # One of 2,000 test records, the smallest test set of the studies' reference runs.
 STEP = 1 / 2000
+# At equal true privacy: the largest lead of TLDP over the best of the others that counts as none,
+# and the F1 above random answers and a guess from which on a model has learned.
+SLIGHT, LEARNED = 0.05, 0.15
 # The mechanisms that the paper compares, and the controls: its figures show them and its claims are
 # about them. A run may have others, which the CSV files beside the figures have too.
 OF_THE_PAPER = (
@@ -177,31 +180,24 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, s
         write_clear(axis, text, [Place(at, y, side) for y in heights for at, side in sides])
 
 
-def at_equal_privacy(
-    spread: pd.DataFrame,
-    floors: Mapping[str, float] | None = None,
-    slight: float = 0.05,
-    learned: float = 0.15,
-) -> str:
+def at_equal_privacy(spread: pd.DataFrame, floors: Mapping[str, float] | None = None) -> str:
     """What the right panels show, to end a sentence: "; at this calibration ..."; or nothing.
 
     Args:
         floors: The score of a guess by data set, where it may be more than that of random answers.
-        slight: The largest lead of TLDP over the best of the others that counts as none.
-        learned: F1 above both from which on a model has learned.
     """
     exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
     if exact.empty:
         return ""
     chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
     floor = chance.combine(pd.Series(floors or {}, dtype=float).reindex(chance.index), np.fmax)
-    if (exact["mean"] <= exact["dataset"].map(floor) + learned).all():
+    if (exact["mean"] <= exact["dataset"].map(floor) + LEARNED).all():
         return "; at this calibration no model learns"
     own = exact["mechanism"].isin(VARIANTS)
     best = [
         rows.groupby(["dataset", "epsilon"])["mean"].max() for rows in (exact[own], exact[~own])
     ]
-    ahead = (best[0] - best[1]).max() > slight
+    ahead = (best[0] - best[1]).max() > SLIGHT
     return "" if ahead else "; at this calibration TLDP has no lead"
 
 

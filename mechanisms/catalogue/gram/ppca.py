@@ -42,9 +42,7 @@ class Ppca(Mechanism):
     theorem = "Algorithm PPCA (exponential mechanism)"
     guarantee = "pure"
     look = ("#222255", "*", 27)
-    options = {
-        "components": positive_integer(1, "k <= d, the components that are released together")
-    }
+    options = {"components": positive_integer("k <= d, the components that are released together")}
 
     @classmethod
     def build(cls, query, budget, calibration, settings):

@@ -23,8 +23,8 @@ class MomentsAccountant(AdditiveMechanism):
     guarantee = "approximate"
     look = ("#AA4466", "v", 12)
     options = {
-        "rate": probability(1.0, "q, the rate at which every release samples the records"),
-        "steps": positive_integer(1, "T, the releases that share the budget"),
+        "rate": probability("q, the rate at which every release samples the records"),
+        "steps": positive_integer("T, the releases that share the budget"),
     }
 
     @classmethod

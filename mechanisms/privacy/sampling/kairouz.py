@@ -13,23 +13,6 @@ from mechanisms.privacy.profile import check_count
 from mechanisms.query.query import Budget, checked_real
 
 
-def composed(step: Budget, times: int, slack: float) -> Budget:
-    """The (epsilon, delta) of `times` adaptive uses of one (epsilon, delta): Theorem 3.4.
-
-    Args:
-        step: (epsilon, delta) of one use.
-        times: k >= 1.
-        slack: delta~ in [0, 1); 0 leaves k epsilon only.
-
-    Returns:
-        (epsilon~, 1 - (1 - delta)^k (1 - delta~)), epsilon~ the least of the three terms.
-    """
-    check_count("times", times)
-    checked_real("slack", slack, low=-1e-300, high=1.0, allowed="0 <= slack < 1")
-    delta = -math.expm1(times * math.log1p(-step.delta) + math.log1p(-slack))
-    return Budget(epsilon=_least(step.epsilon, times, slack), delta=delta)
-
-
 def share(total: Budget, times: int) -> Budget:
     """The largest (epsilon, delta) of each of `times` uses with which Theorem 3.4 gives `total`.
 
@@ -53,7 +36,7 @@ def share(total: Budget, times: int) -> Budget:
 
 
 def _least(epsilon: float, times: int, slack: float) -> float:
-    """epsilon~ of Theorem 3.4."""
+    """epsilon~ of Theorem 3.4: of `times` adaptive uses, at delta~ = slack."""
     if slack == 0:
         return times * epsilon
     # (e^epsilon - 1) / (e^epsilon + 1) = tanh(epsilon / 2).
