@@ -64,7 +64,12 @@ class Report:
             f"{len(self.before)} only before, {len(self.after)} only after, "
             f"{len(self.reworded)} with other messages"
         )
-        yield from (f"  changed: {name}: {what}" for name, what in self.changed.items())
+        named: dict[str, list[str]] = {}
+        for name, what in self.changed.items():
+            named.setdefault(what, []).append(name)
+        for what, names in named.items():
+            others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            yield f"  changed: {names[0]}{others}: {what}"
         yield from (f"  only before: {name}" for name in self.before)
         yield from (f"  only after: {name}" for name in self.after)
         yield from (f"  other message: {name}" for name in self.reworded)
@@ -81,11 +86,11 @@ def compare_tables(title: str, before: Path, after: Path) -> Report:
     sides = _cells_in(before), _cells_in(after)
     for cell in _paired(report, *sides):
         old, new = (side[cell] for side in sides)
-        keys = [name for name in old if name not in FOUND]
-        if difference := _first_difference(old, new, keys):
-            report.changed[cell] = difference
+        if differences := list(_differences(old, new)):
+            report.changed[cell] = "; ".join(differences)
             continue
         report.equal += 1
+        keys = _own_columns(old)
         if not _sorted(old, keys)["message"].equals(_sorted(new, keys)["message"]):
             report.reworded.append(cell)
     return report
@@ -161,37 +166,39 @@ def _own_columns(rows: pd.DataFrame) -> list[str]:
     return [name for name in rows if name not in FOUND and rows[name].notna().any()]
 
 
-def _first_difference(old: pd.DataFrame, new: pd.DataFrame, keys: list[str]) -> str:
+def _differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
     """How the rows of a cell differ, in words; nothing where they are equal."""
-    if list(old) != list(new):
-        return f"columns {sorted(set(old) ^ set(new))}"
-    if len(old) != len(new):
-        return f"{len(old)} rows -> {len(new)} rows{_first_unmatched(old, new, keys)}"
-    old, new = _sorted(old, keys), _sorted(new, keys)
-    if not old[keys].equals(new[keys]):
-        return f"other rows{_first_unmatched(old, new, keys)}"
-    same = (old[NUMBERS] == new[NUMBERS]) | (old[NUMBERS].isna() & new[NUMBERS].isna())
-    wrong = ~same.all(axis=1)
-    if not wrong.any():
-        return ""
-    row = int(wrong.to_numpy().argmax())
-    column = next(name for name in NUMBERS if not same.iloc[row][name])
-    was, now = old.iloc[row], new.iloc[row]
-    return (
-        f"{wrong.sum()} of {len(old)} rows, first {was['metric']} at {_where(was, keys)}: "
-        f"{column} {was[column]} -> {now[column]}"
+    keys = sorted({*_own_columns(old), *_own_columns(new)})
+    sides = [side.reindex(columns=[*FOUND, *keys]) for side in (old, new)]
+    # Of one type, with one sign for no value: a column may have none on one side.
+    sides = [
+        side.assign(**side[keys].astype(object).where(side[keys].notna(), None)) for side in sides
+    ]
+    for name, side in zip(("before", "after"), sides, strict=True):
+        if twice := int(side.duplicated(keys).sum()):
+            yield f"{twice} rows twice {name}"
+            return
+    rows = sides[0].merge(sides[1], on=keys, how="outer", suffixes=("", " new"), indicator="side")
+    for side, name in (("left_only", "before"), ("right_only", "after")):
+        alone = rows[rows["side"] == side]
+        for metric, found in alone.groupby("metric"):
+            yield f"{len(found)} rows of {metric or 'failures'} only {name}"
+    both = rows[rows["side"] == "both"]
+    same = pd.DataFrame(
+        {
+            name: (both[name] == both[f"{name} new"])
+            | (both[name].isna() & both[f"{name} new"].isna())
+            for name in NUMBERS
+        }
     )
-
-
-def _first_unmatched(old: pd.DataFrame, new: pd.DataFrame, keys: list[str]) -> str:
-    """The first row that only one side has, by where it was found."""
-    found = old[keys].merge(new[keys], on=keys, how="outer", indicator="side")
-    alone = found[found["side"] != "both"]
-    if alone.empty:
-        return ", some of them twice"
-    row = alone.iloc[0]
-    side = "before" if row["side"] == "left_only" else "after"
-    return f", first only {side}: {row['metric']} at {_where(row, keys)}"
+    wrong = ~same.all(axis=1)
+    if wrong.any():
+        row, alike = both[wrong].iloc[0], same[wrong].iloc[0]
+        column = next(name for name in NUMBERS if not alike[name])
+        yield (
+            f"{wrong.sum()} of {len(both)} rows, first {row['metric']} at {_where(row, keys)}: "
+            f"{column} {row[column]} -> {row[f'{column} new']}"
+        )
 
 
 def _where(row: pd.Series, keys: list[str]) -> str:

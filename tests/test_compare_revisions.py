@@ -32,7 +32,7 @@ def folder_with(path, rows):
         ({"value": 1.5000000000000002}, "value 1.5 -> 1.5000000000000002"),
         ({"value": None, "status": "error"}, "value 1.5 -> nan"),
         ({"seed": 8}, "seed 7 -> 8"),
-        ({"epsilon": 2.0}, "other rows, first only before: loss at shape=2x2 epsilon=1.0"),
+        ({"epsilon": 2.0}, "1 rows of loss only before; 1 rows of loss only after"),
     ],
 )
 def test_a_changed_row_is_shown(tmp_path, change, words):
@@ -48,12 +48,14 @@ def test_a_changed_row_is_shown(tmp_path, change, words):
 
 def test_rows_and_cells_that_one_side_lacks_are_shown(tmp_path):
     second = ROW | {"trial": 1}
-    before = folder_with(tmp_path / "old", [ROW, second, ROW | {"mechanism": "mvg"}])
+    apart = ROW | {"metric": "quantile", "level": 0.5}
+    before = folder_with(tmp_path / "old", [ROW, second, apart, ROW | {"mechanism": "mvg"}])
     after = folder_with(tmp_path / "newer", [ROW, ROW | {"mechanism": "mgm"}])
     report = compare_tables("cells", before, after)
     assert report.before == ["noise_only/grid/mvg/exact"]
     assert report.after == ["noise_only/grid/mgm/exact"]
-    assert "2 rows -> 1 rows" in report.changed["noise_only/grid/r1smg/exact"]
+    words = "1 rows of loss only before; 1 rows of quantile only before"
+    assert report.changed == {"noise_only/grid/r1smg/exact": words}
 
 
 def test_order_and_words_are_no_difference(tmp_path):
@@ -95,4 +97,4 @@ def test_a_sign_error_in_a_study_shows_in_fresh_runs(tmp_path):
     assert report.equal and report.changed
     for cell, words in report.changed.items():
         assert cell.startswith("noise_only/fixed-sensitivity/")
-        assert "sampled_loss at" in words
+        assert "first sampled_loss at" in words
