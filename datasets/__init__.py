@@ -22,11 +22,11 @@ from typing import Any
 
 from datasets.catalogue import DATASETS, loader
 from datasets.entry import Dataset
-from datasets.fetching.checksums import local_files
+from datasets.fetching.checksums import known_checksums, local_files
 from datasets.fetching.data_error import DataError
 from datasets.fetching.fetch import fetch
 
-__all__ = ["DATASETS", "DataError", "Dataset", "fetch", "load"]
+__all__ = ["DATASETS", "DataError", "Dataset", "checksums_of", "fetch", "load"]
 
 
 def load(name: str, folder: Path | str = "data") -> Any:
@@ -44,3 +44,19 @@ def load(name: str, folder: Path | str = "data") -> Any:
     if module.ENTRY.source != "official":
         return module.load()
     return module.parse(*local_files(module.ENTRY, folder).values())
+
+
+def checksums_of(name: str, folder: Path | str = "data") -> dict[str, str] | None:
+    """The sha256 of every official file of a data set, by name, published or recorded by `fetch`.
+
+    None where a file has no published checksum and has not been fetched. `load` accepts no file
+    with another checksum.
+
+    Args:
+        name: key in `DATASETS`.
+        folder: the data folder given to `fetch`.
+
+    Raises:
+        DataError: unknown name; a record of checksums is damaged.
+    """
+    return known_checksums(loader(name).ENTRY, Path(folder) / name)

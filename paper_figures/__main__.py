@@ -24,10 +24,12 @@ from pathlib import Path
 
 from claims.claim import all_claims
 from claims.claim_text import claim_lines
+from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
 from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
+from runs.manifest import ENDING, origins_in
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
@@ -104,7 +106,17 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         text = f"{start}{with_minus(line)}"
         indent = " " * (len(start) + 2 if depth else 11)
         print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
+    for study in _studies_of(name):
+        for words in origins_in(folder / "studies" / f"{study}{ENDING}"):
+            print(f"rows of {study}: {words}")
     return 0
+
+
+def _studies_of(name: str) -> list[str]:
+    """The studies whose rows decide a claim."""
+    (claim,) = (each for each in all_claims() if each.id == name)
+    tables = all_judges()[claim.rule or claim.judge].tables(claim.arguments)
+    return sorted({table.partition(".")[0] for table in tables})
 
 
 def _draw(folder: Path, stored: list[Path]) -> None:

@@ -7,6 +7,14 @@ python -m runs check CONFIG
 python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
     Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
     numbers by the tolerances of their studies; `reference` is the run whose results are committed.
+python -m runs restore RUN
+    Take the cells that are current from the committed tables of a run, so that the next run
+    measures only what is stale or new.
+python -m runs merge RUN FOLDER
+    Take the cells that the same run has measured in another checkout or on another machine.
+python -m runs adopt RUN --sample N [--seconds S] [--seed N]
+    After a change of code that changes no number: compute N cells of each study again, and if all
+    agree, note in the manifests of the run that its rows are those of this code.
 python -m runs start [--config CONFIG] [--cores N]
     Run a config with Snakemake: a line of progress, and what was found.
 python -m runs run STUDY --dataset D --mechanism M
@@ -24,6 +32,7 @@ import argparse
 import secrets
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,17 +42,20 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.cli import arguments as reading
 from mechanisms.query.words import in_one_line
 from runs import rerun
+from runs.adopt import adopt, adoptions
 from runs.batches import batches_of, cells_to_run
 from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
 from runs.frames import frame_of
+from runs.provenance import commit_of_tree
 from runs.redo import Wanted, redo
 from runs.result_table import CELL, DamagedTable, read_file
 from runs.runner import CellError, run_cells
 from runs.start import start
-from runs.store import cell_file, read_cell
+from runs.store import cell_file, provenance_in, read_cell
 from runs.stored import REFERENCE, RESULTS, runs_with_results, stored_runs
+from runs.travel import merge, restore
 from studies.base.settings import ConfigError, nearest
 from studies.base.study import all_studies
 
@@ -83,13 +95,32 @@ def _check(options) -> int:
     config = read_config(options.what)
     cells = cells_of(config)
     points = sum(len(cell.points(config)) for cell in cells)
-    todo = len(cells_to_run(config, results_folder(config)))
+    run = results_folder(config)
+    todo = cells_to_run(config, run)
     jobs = len(batches_of(config))
     print(
         f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
-        f"grid points; {todo} cells have no current result"
+        f"grid points; {len(todo)} cells have no current result"
     )
+    for words, count in (*_reasons(todo, config, run), *_other_packages(cells, run)):
+        print(f"  {words}: {count} cell{'s' * (count != 1)}")
     return 0
+
+
+def _reasons(cells: list[Cell], config: dict, run: Path) -> list[tuple[str, int]]:
+    """Why cells are not current, with the number of cells."""
+    counted: Counter[str] = Counter()
+    for cell in cells:
+        spec = cell.spec(config)
+        found = provenance_in(cell_file(run, spec.stem))
+        counted["not measured" if found is None else f"other {', '.join(found.differs(spec))}"] += 1
+    return counted.most_common()
+
+
+def _other_packages(cells: list[Cell], run: Path) -> list[tuple[str, int]]:
+    """Packages of which cells were measured with another version, with the number of cells."""
+    found = (provenance_in(cell_file(run, cell.stem)) for cell in cells)
+    return Counter(words for each in found if each for words in each.other_packages()).most_common()
 
 
 def _check_run(options) -> int:
@@ -100,11 +131,25 @@ def _check_run(options) -> int:
             f"there is no config file {run!r} and no run {RESULTS / run}; {hint}"
             f"{runs_with_results(known)}"
         )
-    config = read_config(Path("config", f"{run}.yaml"))
-    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    config = read_config(_config_of(run))
+    seed = _seed_of(options)
     stored = rerun.cells_with_values(run, config, options.seconds)
     cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
     print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
+    return int(_wrong(run, cells, config) > 0)
+
+
+def _config_of(run: str) -> Path:
+    """The config of a run: the file of its name in config/."""
+    return Path("config", f"{run}.yaml")
+
+
+def _seed_of(options) -> int:
+    return secrets.randbelow(2**32) if options.seed is None else options.seed
+
+
+def _wrong(run: str, cells: list[Cell], config: dict) -> int:
+    """Measure cells of a run again, and print how they agree; returns how many do not."""
     wrong = 0
     for cell in cells:
         with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +159,45 @@ def _check_run(options) -> int:
         print(f"{'differs' if found.problems else 'agrees':<8} {cell.stem}: {found}", flush=True)
     if wrong:
         print(f"{wrong} of {len(cells)} cells lie outside the tolerances of their studies")
-    return int(wrong > 0)
+    return wrong
+
+
+def _restore(options) -> int:
+    config = read_config(_config_of(options.name))
+    current, cells = restore(config, results_folder(config))
+    print(
+        f"{options.name}: {current} of {cells} cells are current; "
+        f"snakemake --cores N --configfile {_config_of(options.name)} measures the others"
+    )
+    return 0
+
+
+def _merge(options) -> int:
+    config = read_config(_config_of(options.name))
+    copied, stale = merge(config, results_folder(config), options.folder)
+    print(
+        f"{options.name}: {copied} cells copied from {options.folder}; {stale} there are of other "
+        "code, settings or data"
+    )
+    return 0
+
+
+def _adopt(options) -> int:
+    config, seed = read_config(_config_of(options.name)), _seed_of(options)
+    commit = commit_of_tree()
+    if not commit or commit.endswith("-dirty"):
+        raise ConfigError("adopt notes a commit in the manifests: commit the code first")
+    found = adoptions(config, results_folder(config), options.sample, seed, options.seconds)
+    cells = [cell for adoption in found for cell in adoption.sample]
+    stale = sum(len(adoption.cells) for adoption in found)
+    print(f"{options.name}: {len(cells)} of {stale} cells again, --seed {seed}", flush=True)
+    if _wrong(options.name, cells, config):
+        print("nothing is adopted")
+        return 1
+    for adoption in found:
+        adopt(adoption, config, commit, seed)
+    print(f"{stale} cells of {options.name} are now those of {commit}")
+    return 0
 
 
 def _list(options) -> int:
@@ -135,7 +218,7 @@ def _run(options) -> int:
         calibration=options.calibration,
     )
     # Here all trials run in one job, whatever the config says.
-    cells = [replace(each, trial=None) for each in cells_of(config)]
+    cells = [replace(each, trial=None, epsilon=None) for each in cells_of(config)]
     if cell not in cells:
         raise ConfigError(_no_cell(cell, cells, options.config))
     path = _measure(cell, config, results_folder(config))
@@ -152,6 +235,7 @@ def _redo(options) -> int:
         studies=options.study,
         datasets=options.dataset,
         mechanisms=options.mechanism,
+        other_packages=options.other_packages,
     )
     stems = redo(Path("results") / options.name, wanted)
     print("\n".join(stems))
@@ -167,7 +251,7 @@ def _measure(cell: Cell, config: dict, run: Path) -> Path:
     spec = cell.spec(config)
     path = cell_file(run, spec.stem)
     _remove_if_damaged(path)
-    run_cells([spec], run, limits=config["limits"])
+    run_cells([spec], run, limits=config["limits"], commit=commit_of_tree())
     return path
 
 
@@ -205,6 +289,23 @@ def _cores(text: str) -> str:
     return text if text == "all" else str(reading.whole_number(1, 10**6)(text))
 
 
+_RUN = "a folder of results/, such as reference"
+
+
+def _add_choice(command: argparse.ArgumentParser) -> None:
+    """Add what a sample of cells is drawn by."""
+    command.add_argument(
+        "--seed",
+        type=reading.whole_number(0, 2**64 - 1),
+        help="seed of the sample (default: another one each time)",
+    )
+    command.add_argument(
+        "--seconds",
+        type=reading.whole_number(1, 10**6),
+        help="only cells of a run that took at most so many seconds there",
+    )
+
+
 def _parser() -> reading.Parser:
     parser = reading.Parser(
         prog="python -m runs",
@@ -226,17 +327,31 @@ def _parser() -> reading.Parser:
         type=reading.whole_number(1, 10**6),
         help=f"cells of a run to compute again (default: {SAMPLE})",
     )
-    check.add_argument(
-        "--seed",
-        type=reading.whole_number(0, 2**64 - 1),
-        help="seed of the sample (default: another one each time)",
-    )
-    check.add_argument(
-        "--seconds",
-        type=reading.whole_number(1, 10**6),
-        help="only cells of a run that took at most so many seconds there",
-    )
+    _add_choice(check)
     check.set_defaults(run=_check)
+    restoring = reading.add_command(
+        commands, "restore", "take the current cells from the tables of a run"
+    )
+    restoring.add_argument("name", metavar="run", help=_RUN)
+    restoring.set_defaults(run=_restore)
+    merging = reading.add_command(
+        commands, "merge", "take cells that the same run has measured elsewhere"
+    )
+    merging.add_argument("name", metavar="run", help=_RUN)
+    merging.add_argument("folder", type=Path, help="results/<run> in another checkout")
+    merging.set_defaults(run=_merge)
+    adopting = reading.add_command(
+        commands, "adopt", "note that a change of code changes no number of a run"
+    )
+    adopting.add_argument("name", metavar="run", help=_RUN)
+    adopting.add_argument(
+        "--sample",
+        type=reading.whole_number(1, 10**6),
+        required=True,
+        help="cells of each study to compute again",
+    )
+    _add_choice(adopting)
+    adopting.set_defaults(run=_adopt)
     starting = reading.add_command(commands, "start", "run a config with Snakemake")
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", type=_cores, default="all", help="default: all")
@@ -264,6 +379,11 @@ def _parser() -> reading.Parser:
         ("--mechanism", "cells of these mechanisms or variants"),
     ):
         again.add_argument(option, nargs="+", default=(), help=what)
+    again.add_argument(
+        "--other-packages",
+        action="store_true",
+        help="cells that were measured with other versions of the packages",
+    )
     again.set_defaults(run=_redo)
     return parser
 

@@ -1,5 +1,6 @@
 """The store of a run to one table per study, and those to the files that people open."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -9,7 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from runs.cell_spec import CellSpec
 from runs.frames import StudyCheck, frame_of
+from runs.manifest import Entry, manifest_of, seconds_of, write_manifest
+from runs.provenance import Provenance
 from runs.result_table import (
     CELL,
     OK,
@@ -42,16 +46,17 @@ def join_study(
     Args:
         stamps: Those of the batches.
         run: Folder of the run.
-        points: Number of grid points of every expected cell
-            (study, dataset, mechanism, calibration).
-        rows, timings: Files for the numbers, and for seconds and memory.
+        points: Number of grid points of every expected (study, dataset, mechanism, calibration).
+        rows, timings: Files for the numbers, and for seconds and memory. The provenance of the
+            cells goes into the manifest beside the former.
         maps: File for the metrics `of_maps`, which are whole maps and apart from the rows.
 
     Raises:
         TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
             not finite. See `scan`.
     """
-    tables = _together(scan(stamps, run))
+    entries: dict[str, Entry] = {}
+    tables = _together(_noted(scan(stamps, run), entries))
     none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
     first = next(tables, none)
     schema = first.drop_columns([TIMING]).schema
@@ -71,6 +76,25 @@ def join_study(
             if on_maps:
                 on_maps.write(table.filter(on_map))
         check.end()
+        write_manifest(manifest_of(rows), entries)
+
+
+def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]:
+    """Number of grid points of a mechanism at a calibration, whose cells may share them out."""
+    points = defaultdict(set)
+    for cell in cells:
+        key = cell.study, cell.dataset, cell.mechanism, cell.calibration
+        points[key] |= set(cell.points)
+    return {key: len(of_one) for key, of_one in points.items()}
+
+
+def _noted(
+    cells: Iterable[tuple[str, Provenance, pa.Table]], entries: dict[str, Entry]
+) -> Iterator[pa.Table]:
+    """The tables of cells; what they were measured with is added to `entries`."""
+    for stem, provenance, table in cells:
+        entries[stem] = Entry(provenance, seconds_of(table))
+        yield table
 
 
 def _together(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:

@@ -1,11 +1,14 @@
 """Batches: the cells that one job of the workflow runs, one after the other in one warm process."""
 
+import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
 from runs.cell_spec import CellSpec
 from runs.cells import Cell, cells_of
+from runs.sources import digest_of_text
 from runs.store import is_current
 
 
@@ -45,6 +48,10 @@ class Batch:
         """What each of its cells needs."""
         return [cell.spec(config) for cell in self.cells]
 
+    def digest(self, config: dict) -> str:
+        """What its cells are measured with, but for their data."""
+        return digest_of_text("".join(f"{each.stem} {each.digest}" for each in self.specs(config)))
+
 
 def batches_of(config: dict) -> list[Batch]:
     """Every batch of a checked config, in the order of its cells."""
@@ -71,3 +78,12 @@ def _size(config: dict, study: str) -> int:
 def cells_to_run(config: dict, run: Path) -> list[Cell]:
     """The cells without a current result in the folder of a run."""
     return [cell for cell in cells_of(config) if not is_current(cell.spec(config), run)]
+
+
+def cells_in_words(config: dict, run: Path) -> str:
+    """How many cells of each study have no current result, in lines of 100 characters."""
+    todo = cells_to_run(config, run)
+    counted = Counter(cell.study for cell in todo)
+    named = ", ".join(f"{study} {count}" for study, count in counted.most_common())
+    words = f"{config['run']}: {len(todo)} of {len(cells_of(config))} cells to measure"
+    return textwrap.fill(f"{words}: {named}" if named else words, 100)

@@ -13,7 +13,10 @@ class CellSpec:
 
     Args:
         stem: Path of its files below cells/ and logs/cells/, without an ending.
-        digest: Hash of the other fields and of the code; see `Cell.spec`.
+        code: Hash of the syntax trees of all modules that its numbers depend on.
+        asked: Hash of what it is asked to measure: grid, options, seed, and its own settings.
+        packages: The installed distributions that these modules import.
+        reads: Entries of `datasets` whose files it reads.
         paper, study, dataset, data_source, mechanism, calibration: As in its rows.
         use: The mechanism as "module:class", so that a process loads this family only.
         options: Those of the mechanism.
@@ -26,7 +29,10 @@ class CellSpec:
     """
 
     stem: str
-    digest: str
+    code: str
+    asked: str
+    packages: tuple[str, ...]
+    reads: tuple[str, ...]
     paper: str
     study: str
     dataset: str
@@ -51,10 +57,17 @@ class CellSpec:
         """The cell that `to_json` wrote."""
         fields = json.loads(text)
         points = fields.pop("points")
+        named = {name: tuple(fields.pop(name)) for name in ("packages", "reads")}
         return cls(
             **fields,
+            **named,
             points=tuple(Point(**point | {"shape": tuple(point["shape"])}) for point in points),
         )
+
+    @property
+    def digest(self) -> str:
+        """What it is measured with, but for its data, which are fetched later."""
+        return f"{self.code}-{self.asked}"
 
     @property
     def problem(self) -> tuple:

@@ -1,7 +1,6 @@
 """The cells of a run: one is a study on a data set with a mechanism at a calibration."""
 
 import functools
-import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,14 +8,14 @@ from typing import Any
 
 from mechanisms import get_mechanism
 from runs.cell_spec import CellSpec
-from runs.sources import digest_of, source_files
+from runs.sources import digest_of_text, meaning_of, packages_of, source_files
 from studies.base.case import Point
 from studies.base.coordinates import TYPES
 from studies.base.study import Study, all_studies
 from studies.base.study_settings import StudySettings
 
 # Settings that say which cells and points there are; no number depends on them otherwise.
-_GRID = {
+GRID = {
     "datasets",
     "mechanisms",
     "mechanisms_for",
@@ -25,6 +24,7 @@ _GRID = {
     "calibrations_on",
     "least_exact_epsilon",
     "split_trials",
+    "split_epsilons",
     "cells_per_job",
     "epsilons",
     "epsilons_for",
@@ -36,8 +36,8 @@ _GRID = {
 class Cell:
     """What is measured, resumed and redone as one.
 
-    The grid over shapes, epsilon and delta is a loop inside it. So are the trials, unless the
-    config splits them: then `trial` is the one of this cell.
+    The grid over shapes, epsilon and delta is a loop inside it. So are the trials. Where the config
+    splits them, `trial` and `epsilon` are those of this cell.
     """
 
     study: str
@@ -45,12 +45,14 @@ class Cell:
     mechanism: str
     calibration: str
     trial: int | None = None
+    epsilon: float | None = None
 
     @property
     def stem(self) -> str:
         """Path of its files below results/<run>/cells/, without an ending."""
         stem = f"{self.study}/{self.dataset}/{self.mechanism}--{self.calibration}"
-        return stem if self.trial is None else f"{stem}--{self.trial}"
+        stem += "" if self.trial is None else f"--{self.trial}"
+        return stem if self.epsilon is None else f"{stem}--epsilon-{self.epsilon!r}"
 
     @property
     def _study(self) -> Study:
@@ -79,10 +81,10 @@ class Cell:
         """Its grid, in order."""
         settings = config["studies"][self.study]
         points = self._study.points(settings, self.mechanism, self.dataset)
-        if self.calibration == "published":
-            return points
-        least = settings.least_exact_epsilon.get(self.dataset, 0.0)
-        return [point for point in points if point.epsilon >= least]
+        if self.calibration != "published":
+            least = settings.least_exact_epsilon.get(self.dataset, 0.0)
+            points = [point for point in points if point.epsilon >= least]
+        return [point for point in points if self.epsilon in (None, point.epsilon)]
 
     def sources(self, config: dict) -> frozenset[str]:
         """The files of code that its numbers depend on: editing one of them reruns the cell."""
@@ -91,7 +93,6 @@ class Cell:
     def _modules(self, config: dict) -> frozenset[str]:
         loaders = {self.files, *self.downloads(config)}
         modules = (
-            "runs.runner",
             "runs.worker",
             f"studies.{self.study}",
             # Loaders are chosen by name, so no import statement leads to them.
@@ -102,37 +103,62 @@ class Cell:
 
     def settings(self, config: dict) -> dict[str, Any]:
         """The settings of its study that its numbers depend on, as JSON data."""
-        return config["studies"][self.study].model_dump(mode="json", exclude=_GRID)
+        return config["studies"][self.study].model_dump(mode="json", exclude=GRID)
 
     def spec(self, config: dict) -> CellSpec:
-        """What the cell needs of a checked config; its numbers depend on that and its sources."""
+        """What the cell needs of a checked config; its numbers depend on nothing else."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
-        spec = CellSpec(
+        modules = self._modules(config)
+        told = {
+            "dataset": self.dataset,
+            "data_source": self.data_source,
+            "mechanism": self.mechanism,
+            "calibration": self.calibration,
+            "options": options,
+            "columns": {column.name: TYPES[column.type] for column in self._study.coordinates},
+            "points": tuple(self.points(config)),
+            "seed": config["seed"],
+            "trial": self.trial,
+        }
+        own = config["studies"][self.study].of_one(
+            self.dataset, self.mechanism, self.calibration, split=self.trial is not None
+        )
+        # Budgets decide which points there are, and nothing else.
+        asked = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
+        return CellSpec(
             stem=self.stem,
-            digest=digest_of(self.sources(config)),
+            code=_meaning_of_modules(modules),
+            asked=_hash(told | {"points": [asdict(p) for p in told["points"]], "settings": asked}),
+            packages=tuple(sorted(_packages_of_modules(modules))),
+            reads=tuple(self.downloads(config)),
             paper=self._study.paper,
             study=self.study,
-            dataset=self.dataset,
-            data_source=self.data_source,
-            mechanism=self.mechanism,
-            calibration=self.calibration,
             use=f"{mechanism.__module__}:{mechanism.__qualname__}",
-            options=options,
-            columns={column.name: TYPES[column.type] for column in self._study.coordinates},
-            points=tuple(self.points(config)),
             settings=self.settings(config),
-            seed=config["seed"],
             data_folder=config["data"]["folder"],
-            trial=self.trial,
+            **told,
         )
-        text = json.dumps(asdict(spec), sort_keys=True)
-        return replace(spec, digest=hashlib.sha256(text.encode()).hexdigest())
+
+
+def _hash(data: Any) -> str:
+    """A hash of JSON data, whatever the order of its keys."""
+    return digest_of_text(json.dumps(data, sort_keys=True))
 
 
 @functools.cache
 def _files_of_modules(modules: frozenset[str]) -> frozenset[str]:
-    return frozenset().union(*(source_files(module) for module in modules))
+    return frozenset().union(*map(source_files, modules))
+
+
+@functools.cache
+def _packages_of_modules(modules: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*map(packages_of, modules))
+
+
+@functools.cache
+def _meaning_of_modules(modules: frozenset[str]) -> str:
+    return meaning_of(_files_of_modules(modules))
 
 
 def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
@@ -170,8 +196,19 @@ def cells_of(config: dict) -> list[Cell]:
         for dataset in settings.least_exact_epsilon
     }
     return [
-        cell for cell in cells if (cell.study, cell.dataset) not in bounded or cell.points(config)
+        part
+        for cell in cells
+        if (cell.study, cell.dataset) not in bounded or cell.points(config)
+        for part in _by_epsilon(cell, config)
     ]
+
+
+def _by_epsilon(cell: Cell, config: dict) -> list[Cell]:
+    """A cell, or one for each of its epsilons where the config splits them."""
+    if not config["studies"][cell.study].split_epsilons:
+        return [cell]
+    epsilons = dict.fromkeys(point.epsilon for point in cell.points(config))
+    return [replace(cell, epsilon=epsilon) for epsilon in epsilons]
 
 
 def _trials(settings: StudySettings, dataset: str, calibration: str) -> range | list[None]:

@@ -7,6 +7,14 @@ counts as missing, so that its grid point is measured again.
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
+
+from runs.cell_spec import CellSpec
+from runs.result_table import OK
+
+
+class LostPart(Exception):
+    """A finished grid point has no intact file any more."""
 
 
 def part_path(folder: str | Path, index: int) -> Path:
@@ -64,6 +72,40 @@ def write_at_once(path: Path, content: str | bytes) -> None:
         error.filename = str(path)
         raise
     temporary.replace(path)
+
+
+def rows_of(cell: CellSpec, folder: Path) -> list[dict[str, Any]]:
+    """The rows of a cell whose grid points are all finished.
+
+    Raises:
+        LostPart: A point has no intact file.
+    """
+    names = ("paper", "study", "dataset", "data_source", "mechanism", "calibration")
+    fixed = {name: getattr(cell, name) for name in names}
+    rows = []
+    for index, point in enumerate(cell.points):
+        values = read_part(folder, index)
+        if values is None:
+            raise LostPart(f"{part_path(folder, index)} was lost while its cell ran; run again")
+        here = {"shape": point.shape_name, "epsilon": point.epsilon, "delta": point.delta}
+        rows += [fixed | here | value for value in _of_trial(cell.trial, values)]
+    return rows
+
+
+def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:
+    """The values that a cell contributes: all of them, unless it is for one trial only.
+
+    Then numbers that belong to no trial are kept by the cell of trial 0 alone; failures and seconds
+    are kept by every cell and get its trial.
+    """
+    if trial is None:
+        return values
+    owned = [value["timing"] or value["status"] != OK for value in values]
+    return [
+        value | {"trial": trial} if own else value
+        for value, own in zip(values, owned, strict=True)
+        if own or trial == 0 or value["trial"] is not None
+    ]
 
 
 def _hash(path: Path, rows: str) -> str:

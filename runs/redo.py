@@ -7,11 +7,11 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
 from runs.result_table import CELL, STATUSES, DamagedTable, read_file
-from runs.store import read_stamp
+from runs.store import provenance_in, read_stamp
 from studies.base.settings import ConfigError, nearest
 
-# How the name of a cell's file ends: its calibration, and its trial where each has its own cell.
-_AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?$")
+# How the name of a cell's file ends: its calibration, and the trial and epsilon of a split one.
+_AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +21,14 @@ class Wanted:
     Args:
         statuses: A cell counts if one of its rows has one of them.
         studies, datasets, mechanisms: Names.
+        other_packages: Whether the cell was measured with other versions of the packages.
     """
 
     statuses: Collection[str] = ()
     studies: Collection[str] = ()
     datasets: Collection[str] = ()
     mechanisms: Collection[str] = ()
+    other_packages: bool = False
 
     def __post_init__(self) -> None:
         for status in self.statuses:
@@ -96,6 +98,8 @@ def _matches(rows: Path, wanted: Wanted) -> bool:
         table = read_file(rows).select([*CELL, "status"]).to_pylist()
     except DamagedTable:
         return True
+    if wanted.other_packages and not ((found := provenance_in(rows)) and found.other_packages()):
+        return False
     allowed = {
         "study": wanted.studies,
         "dataset": wanted.datasets,

@@ -66,7 +66,7 @@ METRICS_OF_EVERY_STUDY = {
 BASE = [column.name for column in (*BEFORE, *AFTER)]
 CELL = ["study", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
-_DIGEST, _SCHEMA, _FILE = b"digest", b"schema", b"file"
+_NOTE, _SCHEMA, _FILE = b"note", b"schema", b"file"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 # Rows that are written, and that are read, at once. Another number of the former changes the bytes
 # of tables that are longer than it.
@@ -130,18 +130,18 @@ class TableWriter:
 
 
 @contextlib.contextmanager
-def table_writer(path: Path, schema: pa.Schema, digest: str | None = None) -> Iterator[TableWriter]:
+def table_writer(path: Path, schema: pa.Schema, note: str | None = None) -> Iterator[TableWriter]:
     """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
 
     Pages and the schema carry checksums, and the table carries the name of its file. The bytes do
-    not depend on how the rows are divided among calls of `write`. `digest` says what the table was
-    computed from; see `digest_in`. An exception in the block leaves no file.
+    not depend on how the rows are divided among calls of `write`. `note` says what the table was
+    computed from; see `note_in`. An exception in the block leaves no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     metadata = {_SCHEMA: _hash(schema), _FILE: path.name}
-    if digest is not None:
-        metadata[_DIGEST] = digest
+    if note is not None:
+        metadata[_NOTE] = note
     schema = schema.with_metadata(metadata)
     try:
         with pq.ParquetWriter(
@@ -155,21 +155,21 @@ def table_writer(path: Path, schema: pa.Schema, digest: str | None = None) -> It
     temporary.replace(path)
 
 
-def write_table(table: pa.Table, path: Path, digest: str | None = None) -> None:
+def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
     """Write a whole table; see `table_writer`."""
-    with table_writer(path, table.schema, digest) as file:
+    with table_writer(path, table.schema, note) as file:
         file.write(table.replace_schema_metadata(None))
 
 
-def digest_in(path: Path) -> str | None:
-    """The digest that a table was written with; None where the file is missing or damaged."""
+def note_in(path: Path) -> str | None:
+    """The note that a table was written with; None where the file is missing or damaged."""
     try:
         schema = pq.read_schema(path)
         intact = _schema_holds(schema) and _name_in(schema, path) == path.name
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return None
-    digest = (schema.metadata or {}).get(_DIGEST, b"")
-    return digest.decode(errors="replace") or None if intact else None
+    note = (schema.metadata or {}).get(_NOTE, b"")
+    return note.decode(errors="replace") or None if intact else None
 
 
 def _hash(schema: pa.Schema) -> str:

@@ -1,7 +1,8 @@
 """The store of a run: one file for each cell, and for each batch a stamp that names its cells.
 
-A cell's file is current when it carries the digest of the cell's code and settings. Nothing else
-decides what is measured again: a batch whose stamp is gone measures the cells that are not current.
+A cell's file carries its provenance, and is current while code, settings and data are those of
+today. Nothing else decides what is measured again: a batch whose stamp is gone measures the cells
+that are not current.
 """
 
 import json
@@ -13,11 +14,12 @@ import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
 from runs.parts import write_at_once
+from runs.provenance import Provenance
 from runs.result_table import (
     DamagedTable,
     TableError,
     concatenated,
-    digest_in,
+    note_in,
     read_file,
     to_table,
     write_table,
@@ -33,18 +35,34 @@ def cell_file(run: Path, stem: str) -> Path:
     return run / "cells" / f"{stem}.parquet"
 
 
+def stamp_file(run: Path, stem: str) -> Path:
+    """The stamp of a batch."""
+    return run / "batches" / f"{stem}.json"
+
+
+def provenance_in(path: Path) -> Provenance | None:
+    """What the cell in a file was measured with; None where the file is missing or damaged."""
+    note = note_in(path)
+    return note and Provenance.from_json(note)
+
+
 def is_current(cell: CellSpec, run: Path) -> bool:
-    """Whether a cell has results of the code and the settings that it has now."""
-    return digest_in(cell_file(run, cell.stem)) == cell.digest
+    """Whether a cell has results of the code, the settings and the data that it has now."""
+    found = provenance_in(cell_file(run, cell.stem))
+    return found is not None and not found.differs(cell)
 
 
-def write_cell(cell: CellSpec, rows: list[dict], run: Path) -> None:
+def write_cell(cell: CellSpec, rows: list[dict], run: Path, provenance: Provenance) -> None:
     """Write all rows of a cell; each says in `timing` what it is."""
-    types = {name: kind for kind, name in TYPES.items()}
-    columns = [Coordinate(name, types[kind], "") for name, kind in cell.columns.items()]
     marks = pa.array([row[TIMING] for row in rows], pa.bool_())
-    table = to_table(rows, columns).append_column(TIMING, marks)
-    write_table(table, cell_file(run, cell.stem), cell.digest)
+    table = to_table(rows, columns_of(cell)).append_column(TIMING, marks)
+    write_table(table, cell_file(run, cell.stem), provenance.to_json())
+
+
+def columns_of(cell: CellSpec) -> list[Coordinate]:
+    """The columns that the study of a cell declares."""
+    types = {name: kind for kind, name in TYPES.items()}
+    return [Coordinate(name, types[kind], "") for name, kind in cell.columns.items()]
 
 
 def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
@@ -70,11 +88,11 @@ def read_stamp(path: Path) -> dict[str, str]:
         raise DamagedTable(path, str(error).splitlines()[0]) from None
 
 
-def scan(stamps: Iterable[Path], run: Path) -> Iterator[pa.Table]:
-    """The rows of every cell of some batches, marked in `timing`: a table for each cell, in order.
+def scan(stamps: Iterable[Path], run: Path) -> Iterator[tuple[str, Provenance, pa.Table]]:
+    """The stem, the provenance and the rows of every cell of some batches, in order.
 
-    The stamp of a batch is removed where a cell is not as the batch left it, so that the next run
-    brings that cell up to date.
+    The rows are marked in `timing`. The stamp of a batch is removed where a cell is not as the
+    batch left it, so that the next run brings that cell up to date.
 
     Raises:
         DamagedTable: A file was cut short, or changed or renamed.
@@ -84,16 +102,17 @@ def scan(stamps: Iterable[Path], run: Path) -> Iterator[pa.Table]:
         for stem, digest in read_stamp(stamp).items():
             path = cell_file(run, stem)
             try:
-                if path.exists() and digest_in(path) not in (digest, None):
-                    raise TableError(f"{path} was measured with other code or settings: run again")
                 table = read_file(path)
+                found = provenance_in(path)
+                if found is None or found.digest != digest:
+                    raise TableError(f"{path} was measured with other code or settings: run again")
             except FileNotFoundError:
                 stamp.unlink()
                 raise TableError(f"{path} is missing: run again") from None
             except TableError:
                 stamp.unlink()
                 raise
-            yield table
+            yield stem, found, table
 
 
 def apart(table: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from runs.started import commit_of_tree
+from runs.provenance import commit_of_tree
 from studies.base.yaml_file import read_yaml
 
 CONFIGS = Path("config")
@@ -17,13 +17,13 @@ class Provenance:
         run: Its name.
         config: Its config file, or None where no file of config/ has this run.
         seed: The seed from which all others derive, or None.
-        commit: The commit of the code that built the site, or None outside of git.
+        commit: The commit of the code that built the site; empty outside of git.
     """
 
     run: str
     config: str | None
     seed: int | None
-    commit: str | None
+    commit: str
 
     def cell(self, study: str, dataset: str, mechanism: str, calibration: str) -> str:
         """The command that runs one cell."""
@@ -46,4 +46,4 @@ def provenance_of(run: str) -> Provenance:
         if content.get("run") == run:
             config, seed = str(path), content.get("seed")
             break
-    return Provenance(run, config, seed, commit_of_tree())
+    return Provenance(run, config, seed, commit_of_tree().removesuffix("-dirty"))

@@ -107,7 +107,7 @@ class Project:
 
     def planned_batches(self, *arguments, config="config/tiny.yaml"):
         """Batches that a dry run would run, by stem."""
-        shown = self.snakemake("--dry-run", *arguments, config=config).stdout
+        shown = self.snakemake("--dry-run", *arguments, "--quiet", "host", config=config).stdout
         return set(re.findall(r"wildcards: batch=(\S+)", shown))
 
     def cells_to_run(self, config="config/tiny.yaml"):

@@ -52,6 +52,20 @@ def recorded(folder: Path, name: str) -> str | None:
     return found.get(name)
 
 
+def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
+    """The sha256 of every file of a data set, published or else recorded; None if one has neither.
+
+    Args:
+        dataset: the loader's `ENTRY`.
+        folder: that of the data set.
+
+    Raises:
+        DataError: a line of the record is no checksum.
+    """
+    known = {file.name: file.sha256 or recorded(folder, file.name) for file in dataset.files}
+    return None if None in known.values() else known
+
+
 def _lines(folder: Path) -> list[str]:
     path = folder / RECORD
     content = path.read_text(errors="replace") if path.is_file() else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -54,6 +54,9 @@ class StudySettings(Section):
     `ByMechanism` without a default may have the key "default" for all that it does not name.
     """
 
+    # The fields that only say how many trials there are.
+    counts_of_trials: ClassVar[tuple[str, ...]] = ()
+
     datasets: Distinct[DatasetName] = Field(description="data sets of the study")
     mechanisms: Mechanisms = Field("all", description="mechanisms and variants to run")
     mechanisms_for: ByDataset[Mechanisms] = Field(
@@ -74,6 +77,9 @@ class StudySettings(Section):
     split_trials: bool = Field(
         False, description="one cell per trial, in studies that train networks; for a cluster"
     )
+    split_epsilons: bool = Field(
+        False, description="one cell per epsilon, so that machines can share the work of a cell"
+    )
     cells_per_job: Whole | None = Field(
         None,
         ge=1,
@@ -91,6 +97,23 @@ class StudySettings(Section):
         """
         own = {name: values for name, values in grid.items() if name in cls.model_fields}
         return cls.model_validate(data | own)
+
+    def of_one(self, dataset: str, mechanism: str, calibration: str, *, split: bool) -> dict:
+        """What one cell's numbers can depend on, as JSON data: of each mapping its own entry.
+
+        Args:
+            dataset, mechanism, calibration: Those of the cell.
+            split: Whether the cell has one trial, so that their number is not its business.
+        """
+        counts = {name: None for name in self.counts_of_trials}
+        if counts and not split:
+            counts["trials"] = self.trial_count(dataset, calibration)
+        own = {DatasetName: {dataset}, MechanismName: {mechanism, DEFAULT}}
+        found = self.model_dump(mode="json") | counts
+        for name, field in type(self).model_fields.items():
+            if (kept := own.get(_keys_of(field.annotation))) and found[name] is not None:
+                found[name] = {key: found[name][key] for key in sorted(kept & found[name].keys())}
+        return found
 
     @property
     def takes_gpu(self) -> bool:

@@ -17,6 +17,8 @@ from studies.base.settings import ByDataset, Count, Trials
 class TrainingSettings(ReleaseSettings):
     """Settings of a study that trains networks."""
 
+    counts_of_trials = ("trials", "trials_for", "exact_trials")
+
     device: Literal["cpu", "auto"] = Field(
         "cpu", description="auto: CUDA where available; results then differ from the CPU's"
     )

@@ -23,8 +23,8 @@ def config():
 def run(tmp_path):
     """Runs a cell; returns its rows as a data frame."""
 
-    def run_it(cell, config, name="cell", digest=None):
-        run_cells([spec_as(name, cell, config, digest)], tmp_path, limits=config["limits"])
+    def run_it(cell, config, name="cell", code=None):
+        run_cells([spec_as(name, cell, config, code)], tmp_path, limits=config["limits"])
         rows, _ = read_cell(cell_file(tmp_path, name))
         named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
         check = StudyCheck({named: len(cell.points(config))})

@@ -6,10 +6,10 @@ from dataclasses import replace
 import psutil
 
 
-def spec_as(stem, cell, config, digest=None):
-    """What a cell is told, under another path, or with another digest."""
+def spec_as(stem, cell, config, code=None):
+    """What a cell is told, under another path, or with the digest of other code."""
     spec = cell.spec(config)
-    return replace(spec, stem=stem, digest=digest or spec.digest)
+    return replace(spec, stem=stem, code=code or spec.code)
 
 
 def measured(folder):

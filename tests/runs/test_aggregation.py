@@ -16,10 +16,11 @@ from runs.aggregation import join_study, write_csv
 from runs.cell_spec import CellSpec
 from runs.frames import StudyCheck, TableError, read_frame
 from runs.parts import failure
+from runs.provenance import Provenance, provenance_now
 from runs.result_table import (
     BASE,
     DamagedTable,
-    digest_in,
+    note_in,
     read_file,
     read_table,
     to_table,
@@ -34,8 +35,8 @@ CELL = {
     "calibration": "published", "shape": "2x2", "delta": 1e-5,
 }  # fmt: skip
 SPEC = {name: CELL[name] for name in list(CELL)[:6]} | {
-    "digest": "digest", "use": "m", "options": {}, "points": (), "settings": {}, "seed": 1,
-    "data_folder": "data",
+    "code": "code", "asked": "asked", "packages": (), "reads": (), "use": "m", "options": {},
+    "points": (), "settings": {}, "seed": 1, "data_folder": "data",
 }  # fmt: skip
 EPOCH = Coordinate("epoch", int, "epoch")
 EXPECTED = {("e", "d", "m", "published"): 2}
@@ -125,7 +126,9 @@ def stored(rows, run, stem="cell"):
     """A cell of a run with these rows and one timing; returns its specification."""
     spec = SPEC | {"columns": {"row": "whole number", "column": "whole number"}, "stem": stem}
     timed = row(metric="calibrate_seconds", value=0.1) | {"timing": True}
-    write_cell(cell := CellSpec(**spec), [{"timing": False} | each for each in rows] + [timed], run)
+    cell = CellSpec(**spec)
+    written = [{"timing": False} | each for each in rows] + [timed]
+    write_cell(cell, written, run, provenance_now(cell, "commit"))
     return cell
 
 
@@ -174,13 +177,15 @@ def test_a_study_joined_in_parts_has_the_bytes_of_one_table(tmp_path, monkeypatc
 
 
 def test_the_memory_of_a_join_does_not_grow_with_its_cells(tmp_path, monkeypatch):
+    measured = Provenance(code="", asked="", data="", commit="", packages="", machine="CPU")
+
     def peak(cells):
         held, before = [], pa.total_allocated_bytes()
 
         def scanned(stamps, run):
             for i in range(cells):
                 table = to_table([row(mechanism=f"m{i}")])
-                yield table.append_column("timing", pa.array([False]))
+                yield f"m{i}", measured, table.append_column("timing", pa.array([False]))
                 held.append(pa.total_allocated_bytes() - before)
 
         monkeypatch.setattr(aggregation, "scan", scanned)
@@ -251,11 +256,11 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
     cells = [stored(complete(), tmp_path, stem) for stem in ("one", "two")]
     stamp, file = tmp_path / "0.json", cell_file(tmp_path, "two")
     write_stamp(stamp, cells)
-    assert read_stamp(stamp) == {"one": "digest", "two": "digest"}
-    assert [len(each) for each in scan([stamp], tmp_path)] == 2 * [len(complete()) + 1]
+    assert read_stamp(stamp) == {"one": "code-asked", "two": "code-asked"}
+    assert [len(rows) for *_, rows in scan([stamp], tmp_path)] == 2 * [len(complete()) + 1]
     whole = file.read_bytes()
     changed = bytearray(whole)
-    # Of a page: the footer with the digest is intact.
+    # Of a page: the footer with the note is intact.
     changed[200] ^= 0x55
 
     def measured_again():
@@ -302,7 +307,7 @@ def test_a_renamed_table_is_found(tmp_path):
     renamed = path.rename(tmp_path / "b.parquet")
     with pytest.raises(DamagedTable, match=r"b\.parquet is damaged: it was written as a\.parquet"):
         read_table(renamed)
-    assert digest_in(renamed) is None
+    assert note_in(renamed) is None
 
 
 def test_a_changed_bit_in_the_schema_is_found(tmp_path):
@@ -320,7 +325,7 @@ def test_a_changed_bit_in_the_schema_is_found(tmp_path):
     named = whole.replace(b"epoch", b"Epoch")
     assert named != whole
     path.write_bytes(named)
-    assert digest_in(path) is None
+    assert note_in(path) is None
     with pytest.raises(DamagedTable, match="its columns are not those that were written"):
         read_table(path)
 

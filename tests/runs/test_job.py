@@ -14,7 +14,7 @@ from runs.job import PLANNER, job
 from runs.result_table import (
     DamagedTable,
     TableError,
-    digest_in,
+    note_in,
     read_table,
     to_table,
     write_table,
@@ -61,12 +61,12 @@ def test_a_changed_name_of_a_column_is_damage(tmp_path, changed, words):
         read_table(path)
 
 
-def test_a_changed_digest_is_another_one(tmp_path):
+def test_a_changed_note_is_another_one(tmp_path):
     path = tmp_path / "rows.parquet"
-    pq.write_table(to_table([]).replace_schema_metadata({b"digest": b"a\xff"}), path)
-    assert digest_in(path) == "a\N{REPLACEMENT CHARACTER}"
+    pq.write_table(to_table([]).replace_schema_metadata({b"note": b"a\xff"}), path)
+    assert note_in(path) == "a\N{REPLACEMENT CHARACTER}"
     path.write_bytes(path.read_bytes().replace(b"metric", b"metri\xff"))
-    assert digest_in(path) is None
+    assert note_in(path) is None
 
 
 @pytest.mark.parametrize(

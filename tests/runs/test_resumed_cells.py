@@ -80,7 +80,7 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
 
     # The same leftovers are worth nothing once the code is another.
     shutil.copytree(kept, partial)
-    run(cell, config, digest="of other code")
+    run(cell, config, code="other code")
     assert measured(folder)[9:] == [1, 2, 3, 4]
     assert read_cell(written)[0].equals(resumed)
 
@@ -143,7 +143,7 @@ def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
     run(cell, config)
     run(cell, config)
     assert measured(folder) == [1, 2]
-    run(cell, config, digest="of other code")
+    run(cell, config, code="other code")
     assert measured(folder) == [1, 2, 1, 2]
 
 

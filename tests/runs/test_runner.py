@@ -14,8 +14,7 @@ from one_cell import ended, measured, spec_as, wait_for
 from runs import warm_process, worker
 from runs.cells import Cell
 from runs.machine import fault_of_machine
-from runs.runner import CellError, require_sources, run_batch
-from runs.sources import current_digest_of
+from runs.runner import CellError, run_batch
 from runs.store import is_current, read_cell, read_stamp
 from studies.base.study import Value
 
@@ -253,19 +252,6 @@ def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
     run_batch(cells, tmp_path, stamp, limits=config["limits"])
     assert measured(folder) == [1, 2, 1, 2, 2]
     assert list(read_stamp(stamp)) == ["first", "second"]
-
-
-def test_code_that_changes_while_a_run_waits_ends_it(tmp_path):
-    source = tmp_path / "source.py"
-    source.write_text("x = 1\n")
-    digest = current_digest_of([str(source)])
-    require_sources([str(source)], digest)
-    source.write_text("x = 2\n")
-    with pytest.raises(CellError, match="the code has changed since this run began"):
-        require_sources([str(source)], digest)
-    source.unlink()
-    with pytest.raises(CellError, match="the code has changed"):
-        require_sources([str(source)], digest)
 
 
 @pytest.fixture

@@ -1,12 +1,7 @@
 """What a finished run does again: cells that are asked for, and files that were damaged."""
 
-import importlib.metadata
-import platform
-
 import pytest
 import yaml
-
-from runs.started import read_starts
 
 pytestmark = pytest.mark.slow
 STUDY = {
@@ -57,13 +52,6 @@ def test_cells_to_redo_run_again_for_every_target(finished):
     assert not finished.cells_to_run("small.yaml")
     assert bytes_of(finished) == before
     assert not finished.planned_batches(*TARGETS, config="small.yaml")
-
-
-def test_starts_with_the_same_code_are_one_record(finished):
-    finished.snakemake("--dry-run", "tables", config="small.yaml")
-    (start,) = read_starts(finished.folder / "results/small")
-    assert start["python"] == platform.python_version()
-    assert start["packages"]["snakemake"] == importlib.metadata.version("snakemake")
 
 
 @pytest.mark.parametrize(

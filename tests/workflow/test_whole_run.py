@@ -248,7 +248,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
     """Last of those that use `finished`, as it changes a file."""
     path = finished.folder / "mechanisms/catalogue/r1smg.py"
-    path.write_text(path.read_text() + "\n# a comment\n")
+    path.write_text(path.read_text() + "\nUNUSED = 1\n")
     plan = finished.plan()
     expected = {stem for stems in plan.values() for stem in stems if "/r1smg--" in stem}
     edited = {batch for batch, stems in plan.items() if expected & set(stems)}

@@ -32,17 +32,6 @@ for study in CONFIG["studies"]:
             ENVIRONMENT
         threads: 1
         params:
-            points=[
-                [
-                    cell.study,
-                    cell.dataset,
-                    cell.mechanism,
-                    cell.calibration,
-                    len(cell.points(CONFIG)),
-                ]
-                for cell in CELLS
-                if cell.study == study
-            ],
             maps=list(STUDIES[study].maps),
         script:
             "../scripts/join_study.py"

@@ -4,9 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-from runs.batches import batches_of
+from snakemake.settings.enums import Quietness
+
+from runs.batches import batches_of, cells_in_words
 from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
+from runs.manifest import ENDING, JOINED
+from runs.plan import write_plan
 from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of
@@ -14,7 +18,7 @@ from studies.base.yaml_file import ConfigError, located, read_yaml
 from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
-from paper_figures.drawings import by_studies, drawings_for
+from paper_figures.drawings import by_studies, drawings_for, words_of
 
 try:
     # Snakemake has read them already, but keeps the last of two equal keys without a word.
@@ -41,6 +45,15 @@ RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
 CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
+# The jobs of a cluster have Snakemakes of their own, which read the plan.
+if workflow.is_main_process:
+    write_plan(RUN, CONFIG, BATCHES.values())
+if workflow.output_settings.dryrun:
+    print(cells_in_words(CONFIG, RUN), file=sys.stderr)
+    # One table, in place of every job twice and of all their names in one line. `--quiet host` has
+    # the jobs with their reasons.
+    if not {"-q", "--quiet"} & set(sys.argv):
+        workflow.output_settings.quiet = {Quietness.RULES, Quietness.PROGRESS}
 DRAWINGS = drawings_for(set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS})
 DRAWING_JOBS = by_studies(DRAWINGS.values())
 STUDIES = all_studies()
@@ -60,8 +73,8 @@ wildcard_constraints:
 
 
 def tables_of(study):
-    """The tables of a study: its rows, its seconds and, where it has any, its maps."""
-    endings = [".parquet", ".timings.parquet"]
+    """What a study is joined to: rows, seconds, cells, a mark that it is, and maps if it has any."""
+    endings = [".parquet", ".timings.parquet", ENDING, JOINED]
     endings += [".maps.parquet"] if STUDIES[study].maps else []
     return [RUN / "studies" / f"{study}{ending}" for ending in endings]
 
@@ -77,14 +90,25 @@ def no_target(name):
 
 
 def drawn(drawing):
-    """Files of one figure or table."""
-    endings = {"figures": ("pdf", "png", "csv", "md"), "tables": ("csv", "md", "tex")}
+    """Files of one figure or table that are committed; a PDF or a TeX file is drawn beside them."""
+    endings = {"figures": ("png", "csv", "md"), "tables": ("csv", "md")}
     return [RUN / drawing.kind / f"{drawing.name}.{each}" for each in endings[drawing.kind]]
 
 
 def caption_of(drawing):
-    """The file with the words below a drawing in the report."""
-    return RUN / "captions" / f"{drawing.name}.rst"
+    """The file with the words below a drawing in the report, which is made as the report is."""
+    caption = RUN / "captions" / f"{drawing.name}.rst"
+    words = RUN / drawing.kind / f"{drawing.name}.md"
+    if "--report" in sys.argv and words.exists():
+        caption.parent.mkdir(exist_ok=True)
+        caption.write_text(in_restructured_text(words_of(words)), encoding="utf-8")
+    return caption
+
+
+def in_restructured_text(words):
+    """Paragraphs of text for the report, its marks escaped."""
+    marks = str.maketrans({mark: f"\\{mark}" for mark in "\\|*`_"})
+    return "\n\n".join(words).translate(marks) + "\n"
 
 
 def in_report(drawing):
@@ -100,7 +124,7 @@ def in_report(drawing):
         },
     )
     others = [path for path in drawn(drawing) if path != Path(shown)]
-    return [shown, *others, caption_of(drawing)]
+    return [shown, *others]
 
 
 def all_drawn(kind):
@@ -115,7 +139,8 @@ def with_tables(drawings):
     was made of it is there.
     """
     drawings = list(drawings)
-    needed = {RUN / "studies" / file for each in drawings for file in each.files}
+    files = {file for each in drawings for file in each.files}
+    needed = {path for file in files for path in tables_of(file.partition(".")[0])}
     return [path for each in drawings for path in drawn(each)] + sorted(needed)
 
 

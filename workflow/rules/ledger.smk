@@ -4,7 +4,7 @@
 rule claims:
     input:
         # Listed for the reason that `with_tables` gives.
-        expand(RUN / "studies" / "{name}.parquet", name=CONFIG["studies"]),
+        [path for study in CONFIG["studies"] for path in tables_of(study)],
         RUN / "claims.csv",
         RUN / "claims.md",
         RUN / "summary.txt",

@@ -6,6 +6,7 @@ rule run_batch:
         lambda wildcards: [
             DATA / name / "fetched.json" for name in BATCHES[wildcards.batch].downloads(CONFIG)
         ],
+        plan=RUN / "plan" / "{batch}.json",
     output:
         # Its cells are in the store, and each knows whether it is current; see runs/store.py.
         RUN / "batches" / "{batch}.json",
@@ -25,9 +26,7 @@ rule run_batch:
         + 5,
         gpu=lambda wildcards: int(BATCHES[wildcards.batch].cells[0].takes_gpu(CONFIG)),
     params:
-        # Digests stand for the source files: as inputs they would be looked at before every job.
-        cells=lambda wildcards: [cell.to_json() for cell in BATCHES[wildcards.batch].specs(CONFIG)],
-        sources=lambda wildcards: sorted(BATCHES[wildcards.batch].sources(CONFIG)),
-        digest=lambda wildcards: digest_of(BATCHES[wildcards.batch].sources(CONFIG)),
+        # What it stands for is in the plan, which must be that of this run.
+        digest=lambda wildcards: BATCHES[wildcards.batch].digest(CONFIG),
     script:
         "../scripts/run_batch.py"

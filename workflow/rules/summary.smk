@@ -1,7 +1,5 @@
 """The start and the end of a run: what computes it, and what became of its cells."""
 
-from runs.started import record_start
-
 
 rule summary:
     input:
@@ -17,13 +15,6 @@ rule summary:
         strict=CONFIG["strict"],
     script:
         "../scripts/summarise.py"
-
-
-onstart:
-    try:
-        record_start(RUN)
-    except (ConfigError, OSError) as error:
-        sys.exit(f"error: {error}")
 
 
 # Targets that need all studies list the summary; this is for all others, such as one figure.

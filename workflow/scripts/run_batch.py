@@ -3,20 +3,17 @@
 from pathlib import Path
 
 from mechanisms.query.words import in_one_line
-from runs.cell_spec import CellSpec
 from runs.job import end_with, ending_with_planner
-from runs.runner import CellError, require_sources, run_batch
+from runs.plan import PlanError, read_plan
+from runs.runner import CellError, run_batch
 
 stamp = Path(snakemake.output[0])
+# results/<run>/batches/<study>/<batch>.json
+run = stamp.parents[2]
 try:
     with ending_with_planner():
-        require_sources(snakemake.params.sources, snakemake.params.digest)
-        run_batch(
-            [CellSpec.from_json(cell) for cell in snakemake.params.cells],
-            # results/<run>/batches/<study>/<batch>.json
-            stamp.parents[2],
-            stamp,
-            limits=snakemake.config["limits"],
-        )
-except (CellError, OSError) as error:
+        batch = read_plan(run, snakemake.wildcards.batch, snakemake.params.digest)
+        batch.require_code()
+        run_batch(batch.cells, run, stamp, limits=snakemake.config["limits"], commit=batch.commit)
+except (CellError, PlanError, OSError) as error:
     end_with(in_one_line(error), snakemake.log[0])

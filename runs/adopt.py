@@ -1,0 +1,74 @@
+"""Today's code takes over the rows of a run whose numbers a sample shows to be the same.
+
+A rename or a reshaping changes the code of cells and none of their numbers. A sample of them is
+measured again. Only if all of it agrees are the others said to be of today's code.
+"""
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runs.cells import Cell, cells_of
+from runs.manifest import manifest_of, read_manifest, write_manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adoption:
+    """What can be adopted in the table of one study.
+
+    Args:
+        manifest: The manifest of the table.
+        cells: The cells of which nothing but the code has changed.
+        sample: Those of them to measure again.
+    """
+
+    manifest: Path
+    cells: list[Cell]
+    sample: list[Cell]
+
+
+def adoptions(
+    config: dict, run: Path, count: int, seed: int, seconds: float | None = None
+) -> list[Adoption]:
+    """What can be adopted in every study of a run.
+
+    Args:
+        config: The checked config of the run.
+        run: Its folder.
+        count: Cells of each study to measure again.
+        seed: Of the choice of these.
+        seconds: Measure only cells that took at most so much processor time. The cells of a study
+            that has none of them are not adopted.
+
+    Raises:
+        DamagedTable: A manifest is damaged.
+    """
+    found = []
+    for study in config["studies"]:
+        manifest = manifest_of(run / "studies" / f"{study}.parquet")
+        entries = read_manifest(manifest)
+        cells = [cell for cell in cells_of(config) if cell.study == study]
+        stale = [
+            cell
+            for cell in cells
+            if cell.stem in entries
+            and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
+        ]
+        quick = [c for c in stale if seconds is None or entries[c.stem].seconds <= seconds]
+        sample = random.Random(f"{seed} {study}").sample(quick, min(count, len(quick)))
+        if sample:
+            found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
+    return found
+
+
+def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
+    """Write that the rows of the cells are those of the code of a commit, by an agreeing sample."""
+    entries = dict(read_manifest(adoption.manifest))
+    sampled = {cell.stem for cell in adoption.sample}
+    for cell in adoption.cells:
+        measured = "measured again; " * (cell.stem in sampled)
+        sample = f"{measured}{len(sampled)} of {len(adoption.cells)} agree, --seed {seed}"
+        entry = entries[cell.stem]
+        provenance = entry.provenance.adopted_by(cell.spec(config), commit, sample)
+        entries[cell.stem] = replace(entry, provenance=provenance)
+    write_manifest(adoption.manifest, entries)

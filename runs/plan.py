@@ -1,0 +1,109 @@
+"""The plan of a run: for each batch a file that says what it measures, as the run began.
+
+It is an input of the batch: newer than the batch's stamp if, and only if, a cell of the stamp was
+measured with other code or settings. So Snakemake finds what is stale by the times of files alone,
+also where it has no record of how a stamp was made, as in a clone.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from runs.batches import Batch
+from runs.cell_spec import CellSpec
+from runs.parts import write_at_once
+from runs.provenance import commit_of_tree
+from runs.result_table import DamagedTable, TableError
+from runs.sources import current_digest_of, digest_of
+from runs.store import read_stamp, stamp_file
+
+
+class PlanError(TableError):
+    """The plan of a batch is missing, or the code is no longer that of the plan."""
+
+
+@dataclass(frozen=True)
+class PlannedBatch:
+    """A batch of a plan.
+
+    Args:
+        digest: What its cells are measured with; see `Batch.digest`.
+        commit: That of the code as the run began.
+        sources: The files of code that its numbers depend on.
+        bytes: The hash of these files.
+        cells: What it measures.
+    """
+
+    digest: str
+    commit: str
+    sources: list[str]
+    bytes: str
+    cells: list[CellSpec]
+
+    def require_code(self) -> None:
+        """Raise PlanError where files of code are no longer those of the plan."""
+        try:
+            changed = current_digest_of(self.sources) != self.bytes
+        except FileNotFoundError:
+            changed = True
+        if changed:
+            raise PlanError("the code has changed since this run began; start it again")
+
+
+def plan_file(run: Path, stem: str) -> Path:
+    """The plan of a batch."""
+    return run / "plan" / f"{stem}.json"
+
+
+def write_plan(run: Path, config: dict, batches: Iterable[Batch]) -> None:
+    """Bring results/<run>/plan/ up to date with the batches of a checked config."""
+    commit = commit_of_tree()
+    for batch in batches:
+        sources = sorted(batch.sources(config))
+        planned = {
+            "digest": batch.digest(config),
+            "commit": commit,
+            "sources": sources,
+            "bytes": digest_of(sources),
+            "cells": [cell.to_json() for cell in batch.specs(config)],
+        }
+        path = plan_file(run, batch.stem)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_at_once(path, json.dumps(planned))
+        stamp = stamp_file(run, batch.stem)
+        if _is_done(stamp, batch.specs(config)):
+            then = stamp.stat().st_mtime
+            os.utime(path, (then, then))
+
+
+def _is_done(stamp: Path, cells: list[CellSpec]) -> bool:
+    """Whether a batch has left its stamp for these cells."""
+    try:
+        return read_stamp(stamp) == {cell.stem: cell.digest for cell in cells}
+    except (FileNotFoundError, DamagedTable):
+        return False
+
+
+def read_plan(run: Path, stem: str, digest: str | None = None) -> PlannedBatch:
+    """The plan of a batch.
+
+    Args:
+        run: Folder of the run.
+        stem: The batch.
+        digest: What the batch must have; any unless given.
+
+    Raises:
+        PlanError: It is missing, damaged, or of another digest.
+    """
+    path = plan_file(run, stem)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        cells = list(map(CellSpec.from_json, found.pop("cells")))
+        planned = PlannedBatch(**found, cells=cells)
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+        raise PlanError(f"{path} is missing or damaged: start the run again") from None
+    if digest not in (None, planned.digest):
+        raise PlanError(f"{path} is of another run: start the run again")
+    return planned

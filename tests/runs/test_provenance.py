@@ -1,0 +1,131 @@
+"""What keeps a cell current besides its code, and what is noted of it."""
+
+import importlib.metadata
+from dataclasses import replace
+
+import pytest
+
+from datasets.catalogue import loader
+from runs import provenance
+from runs.cells import cells_of
+from runs.manifest import Entry, origins_in, read_manifest, write_manifest
+from runs.provenance import UNKNOWN, Provenance, data_of, provenance_now
+from runs.result_table import DamagedTable
+from runs.sources import meaning_of
+
+
+@pytest.fixture
+def spec(make_config):
+    return cells_of(make_config(mechanisms=["gaussian"]))[0].spec(make_config())
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ("x = 1  # a comment", True),
+        ('"""Another module."""\nx = 1', True),
+        ("x = (\n    1\n)", True),
+        ("x = 1.0", False),
+        ("x = True", False),
+        ("x = None", False),
+        ("y = 1", False),
+        ("x = -1", False),
+        ("x = 1\nx", False),
+    ],
+)
+def test_the_meaning_of_code_is_its_syntax_tree(tmp_path, changed, same):
+    (tmp_path / "before.py").write_text('"""A module."""\n\nx = 1\n')
+    (tmp_path / "after.py").write_text(changed)
+    before, after = (meaning_of([str(tmp_path / name)]) for name in ("before.py", "after.py"))
+    assert (before == after) is same
+
+
+def test_what_names_or_draws_a_class_has_no_meaning_elsewhere_it_has(tmp_path):
+    shown = 'class A:\n    """{0}."""\n    title: str = "{0}"\n    look = ("{0}", "o", 1)\n'
+    texts = {
+        "one": shown.format("One") + '    key = "a"\n',
+        "renamed": shown.format("Two") + '    key = "a"\n',
+        "other key": shown.format("Two") + '    key = "b"\n',
+        "module": 'title = "One"\n',
+        "other module": 'title = "Two"\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    meaning = {name: meaning_of([str(tmp_path / f"{name}.py")]) for name in texts}
+    assert meaning["one"] == meaning["renamed"]
+    assert meaning["one"] != meaning["other key"]
+    assert meaning["module"] != meaning["other module"]
+
+
+def test_a_file_that_is_no_python_means_its_bytes(tmp_path):
+    (tmp_path / "law.so").write_bytes(b"\x7fELF 1")
+    before = meaning_of([str(tmp_path / "law.so")])
+    (tmp_path / "other.so").write_bytes(b"\x7fELF 2")
+    assert meaning_of([str(tmp_path / "other.so")]) != before
+
+
+def test_data_without_a_published_checksum_are_those_that_were_recorded(spec, tmp_path):
+    reading = replace(spec, reads=("movement_aal",), data_folder=str(tmp_path))
+    assert data_of(spec) == ""
+    assert data_of(reading) == UNKNOWN
+    folder = tmp_path / "movement_aal"
+    folder.mkdir()
+    names = [file.name for file in loader("movement_aal").ENTRY.files]
+    digests = []
+    for digit in "ab":
+        lines = [f"{digit * 64}  {name}\n" for name in names]
+        (folder / "SHA256SUMS").write_text("".join(lines))
+        digests.append(data_of(reading))
+    assert len({*digests, UNKNOWN, ""}) == 4
+    measured = replace(provenance_now(reading, "here"), data=digests[0])
+    assert measured.differs(reading) == ["data"]
+    (folder / "SHA256SUMS").unlink()
+    assert measured.differs(reading) == [], "what is not at hand is compared by what reads it"
+
+
+def test_each_change_has_a_name(spec):
+    measured = provenance_now(spec, "here")
+    assert measured.differs(spec) == []
+    assert measured.differs(replace(spec, code="other")) == ["code"]
+    assert measured.differs(replace(spec, asked="other")) == ["settings"]
+    assert measured.differs(replace(spec, code="other", asked="other")) == ["code", "settings"]
+    adopted = measured.adopted_by(replace(spec, code="other"), "there", "1 of 2 agree")
+    assert adopted.differs(replace(spec, code="other")) == []
+    assert (adopted.commit, adopted.adopted) == ("here", "there")
+
+
+def test_other_versions_are_named_and_make_nothing_stale(spec, monkeypatch):
+    measured = provenance_now(spec, "")
+    assert "numpy" in dict(each.split(" ") for each in measured.packages.split(", "))
+    assert measured.other_packages() == []
+    right = importlib.metadata.version
+    monkeypatch.setattr(
+        provenance.importlib.metadata,
+        "version",
+        lambda name: "99" if name == "numpy" else right(name),
+    )
+    assert measured.other_packages() == [f"numpy {right('numpy')} -> 99"]
+    assert measured.differs(spec) == []
+
+
+def test_a_manifest_is_a_line_for_each_cell(spec, tmp_path):
+    path = tmp_path / "study.manifest.csv"
+    first = Provenance(
+        code="c", asked="a", data="", commit="f" * 40, packages="numpy 2, scipy 1", machine="CPU"
+    )
+    entries = {
+        "study/d/one--exact": Entry(first, 12.5),
+        "study/d/two--exact": Entry(replace(first, adopted="e" * 40, sample="1 of 2 agree"), 0.0),
+        "study/d/three--exact": Entry(first, 1.0),
+    }
+    write_manifest(path, entries)
+    assert len(path.read_text().splitlines()) == 1 + len(entries)
+    assert read_manifest(path) == entries
+    assert origins_in(path) == [
+        "2 cells by commit ffffffffffff on a CPU",
+        "1 cell by commit ffffffffffff on a CPU, adopted by eeeeeeeeeeee",
+    ]
+    assert read_manifest(tmp_path / "none") == {}
+    path.write_text(path.read_text().replace("12.5", "twelve"))
+    with pytest.raises(DamagedTable, match=r"study\.manifest\.csv is damaged"):
+        read_manifest(path)

@@ -1,0 +1,217 @@
+"""Cells that come from the tables of a run, or from another machine; code that takes over rows."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from runs import cells as cells_module
+from runs import rerun
+from runs.adopt import adopt, adoptions
+from runs.aggregation import join_study, points_of
+from runs.batches import batches_of, cells_to_run
+from runs.cells import cells_of
+from runs.frames import frame_of, read_frame
+from runs.manifest import manifest_of, read_manifest
+from runs.result_table import DamagedTable
+from runs.runner import run_batch
+from runs.store import cell_file, read_cell
+from runs.travel import merge, restore
+
+SPLITS = [{}, {"split_epsilons": True}]
+
+
+def finish(config, run):
+    """Run a config of one study: cells, stamps and tables."""
+    batches = batches_of(config)
+    stamps = [run / "batches" / f"{batch.stem}.json" for batch in batches]
+    for batch, stamp in zip(batches, stamps, strict=True):
+        run_batch(batch.specs(config), run, stamp, limits=config["limits"], commit="first")
+    join(config, run, stamps)
+    return run
+
+
+def join(config, run, stamps=None):
+    (study,) = config["studies"]
+    stamps = stamps or [run / "batches" / f"{batch.stem}.json" for batch in batches_of(config)]
+    cells = [cell.spec(config) for cell in cells_of(config)]
+    tables = run / "studies"
+    rows = tables / f"{study}.parquet"
+    join_study(
+        stamps, run, points_of(cells), rows=rows, timings=tables / f"{study}.timings.parquet"
+    )
+    return rows.read_bytes()
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The committed part of a finished run in a folder of its own: tables and manifests."""
+
+    def copied(run):
+        shutil.copytree(run / "studies", tmp_path / "clone" / "studies")
+        return tmp_path / "clone"
+
+    return copied
+
+
+@pytest.fixture
+def config(make_config):
+    return make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2])
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_clone_has_every_cell_of_its_tables(make_config, tmp_path, clone, split):
+    config = make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2], **split)
+    before = finish(config, tmp_path / "run")
+    run = clone(before)
+    assert len(cells_to_run(config, run)) == len(cells_of(config))
+    assert restore(config, run) == (len(cells_of(config)),) * 2
+    assert cells_to_run(config, run) == []
+    for cell in cells_of(config):
+        for old, new in zip(
+            *(read_cell(cell_file(f, cell.stem)) for f in (before, run)), strict=True
+        ):
+            assert new.equals(old)
+    table = before / "studies" / "noise_only.parquet"
+    manifest = manifest_of(table).read_text()
+    assert join(config, run) == table.read_bytes()
+    assert manifest_of(run / "studies" / "noise_only.parquet").read_text() == manifest
+    # Nothing that is made of the tables is older than they are.
+    assert len({path.stat().st_mtime for path in run.glob("studies/*.timings.parquet")}) == 1
+
+
+def test_a_clone_measures_what_is_new_and_nothing_else(make_config, tmp_path, clone):
+    settings = {"epsilons": [1], "split_epsilons": True}
+    small = make_config(mechanisms=["mvg", "udn"], **settings)
+    run = clone(finish(small, tmp_path / "run"))
+    large = make_config(mechanisms=["mvg", "udn", "idn"], **settings | {"epsilons": [1, 2]})
+    restore(large, run)
+    assert not (run / "studies" / "noise_only.joined").exists()
+    new = {cell.stem for cell in cells_to_run(large, run)}
+    assert new == {
+        cell.stem for cell in cells_of(large) if cell.mechanism == "idn" or cell.epsilon == 2
+    }
+
+
+def test_a_further_trial_is_only_that_trial(make_config, tmp_path, clone):
+    settings = {"mechanisms": ["gaussian"], "calibrations": ["published"], "split_trials": True}
+    run = clone(finish(make_config("private_data", trials=1, **settings), tmp_path / "run"))
+    more = make_config("private_data", trials=2, **settings)
+    restore(more, run)
+    (cell,) = cells_to_run(more, run)
+    assert cell.trial == 1
+
+
+def test_what_is_not_in_the_table_of_its_batch_is_joined_again(config, tmp_path, clone):
+    run = clone(finish(config, tmp_path / "run"))
+    restore(config, run)
+    mark = run / "studies" / "noise_only.joined"
+    assert mark.exists()
+    (stamp,) = (run / "batches").rglob("*.json")
+    cell_file(run, cells_of(config)[0].stem).unlink()
+    stamp.unlink()
+    run_batch(
+        [cell.spec(config) for cell in cells_of(config)], run, stamp, limits=config["limits"],
+        commit="second",
+    )  # fmt: skip
+    stamp.unlink()
+    mark.unlink()
+    restore(config, run)
+    assert not stamp.exists(), "a cell is newer than the table, so the table has to be made again"
+    assert not mark.exists()
+
+
+def test_a_damaged_table_or_manifest_restores_nothing(config, tmp_path, clone):
+    run = clone(finish(config, tmp_path / "run"))
+    table = run / "studies" / "noise_only.parquet"
+    table.write_bytes(table.read_bytes()[:-40])
+    with pytest.raises(DamagedTable, match=r"noise_only\.parquet"):
+        restore(config, run)
+    manifest_of(table).write_text("cell,code\n")
+    with pytest.raises(DamagedTable, match=r"noise_only\.manifest\.csv is damaged: its columns"):
+        restore(config, run)
+
+
+def test_machines_share_out_a_cell_by_budget(make_config, tmp_path):
+    whole = make_config(mechanisms=["mvg"], epsilons=[1, 2])
+    parts = make_config(mechanisms=["mvg"], epsilons=[1, 2], split_epsilons=True)
+    finish(whole, tmp_path / "whole")
+    here, there = (tmp_path / name for name in ("here", "there"))
+    for folder, epsilon in ((here, 1), (there, 2)):
+        specs = [cell.spec(parts) for cell in cells_of(parts) if cell.epsilon == epsilon]
+        run_batch(specs, folder, folder / "0.json", limits=parts["limits"], commit="")
+    assert merge(parts, here, there) == (2, 0)
+    assert cells_to_run(parts, here) == []
+    assert merge(parts, here, there) == (0, 0)
+    finish(parts, here)
+    one, other = (
+        read_frame(folder / "studies/noise_only.parquet").sort_values(
+            ["calibration", "epsilon", "metric", "trial"]
+        )
+        for folder in (tmp_path / "whole", here)
+    )
+    assert one.reset_index(drop=True).equals(other.reset_index(drop=True))
+
+
+def test_cells_of_other_code_or_settings_are_not_taken(config, make_config, tmp_path):
+    other = finish(make_config(mechanisms=["mvg"], epsilons=[1, 2], trials=3), tmp_path / "other")
+    assert merge(config, tmp_path / "run", other) == (0, 2)
+    damaged = cell_file(other, "noise_only/fixed-sensitivity/mvg--published")
+    damaged.write_bytes(damaged.read_bytes()[:-50])
+    with pytest.raises(DamagedTable):
+        merge(config, tmp_path / "run", other)
+
+
+@pytest.fixture
+def other_code(monkeypatch):
+    """Digests as after a change of the code of every module."""
+
+    def change(only=""):
+        right = cells_module.Cell.spec
+
+        def spec(cell, config):
+            found = right(cell, config)
+            return replace(found, code="new code") if only in cell.mechanism else found
+
+        monkeypatch.setattr(cells_module.Cell, "spec", spec)
+
+    return change
+
+
+def test_a_sample_that_agrees_makes_rows_those_of_todays_code(config, tmp_path, clone, other_code):
+    run = clone(finish(config, tmp_path / "run"))
+    other_code("mvg")
+    assert restore(config, run) == (2, 4)
+    (found,) = adoptions(config, run, count=1, seed=3)
+    assert [cell.mechanism for cell in found.cells] == ["mvg", "mvg"]
+    assert len(found.sample) == 1
+    adopt(found, config, "second", seed=3)
+    entries = read_manifest(found.manifest)
+    for stem, entry in entries.items():
+        assert entry.provenance.commit == "first"
+        assert entry.provenance.adopted == ("second" if "/mvg--" in stem else "")
+    words = [entry.provenance.sample for entry in entries.values()]
+    assert sorted(words)[2:] == ["1 of 2 agree, --seed 3", "measured again; 1 of 2 agree, --seed 3"]
+    assert restore(config, run) == (4, 4)
+    assert adoptions(config, run, count=1, seed=3) == []
+
+
+def test_only_a_change_of_code_can_be_adopted(config, make_config, tmp_path, clone, other_code):
+    run = clone(finish(config, tmp_path / "run"))
+    longer = make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2], trials=3)
+    other_code()
+    assert adoptions(longer, run, count=1, seed=3) == []
+    assert adoptions(config, run, count=1, seed=3, seconds=1e-9) == []
+    (found,) = adoptions(config, run, count=10, seed=3, seconds=1e9)
+    assert len(found.sample) == len(found.cells) == 4
+
+
+def test_a_changed_number_is_found_by_the_comparison_of_adopt(config, tmp_path, monkeypatch):
+    """`adopt` uses the comparison of `check`, which names the cell; see runs/__main__.py."""
+    run = finish(config, tmp_path / "results" / "mine")
+    monkeypatch.chdir(tmp_path)
+    cell = cells_of(config)[0]
+    rows = frame_of(read_cell(cell_file(run, cell.stem))[0])
+    again = rows.assign(value=rows["value"] * 1.001)
+    assert rerun.compare(rerun.stored_rows("mine", cell), rows, cell).problems == []
+    assert rerun.compare(rerun.stored_rows("mine", cell), again, cell).problems
