@@ -53,7 +53,10 @@ def recorded(folder: Path, name: str) -> str | None:
 
 
 def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
-    """The sha256 of every file of a data set, published or else recorded; None if one has neither.
+    """The sha256 of every file of a data set, by name; None where one is not known.
+
+    Those that are published, whatever packaging is in the folder; else those of the files that are
+    there, published or recorded.
 
     Args:
         dataset: the loader's `ENTRY`.
@@ -62,7 +65,11 @@ def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
     Raises:
         DataError: a line of the record is no checksum.
     """
-    known = {file.name: file.sha256 or recorded(folder, file.name) for file in dataset.files}
+    published = {file.name: file.sha256 for file in dataset.files}
+    if None not in published.values():
+        return published
+    files = present_form(dataset, folder) or dataset.files
+    known = {file.name: file.sha256 or recorded(folder, file.name) for file in files}
     return None if None in known.values() else known
 
 
