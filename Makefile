@@ -28,7 +28,8 @@ $(READY): envs/requirements.txt
 	touch $@
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "make %-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r name words; do \
+		printf 'make %-14s %s\n' "$$name" "$$words"; done
 
 run: $(READY) ## every study of config/quick.yaml: two to five minutes
 	$(BIN)/python -m runs start --cores $(CORES)

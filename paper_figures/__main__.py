@@ -1,8 +1,8 @@
 """Redraw the figures and tables of a run, or judge the papers' claims again.
 
-python -m paper_figures draw RUN
-    Draw every figure and table from the stored results of the run. A drawing for which the run
-    lacks data says so in its files and on stderr.
+python -m paper_figures draw RUN [NAME...]
+    Draw figures and tables from the stored results of the run, all unless some are named. A drawing
+    for which the run lacks data says so in its files and on stderr.
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
 python -m paper_figures show RUN CLAIM [--all]
@@ -52,35 +52,37 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("command", choices=("draw", "judge", "show", "where"))
     parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument("claim", nargs="?", help="id of a claim, for show")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
+    )
     parser.add_argument("--all", action="store_true", help="every number, and what was computed")
     options = parser.parse_args(arguments)
     folder = RESULTS / options.run
-    if options.command == "show" and options.claim is None:
+    if options.command == "show" and len(options.names) != 1:
         parser.error(
-            f"show takes a run and the id of a claim, got the run {options.run!r} alone; "
+            f"show takes a run and the id of one claim, got {len(options.names)}; "
             f"{folder / PLACES['ledger']} lists the claims"
         )
-    if options.command != "show" and options.claim is not None:
+    if options.command in ("judge", "where") and options.names:
         parser.error(
-            f"{options.command} takes a run alone, got the claim {options.claim!r} too: leave it "
-            "out, or use show"
+            f"{options.command} takes a run alone, got {options.names[0]!r} too: leave it out, or "
+            "use show or draw"
         )
     try:
         stored = tables_of(options.run)
         if options.command == "show":
-            return _show(folder, options.claim, whole=options.all)
+            return _show(folder, options.names[0], whole=options.all)
         if options.command == "judge":
             with writing(folder):
                 write_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
+        if options.command == "draw":
+            with writing(folder):
+                _draw(folder, stored, options.names)
     except ConfigError as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
-    if options.command == "draw":
-        with writing(folder):
-            _draw(folder, stored)
-    elif options.command == "where":
+    if options.command == "where":
         for name, path in PLACES.items():
             if (folder / path).exists():
                 print(f"{name:<8} {folder / path}")
@@ -107,8 +109,11 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         indent = " " * (len(start) + 2 if depth else 11)
         print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
     for study in _studies_of(name):
-        for words in origins_in(folder / "studies" / f"{study}{ENDING}"):
-            print(f"rows of {study}: {words}")
+        origins = origins_in(folder / "studies" / f"{study}{ENDING}")
+        shown = origins if whole else origins[:1]
+        more = [f"{len(origins) - 1} more commits"] * (len(origins) > len(shown))
+        if origins:
+            print(textwrap.fill(f"Rows of {study}: {'; '.join([*shown, *more])}.", 99))
     return 0
 
 
@@ -119,12 +124,18 @@ def _studies_of(name: str) -> list[str]:
     return sorted({table.partition(".")[0] for table in tables})
 
 
-def _draw(folder: Path, stored: list[Path]) -> None:
-    """Draw what the run has the studies for: all its rows, and their maps and timings."""
+def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
+    """Draw what the run has the studies for: the figures and tables of these names, or all."""
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["study"]) | set(rows["study"] + "/" + rows["dataset"])
-    for name, drawing in drawings_for(available).items():
-        reason = draw_or_explain(drawing, folder / "studies", folder / drawing.kind)
+    drawings = drawings_for(available)
+    for name in names:
+        if name not in drawings:
+            near = nearest(name, drawings, "; did you mean {!r}?")
+            has = ", ".join(sorted(drawings))
+            raise ConfigError(f"{folder} has no figure or table {name!r}{near} It has {has}")
+    for name in names or drawings:
+        reason = draw_or_explain(drawings[name], folder / "studies", folder / drawings[name].kind)
         if reason is None:
             print(f"{name}: drawn")
         else:

@@ -1,5 +1,6 @@
 """The command line of the figures: a run that is not there, a command that is none."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def test_show_prints_the_numbers_of_a_claim(claim, number, capsys):
 )
 def test_a_long_claim_is_shown_by_its_verdicts(claim, part, capsys):
     assert main(["show", "reference", claim]) == 0
-    short = capsys.readouterr().out
+    short, _, origin = capsys.readouterr().out.partition("Rows of ")
+    assert re.search(r": \d+ cells by commit [0-9a-f]{12} on a [CG]PU", " ".join(origin.split()))
     assert len(short.replace("- ", "").split()) <= 200 and max(map(len, short.splitlines())) < 100
     assert part in short
     assert short.endswith("All parts with their numbers: the same command with --all.\n")
@@ -95,9 +97,14 @@ def test_an_unknown_claim_is_told_in_one_line(capsys):
         )
     with pytest.raises(SystemExit):
         main(["show", "reference"])
-    assert "show takes a run and the id of a claim, got the run 'reference' alone; " in (
-        capsys.readouterr().err
-    )
+    assert "show takes a run and the id of one claim, got 0; " in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["where", "reference", "r1-thm5"])
-    assert "where takes a run alone, got the claim 'r1-thm5' too" in capsys.readouterr().err
+    assert "where takes a run alone, got 'r1-thm5' too" in capsys.readouterr().err
+
+
+def test_a_drawing_that_a_run_does_not_have_is_told_in_one_line(capsys):
+    assert main(["draw", "reference", "suite_headlin"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: results/reference has no figure or table 'suite_headlin'; did")
+    assert "you mean 'suite_headline'? It has imgm2022_fig1, " in told and told.count("\n") == 1

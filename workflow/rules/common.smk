@@ -11,6 +11,8 @@ from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
 from runs.manifest import ENDING, JOINED
 from runs.plan import write_plan
+from runs.start import written_end
+from runs.summary import summary_of
 from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of
@@ -149,9 +151,6 @@ def print_summary():
 
     What the rows say is left out while nothing has judged them.
     """
-    from runs.start import written_end
-    from runs.summary import summary_of
-
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text, failed = summary_of(RUN, there) if there else ("", 0)
     if (RUN / "claims.csv").exists():
@@ -160,6 +159,14 @@ def print_summary():
         text = written_end(RUN, text, insight(RUN))
     print(text, end="", file=sys.stderr)
     return failed
+
+
+def print_stop():
+    """Show what became of the cells that this run has, and what a run that stopped leaves to do."""
+    there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
+    text = summary_of(RUN, there)[0] if there else ""
+    text += f"stopped before the end; the same command goes on. {cells_in_words(CONFIG, RUN)}\n"
+    print(written_end(RUN, text, []), end="", file=sys.stderr)
 
 
 def print_what_is_missing():

@@ -24,5 +24,5 @@ onsuccess:
 
 
 onerror:
-    print_summary()
+    print_stop()
     print_what_is_missing()
