@@ -72,10 +72,10 @@ def test_every_data_set_needs_its_settings(key):
 
 def test_a_step_s_budget_composes_to_the_total():
     step = SCHEDULE.step_budget(TOTAL)
-    each = Budget(epsilon=step.epsilon * 0.2, delta=step.delta * 0.2)
-    total = kairouz.composed(each, 10, TOTAL.delta / 2)
-    assert total.epsilon == pytest.approx(1.0, rel=1e-9)
-    assert total.delta == pytest.approx(1e-5, rel=1e-9)
+    # Ten of these shares compose to the total: tests/mechanisms/privacy/sampling/test_kairouz.py.
+    share = kairouz.share(TOTAL, 10)
+    assert step.epsilon * 0.2 == pytest.approx(share.epsilon, rel=1e-12)
+    assert step.delta * 0.2 == pytest.approx(share.delta, rel=1e-12)
 
 
 def test_amplification_stops_where_delta_reaches_one():
