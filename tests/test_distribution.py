@@ -183,7 +183,7 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
     lines = isolated(installed, code).splitlines()
     told = [line for line in lines if line != "2"]
     assert told == [
-        f"error: {command} needs the package {package}: pip install 'matrix-noise-bench[{extra}]'"
+        f"error: {command} needs the package {package}: in a clone, pip install '.[{extra}]'"
         for command, package, extra in (
             ("compare", "pandas", "compare"),
             ("audit", "sklearn", "audit"),

@@ -21,6 +21,8 @@ _LARGEST_DELTA = 0.999
 LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
+# Up to so many elements the search for one element fewer is looked at too.
+_FEW = 8
 
 # Of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
@@ -142,10 +144,12 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
-    # Projections to fewer dimensions have a share of the error: V_M / M increases in M.
-    factor = inner**2 * query.size / dimension
-    test = refined_test(dimension, epsilon, given)
-    yield factor * test.lower(given), "the l2 ball of changes", test
+    # Projections to fewer dimensions have a share of the error: V_M / M increases in M. The search
+    # may find less for few elements than for one element fewer.
+    for searched in {dimension, dimension - (2 < dimension <= _FEW)}:
+        test = refined_test(searched, epsilon, given)
+        factor = inner**2 * query.size / searched
+        yield factor * test.lower(given), "the l2 ball of changes", test
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:

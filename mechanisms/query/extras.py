@@ -11,8 +11,8 @@ EXTRAS = {
 
 
 def needed(error: ImportError) -> str:
-    """What to install after an import that failed: "needs the package pandas: pip install ..."."""
+    """What to install after an import that failed: "needs the package pandas: in a clone, pip install ..."."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return f"cannot import what it needs: {error}"
-    return f"needs the package {package}: pip install 'matrix-noise-bench[{EXTRAS[package]}]'"
+    return f"needs the package {package}: in a clone, pip install '.[{EXTRAS[package]}]'"

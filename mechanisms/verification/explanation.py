@@ -17,8 +17,8 @@ _BEYOND = [
     "  randomness   the verdict takes the noise to be random. Numpy's generators are not",
     "               cryptographic: from the state of one its noise can be computed, so release",
     "               real data with a library of secure noise",
-    "  precision    the verdict is about real numbers. Unless the noise is whole, the last bits",
-    "               of a float64 can reveal more; audit --score bits looks at them",
+    "  precision    the verdict is about real numbers. The last bits of a float64 can reveal",
+    "               more; audit --score bits looks at them",
 ]
 
 

@@ -41,7 +41,7 @@ def panels(results: Results) -> Drawn:
         "not run."
     )
     note = (
-        "Of records that are released as features or images, those that are released. The "
+        "For released features and images, the table counts the released records. The "
         "networks are named below each figure. SVHN, Purchase-100 and Texas-100 have to be "
         "downloaded, and DarkNet requested from its owner; `python -m datasets fetch` says how."
     )

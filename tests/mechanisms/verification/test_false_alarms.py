@@ -81,7 +81,7 @@ def served(key, query, budget):
             continue
 
 
-EPSILONS = (0.01, 0.1, 1.0, 0.5, 1.0, 3.0, 8.0, 1.0)
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0, 8.0, 1.0)
 # DAWA states nothing that could be checked, and the other two take long.
 SLOW = {"dawa", "dawa-published", "matrix-mechanism-cvxpy"}
 
