@@ -11,7 +11,7 @@ EXTRAS = {
 
 
 def needed(error: ImportError) -> str:
-    """What to install after an import that failed: "needs the package pandas: in a clone, pip install ..."."""
+    """What to install after an import that failed, in words."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return f"cannot import what it needs: {error}"
