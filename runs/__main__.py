@@ -187,7 +187,10 @@ def _adopt(options) -> int:
     commit = commit_of_tree()
     if not commit or commit.endswith("-dirty"):
         raise ConfigError("adopt notes a commit in the manifests: commit the code first")
-    found = adoptions(config, results_folder(config), options.sample, seed, options.seconds)
+    found = adoptions(config, options.name, options.sample, seed, options.seconds)
+    if not found:
+        print(f"{options.name}: no cell is stale by its code alone")
+        return 0
     cells = [cell for adoption in found for cell in adoption.sample]
     stale = sum(len(adoption.cells) for adoption in found)
     print(f"{options.name}: {len(cells)} of {stale} cells again, --seed {seed}", flush=True)
@@ -196,7 +199,10 @@ def _adopt(options) -> int:
         return 1
     for adoption in found:
         adopt(adoption, config, commit, seed)
-    print(f"{stale} cells of {options.name} are now those of {commit}")
+    print(
+        f"{stale} cells of {options.name} are now those of {commit}; "
+        f"`restore {options.name}` brings them into the store"
+    )
     return 0
 
 

@@ -8,8 +8,10 @@ import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from runs import rerun
 from runs.cells import Cell, cells_of
 from runs.manifest import manifest_of, read_manifest, write_manifest
+from runs.stored import RESULTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,24 +30,26 @@ class Adoption:
 
 
 def adoptions(
-    config: dict, run: Path, count: int, seed: int, seconds: float | None = None
+    config: dict, run: str, count: int, seed: int, seconds: float | None = None
 ) -> list[Adoption]:
     """What can be adopted in every study of a run.
 
     Args:
         config: The checked config of the run.
-        run: Its folder.
-        count: Cells of each study to measure again.
+        run: Its name.
+        count: Cells of each study to measure again, of those that have a value.
         seed: Of the choice of these.
         seconds: Measure only cells that took at most so much processor time. The cells of a study
             that has none of them are not adopted.
 
     Raises:
-        DamagedTable: A manifest is damaged.
+        ConfigError: The run has no results.
+        DamagedTable: A table or a manifest is damaged.
     """
     found = []
+    telling = set(rerun.cells_with_values(run, config, seconds))
     for study in config["studies"]:
-        manifest = manifest_of(run / "studies" / f"{study}.parquet")
+        manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
         entries = read_manifest(manifest)
         cells = [cell for cell in cells_of(config) if cell.study == study]
         stale = [
@@ -54,8 +58,8 @@ def adoptions(
             if cell.stem in entries
             and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
         ]
-        quick = [c for c in stale if seconds is None or entries[c.stem].seconds <= seconds]
-        sample = random.Random(f"{seed} {study}").sample(quick, min(count, len(quick)))
+        tell = [cell for cell in stale if cell in telling]
+        sample = random.Random(f"{seed} {study}").sample(tell, min(count, len(tell)))
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found

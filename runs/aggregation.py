@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
 from runs.frames import StudyCheck, frame_of
-from runs.manifest import Entry, manifest_of, seconds_of, write_manifest
+from runs.manifest import Entry, manifest_of, rows_digest, seconds_of, write_manifest
 from runs.provenance import Provenance
 from runs.result_table import (
     CELL,
@@ -76,7 +76,7 @@ def join_study(
             if on_maps:
                 on_maps.write(table.filter(on_map))
         check.end()
-        write_manifest(manifest_of(rows), entries)
+    write_manifest(manifest_of(rows), entries)
 
 
 def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]:
@@ -93,7 +93,7 @@ def _noted(
 ) -> Iterator[pa.Table]:
     """The tables of cells; what they were measured with is added to `entries`."""
     for stem, provenance, table in cells:
-        entries[stem] = Entry(provenance, seconds_of(table))
+        entries[stem] = Entry(provenance, rows_digest(apart(table)[0]), seconds_of(table))
         yield table
 
 

@@ -111,6 +111,7 @@ class Cell:
         mechanism = get_mechanism(use)
         modules = self._modules(config)
         told = {
+            "paper": self._study.paper,
             "dataset": self.dataset,
             "data_source": self.data_source,
             "mechanism": self.mechanism,
@@ -132,7 +133,6 @@ class Cell:
             asked=_hash(told | {"points": [asdict(p) for p in told["points"]], "settings": asked}),
             packages=tuple(sorted(_packages_of_modules(modules))),
             reads=tuple(self.downloads(config)),
-            paper=self._study.paper,
             study=self.study,
             use=f"{mechanism.__module__}:{mechanism.__qualname__}",
             settings=self.settings(config),

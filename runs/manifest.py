@@ -4,6 +4,7 @@ It is committed with the table, so that a clone knows which cell each row comes 
 """
 
 import csv
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -21,7 +22,7 @@ ENDING = ".manifest.csv"
 # The mark that the tables of a study are those of its cells here. It is not committed: a clone has
 # the tables and not the cells.
 JOINED = ".joined"
-_FIELDS = ("cell", *(field.name for field in fields(Provenance)), "seconds")
+_FIELDS = ("cell", *(field.name for field in fields(Provenance)), "rows", "seconds")
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,13 @@ class Entry:
 
     Args:
         provenance: What it was measured with.
-        seconds: Processor time that it took.
+        rows: The hash of its rows; see `rows_digest`.
+        seconds: Processor time that it took; None where that is not known.
     """
 
     provenance: Provenance
-    seconds: float
+    rows: str
+    seconds: float | None
 
 
 def manifest_of(table: Path) -> Path:
@@ -42,9 +45,33 @@ def manifest_of(table: Path) -> Path:
     return table.with_name(table.stem + ENDING)
 
 
-def seconds_of(rows: pa.Table) -> float:
-    """The processor time in the rows of a cell, 0 where none was measured."""
-    return pc.sum(rows.filter(pc.field("metric") == CPU_SECONDS)["value"]).as_py() or 0.0
+def seconds_of(rows: pa.Table) -> float | None:
+    """The processor time in the rows of a cell, None where none was measured."""
+    return pc.sum(rows.filter(pc.field("metric") == CPU_SECONDS)["value"]).as_py()
+
+
+def rows_digest(rows: pa.Table) -> str:
+    """A hash of the rows of a cell without its seconds, maps apart from the others.
+
+    Columns without a value are left out: a table of several cells has those of all of them.
+    """
+    if "row" in rows.column_names:
+        on_map = pc.is_valid(rows["row"])
+        rows = pa.concat_tables([rows.filter(pc.invert(on_map)), rows.filter(on_map)])
+    found = hashlib.sha256()
+    for name in sorted(rows.column_names):
+        column = rows[name]
+        if column.null_count < len(column):
+            found.update(name.encode() + _as_bytes(column))
+    return found.hexdigest()[:16]
+
+
+def _as_bytes(column: pa.ChunkedArray) -> bytes:
+    if pa.types.is_string(column.type):
+        return "\0".join(pc.fill_null(column, "\1").to_pylist()).encode()
+    if pa.types.is_integer(column.type):
+        column = pc.fill_null(column, -1)
+    return column.to_numpy().tobytes()
 
 
 def write_manifest(path: Path, entries: Mapping[str, Entry]) -> None:
@@ -53,7 +80,8 @@ def write_manifest(path: Path, entries: Mapping[str, Entry]) -> None:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(_FIELDS)
     for stem, entry in entries.items():
-        lines.writerow([stem, *asdict(entry.provenance).values(), f"{entry.seconds:.4g}"])
+        seconds = "" if entry.seconds is None else f"{entry.seconds:.4g}"
+        lines.writerow([stem, *asdict(entry.provenance).values(), entry.rows, seconds])
     write_at_once(path, text.getvalue())
 
 
@@ -66,14 +94,20 @@ def read_manifest(path: Path) -> dict[str, Entry]:
     if not path.exists():
         return {}
     try:
-        lines = list(csv.reader(StringIO(path.read_text(encoding="utf-8"))))
-        if tuple(lines[0]) != _FIELDS:
+        first, *lines = csv.reader(StringIO(path.read_text(encoding="utf-8")))
+        if tuple(first) != _FIELDS:
             raise ValueError(f"its columns are not {', '.join(_FIELDS)}")
-        return {
-            stem: Entry(Provenance(**dict(zip(_FIELDS[1:-1], found, strict=True))), float(seconds))
-            for stem, *found, seconds in lines[1:]
-        }
-    except (ValueError, TypeError, IndexError, csv.Error) as error:
+        entries: dict[str, Entry] = {}
+        for number, line in enumerate(filter(None, lines), 2):
+            if len(line) != len(_FIELDS) or line[0] in entries:
+                raise ValueError(
+                    f"line {number} is no line of a manifest, or a second one of a cell"
+                )
+            stem, *found, rows, seconds = line
+            provenance = Provenance(**dict(zip(_FIELDS[1:-2], found, strict=True)))
+            entries[stem] = Entry(provenance, rows, float(seconds) if seconds else None)
+        return entries
+    except (ValueError, csv.Error) as error:
         raise DamagedTable(path, str(error)) from None
 
 

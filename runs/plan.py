@@ -1,8 +1,8 @@
 """The plan of a run: for each batch a file that says what it measures, as the run began.
 
-It is an input of the batch: newer than the batch's stamp if, and only if, a cell of the stamp was
-measured with other code or settings. So Snakemake finds what is stale by the times of files alone,
-also where it has no record of how a stamp was made, as in a clone.
+It is an input of the batch: newer than the stamp of the batch if, and only if, one of its cells has
+no current result. So Snakemake finds what is stale by the times of files alone, also where it has
+no record of how a stamp was made, as in a clone.
 """
 
 import json
@@ -17,7 +17,7 @@ from runs.parts import write_at_once
 from runs.provenance import commit_of_tree
 from runs.result_table import DamagedTable, TableError
 from runs.sources import current_digest_of, digest_of
-from runs.store import read_stamp, stamp_file
+from runs.store import is_current, read_stamp, stamp_file
 
 
 class PlanError(TableError):
@@ -73,17 +73,18 @@ def write_plan(run: Path, config: dict, batches: Iterable[Batch]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_at_once(path, json.dumps(planned))
         stamp = stamp_file(run, batch.stem)
-        if _is_done(stamp, batch.specs(config)):
+        if _is_done(stamp, batch.specs(config), run):
             then = stamp.stat().st_mtime
             os.utime(path, (then, then))
 
 
-def _is_done(stamp: Path, cells: list[CellSpec]) -> bool:
-    """Whether a batch has left its stamp for these cells."""
+def _is_done(stamp: Path, cells: list[CellSpec], run: Path) -> bool:
+    """Whether a batch has left its stamp for these cells, and all of them are current."""
     try:
-        return read_stamp(stamp) == {cell.stem: cell.digest for cell in cells}
+        stamped = read_stamp(stamp) == {cell.stem: cell.digest for cell in cells}
     except (FileNotFoundError, DamagedTable):
         return False
+    return stamped and all(is_current(cell, run) for cell in cells)
 
 
 def read_plan(run: Path, stem: str, digest: str | None = None) -> PlannedBatch:

@@ -89,6 +89,8 @@ def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
         return pd.DataFrame(columns=[*CELL, "trial"])
     rows = pd.concat(frames, ignore_index=True)
     rows = rows[(rows[CELL] == [getattr(cell, name) for name in CELL]).all(axis=1)]
+    if cell.epsilon is not None:
+        rows = rows[rows["epsilon"] == cell.epsilon]
     if cell.trial is None:
         return rows
     # As when its job was assembled: what belongs to no trial comes from the first one's.

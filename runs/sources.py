@@ -5,9 +5,11 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import pkgutil
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +31,7 @@ def source_files(module: str) -> frozenset[str]:
     A module from elsewhere (an outside mechanism) brings the `__init__` files above what it
     imports. Those of the project are followed where they are imported from but not listed: they
     re-export, and hold no mathematics of their own. Paths of the project are relative to its root.
+    A module that is imported by a name computed at run time is not seen.
     """
     return _reached(module)[0]
 
@@ -134,7 +137,11 @@ def _meaning(path: str) -> str:
             node.body = [
                 each for each in node.body if not (_is_text(each) or (shown and _is_shown(each)))
             ]
-    return hashlib.sha256(_written(tree).encode()).hexdigest()
+    try:
+        return hashlib.sha256(_written(tree).encode()).hexdigest()
+    except RecursionError:
+        # Expressions nested hundreds deep: the bytes are the stricter measure.
+        return _bytes_hash(path)
 
 
 def _is_text(statement: ast.stmt) -> bool:
@@ -174,18 +181,37 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
     package: of the file, from where relative imports start.
     """
     found: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    waiting: list[ast.AST] = [ast.parse(path.read_bytes())]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+            start = _absolute("." * node.level + (node.module or ""), package)
+            names = [alias.name for alias in node.names]
+            found |= {start, *(f"{start}.{each}" for each in names if start and each != "*")}
+            if names == ["*"]:
+                found |= _submodules(start)
         # Expressions, most of a tree, hold no import statement.
         for block in _BLOCKS:
             waiting += getattr(node, block, ())
     return tuple(sorted(found))
+
+
+def _absolute(name: str, package: str) -> str:
+    """The module that a relative name means; empty where the package has no such parent."""
+    try:
+        return importlib.util.resolve_name(name, package)
+    except ImportError:
+        return ""
+
+
+def _submodules(package: str) -> set[str]:
+    """The modules that `from package import *` may import: all that lie in it."""
+    file = _file_of(package) if package and not _of_project(package) else None
+    if file is None or file.name != "__init__.py" or _is_installed(file):
+        return set()
+    return {f"{package}.{each.name}" for each in pkgutil.iter_modules([str(file.parent)])}
 
 
 @functools.cache
@@ -199,7 +225,8 @@ def _file_of(name: str) -> Path | None:
         return Path(spec.origin)
     for place in spec.submodule_search_locations or ():
         path = Path(place, *rest)
-        for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
+        files = [path.with_name(path.name + ending) for ending in all_suffixes()]
+        for file in (path / "__init__.py", *files):
             if file.is_file():
                 return file
     return None

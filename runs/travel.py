@@ -16,11 +16,12 @@ from runs.aggregation import write_csv
 from runs.batches import batches_of
 from runs.cell_spec import CellSpec
 from runs.cells import cells_of
-from runs.manifest import JOINED, manifest_of, read_manifest
+from runs.manifest import JOINED, manifest_of, read_manifest, rows_digest
 from runs.parts import write_at_once
 from runs.result_table import CELL, DamagedTable, read_file, schema_of, write_table
 from runs.store import (
     TIMING,
+    apart,
     cell_file,
     columns_of,
     is_current,
@@ -29,6 +30,7 @@ from runs.store import (
     write_stamp,
 )
 from runs.summary import summary_of
+from studies.base.settings import ConfigError
 
 
 def restore(config: dict, run: Path) -> tuple[int, int]:
@@ -46,23 +48,26 @@ def restore(config: dict, run: Path) -> tuple[int, int]:
     Raises:
         DamagedTable: A table or a manifest is damaged.
     """
-    fresh = not (run / "cells").exists()
+    studies = list(config["studies"])
+    # Written last: without one, nothing has been joined or restored here, or not to the end.
+    marks = [run / "studies" / f"{study}{JOINED}" for study in studies]
+    fresh = not any(mark.exists() for mark in marks)
     specs = [cell.spec(config) for cell in cells_of(config)]
-    for study in config["studies"]:
+    for study in studies:
         _restore_study(study, [spec for spec in specs if spec.study == study], run)
     unfinished = set()
     for batch in batches_of(config):
-        stamp = stamp_file(run, batch.stem)
-        if not _restore_stamp(batch.specs(config), stamp, run):
+        if not _restore_stamp(batch.specs(config), stamp_file(run, batch.stem), run):
             unfinished.add(batch.study)
-    for study in config["studies"].keys() - unfinished:
-        (run / "studies" / f"{study}{JOINED}").touch()
     if fresh:
-        _write_what_is_not_committed(run, list(config["studies"]))
+        _write_what_is_not_committed(run, studies)
         # A clone writes its files in any order: none of them is newer than another.
         now = time.time()
         for path in run.rglob("*"):
             os.utime(path, (now, now))
+    for study, mark in zip(studies, marks, strict=True):
+        if study not in unfinished:
+            mark.touch()
     return sum(is_current(spec, run) for spec in specs), len(specs)
 
 
@@ -71,15 +76,25 @@ def _write_what_is_not_committed(run: Path, studies: list[str]) -> None:
     tables = [run / "studies" / f"{study}.parquet" for study in studies]
     if not all(table.exists() for table in tables):
         return
+    names = ("results.csv", "timings.csv", "failures.csv")
+    written = [run / f"{name}.tmp" for name in names]
     write_csv(
         [str(table) for table in tables],
         [str(table.with_suffix(".timings.parquet")) for table in tables],
-        csv=run / "results.csv",
-        timed=run / "timings.csv",
-        failed=run / "failures.csv",
+        **dict(zip(("csv", "timed", "failed"), written, strict=True)),
     )
-    text, _ = summary_of(run, tables)
-    (run / "summary.txt").write_text(text, encoding="utf-8")
+    for name, path in zip(names, written, strict=True):
+        path.replace(run / name)
+    write_at_once(run / "summary.txt", summary_of(run, tables)[0])
+
+
+def _is_here(cell: CellSpec, run: Path) -> bool:
+    """Whether a cell has a current result whose file is whole."""
+    try:
+        read_file(cell_file(run, cell.stem))
+    except (FileNotFoundError, DamagedTable):
+        return False
+    return is_current(cell, run)
 
 
 def _restore_stamp(specs: list[CellSpec], stamp: Path, run: Path) -> bool:
@@ -108,16 +123,20 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
         for spec in specs
         if spec.stem in entries
         and not entries[spec.stem].provenance.differs(spec)
-        and not is_current(spec, run)
+        and not _is_here(spec, run)
     ]
     if not wanted:
         return
     tables = list(_marked_tables(table))
+    if len(tables) < 2:
+        raise DamagedTable(table, "it or its timings are missing; restore them from git")
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
-        parts = [_as_stored(_rows_of(spec, rows), schema) for rows in tables]
-        provenance = entries[spec.stem].provenance
-        write_table(pa.concat_tables(parts), cell_file(run, spec.stem), provenance.to_json())
+        cell = pa.concat_tables([_as_stored(_rows_of(spec, rows), schema) for rows in tables])
+        entry = entries[spec.stem]
+        if rows_digest(apart(cell)[0]) != entry.rows:
+            raise DamagedTable(table, f"the rows of {spec.stem} are not those of its manifest")
+        write_table(cell, cell_file(run, spec.stem), entry.provenance.to_json())
 
 
 def _marked_tables(table: Path) -> Iterator[pa.Table]:
@@ -169,13 +188,16 @@ def merge(config: dict, run: Path, other: Path) -> tuple[int, int]:
         The number of cells that were copied, and of those that are not current with this code.
 
     Raises:
+        ConfigError: `other` is no folder of a run.
         DamagedTable: A file of `other` is damaged.
     """
+    if not (other / "cells").is_dir():
+        raise ConfigError(f"{other} holds no cells; name results/{run.name} of another checkout")
     copied = stale = 0
     for cell in cells_of(config):
         spec = cell.spec(config)
         path = cell_file(other, spec.stem)
-        if not path.exists() or is_current(spec, run):
+        if not path.exists() or _is_here(spec, run):
             continue
         read_file(path)
         found = provenance_in(path)

@@ -19,7 +19,7 @@ from runs.frames import read_frame
 ROOT = Path(__file__).resolve().parents[1]
 ALSO = (
     "tests", "extend", "docs", "ARCHITECTURE.md", "README.md", "CONTRIBUTING.md",
-    "SHARP_EDGES.md", "LICENSE", "pyproject.toml", ".github",
+    "SHARP_EDGES.md", "LICENSE", "pyproject.toml", ".github", "CHANGELOG.md",
 )  # fmt: skip
 COPIES = {
     "mechanism.py": "mechanisms/catalogue/my_mechanism.py",

@@ -114,9 +114,11 @@ def test_a_manifest_is_a_line_for_each_cell(spec, tmp_path):
         code="c", asked="a", data="", commit="f" * 40, packages="numpy 2, scipy 1", machine="CPU"
     )
     entries = {
-        "study/d/one--exact": Entry(first, 12.5),
-        "study/d/two--exact": Entry(replace(first, adopted="e" * 40, sample="1 of 2 agree"), 0.0),
-        "study/d/three--exact": Entry(first, 1.0),
+        "study/d/one--exact": Entry(first, "r", 12.5),
+        "study/d/two--exact": Entry(
+            replace(first, adopted="e" * 40, sample="1 of 2 agree"), "r", None
+        ),
+        "study/d/three--exact": Entry(first, "r", 1.0),
     }
     write_manifest(path, entries)
     assert len(path.read_text().splitlines()) == 1 + len(entries)
@@ -126,6 +128,15 @@ def test_a_manifest_is_a_line_for_each_cell(spec, tmp_path):
         "1 cell by commit ffffffffffff on a CPU, adopted by eeeeeeeeeeee",
     ]
     assert read_manifest(tmp_path / "none") == {}
-    path.write_text(path.read_text().replace("12.5", "twelve"))
-    with pytest.raises(DamagedTable, match=r"study\.manifest\.csv is damaged"):
-        read_manifest(path)
+    right = path.read_text()
+    path.write_text(right + "\n")
+    assert read_manifest(path) == entries
+    for wrong in (
+        right.replace("12.5", "twelve"),
+        right + right.splitlines()[1] + "\n",
+        "",
+        "a,b\n",
+    ):
+        path.write_text(wrong)
+        with pytest.raises(DamagedTable, match=r"study\.manifest\.csv is damaged"):
+            read_manifest(path)

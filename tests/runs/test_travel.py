@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from runs import cells as cells_module
@@ -13,10 +14,11 @@ from runs.batches import batches_of, cells_to_run
 from runs.cells import cells_of
 from runs.frames import frame_of, read_frame
 from runs.manifest import manifest_of, read_manifest
-from runs.result_table import DamagedTable
+from runs.result_table import DamagedTable, read_file, write_table
 from runs.runner import run_batch
 from runs.store import cell_file, read_cell
 from runs.travel import merge, restore
+from studies.base.settings import ConfigError
 
 SPLITS = [{}, {"split_epsilons": True}]
 
@@ -121,6 +123,33 @@ def test_what_is_not_in_the_table_of_its_batch_is_joined_again(config, tmp_path,
     assert not mark.exists()
 
 
+def test_rows_that_are_not_those_of_the_manifest_are_refused(config, tmp_path, clone):
+    run = clone(finish(config, tmp_path / "run"))
+    table = run / "studies" / "noise_only.parquet"
+    rows = read_file(table)
+    changed = rows["value"].to_pylist()
+    changed[3] = 2 * changed[3]
+    at = rows.schema.get_field_index("value")
+    for wrong in (rows.set_column(at, "value", pa.array(changed, pa.float64())), rows[:-1]):
+        write_table(wrong, table)
+        with pytest.raises(DamagedTable, match=r"the rows of .* are not those of its manifest"):
+            restore(config, run)
+
+
+def test_a_restore_that_was_killed_is_done_again_by_the_same_command(config, tmp_path, clone):
+    run = clone(finish(config, tmp_path / "run"))
+    restore(config, run)
+    whole = {path: path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
+    # As a kill leaves it before the marks: some cells are missing, and a table was cut short.
+    (run / "studies" / "noise_only.joined").unlink()
+    cell_file(run, cells_of(config)[0].stem).unlink()
+    (run / "results.csv").write_text("paper,stu")
+    (run / "summary.txt").unlink()
+    restore(config, run)
+    again = {path: path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
+    assert again == whole
+
+
 def test_a_damaged_table_or_manifest_restores_nothing(config, tmp_path, clone):
     run = clone(finish(config, tmp_path / "run"))
     table = run / "studies" / "noise_only.parquet"
@@ -156,6 +185,8 @@ def test_machines_share_out_a_cell_by_budget(make_config, tmp_path):
 def test_cells_of_other_code_or_settings_are_not_taken(config, make_config, tmp_path):
     other = finish(make_config(mechanisms=["mvg"], epsilons=[1, 2], trials=3), tmp_path / "other")
     assert merge(config, tmp_path / "run", other) == (0, 2)
+    with pytest.raises(ConfigError, match="holds no cells"):
+        merge(config, tmp_path / "run", tmp_path / "nowhere")
     damaged = cell_file(other, "noise_only/fixed-sensitivity/mvg--published")
     damaged.write_bytes(damaged.read_bytes()[:-50])
     with pytest.raises(DamagedTable):
@@ -178,11 +209,25 @@ def other_code(monkeypatch):
     return change
 
 
-def test_a_sample_that_agrees_makes_rows_those_of_todays_code(config, tmp_path, clone, other_code):
-    run = clone(finish(config, tmp_path / "run"))
+@pytest.fixture
+def mine(tmp_path, monkeypatch, clone):
+    """The committed part of a run of the name "mine", where commands look for runs."""
+
+    def made(config):
+        run = clone(finish(config, tmp_path / "run"))
+        (tmp_path / "results").mkdir()
+        run = run.rename(tmp_path / "results" / "mine")
+        monkeypatch.chdir(tmp_path)
+        return run
+
+    return made
+
+
+def test_a_sample_that_agrees_makes_rows_those_of_todays_code(config, mine, other_code):
+    run = mine(config)
     other_code("mvg")
     assert restore(config, run) == (2, 4)
-    (found,) = adoptions(config, run, count=1, seed=3)
+    (found,) = adoptions(config, "mine", count=1, seed=3)
     assert [cell.mechanism for cell in found.cells] == ["mvg", "mvg"]
     assert len(found.sample) == 1
     adopt(found, config, "second", seed=3)
@@ -193,16 +238,16 @@ def test_a_sample_that_agrees_makes_rows_those_of_todays_code(config, tmp_path, 
     words = [entry.provenance.sample for entry in entries.values()]
     assert sorted(words)[2:] == ["1 of 2 agree, --seed 3", "measured again; 1 of 2 agree, --seed 3"]
     assert restore(config, run) == (4, 4)
-    assert adoptions(config, run, count=1, seed=3) == []
+    assert adoptions(config, "mine", count=1, seed=3) == []
 
 
-def test_only_a_change_of_code_can_be_adopted(config, make_config, tmp_path, clone, other_code):
-    run = clone(finish(config, tmp_path / "run"))
+def test_only_a_change_of_code_can_be_adopted(config, make_config, mine, other_code):
+    mine(config)
     longer = make_config(mechanisms=["mvg", "udn"], epsilons=[1, 2], trials=3)
     other_code()
-    assert adoptions(longer, run, count=1, seed=3) == []
-    assert adoptions(config, run, count=1, seed=3, seconds=1e-9) == []
-    (found,) = adoptions(config, run, count=10, seed=3, seconds=1e9)
+    assert adoptions(longer, "mine", count=1, seed=3) == []
+    assert adoptions(config, "mine", count=1, seed=3, seconds=1e-9) == []
+    (found,) = adoptions(config, "mine", count=10, seed=3, seconds=1e9)
     assert len(found.sample) == len(found.cells) == 4
 
 

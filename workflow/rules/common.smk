@@ -6,6 +6,7 @@ from pathlib import Path
 
 from snakemake.settings.enums import Quietness
 
+from datasets import DataError
 from runs.batches import batches_of, cells_in_words
 from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
@@ -49,7 +50,10 @@ CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
 # The jobs of a cluster have Snakemakes of their own, which read the plan.
 if workflow.is_main_process:
-    write_plan(RUN, CONFIG, BATCHES.values())
+    try:
+        write_plan(RUN, CONFIG, BATCHES.values())
+    except (DataError, OSError) as error:
+        sys.exit(f"error: {error}")
 if workflow.output_settings.dryrun:
     print(cells_in_words(CONFIG, RUN), file=sys.stderr)
     # One table, in place of every job twice and of all their names in one line. `--quiet host` has
