@@ -26,8 +26,8 @@ def start(config: str, cores: str) -> int:
     Raises:
         ConfigError: As `read_config`.
     """
-    print(f"{config}: planning", file=sys.stderr, flush=True)
     run = results_folder(read_config(config))
+    print(f"{config}: planning", file=sys.stderr, flush=True)
     log = run / "logs" / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     end = run / END
