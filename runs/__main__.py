@@ -12,7 +12,7 @@ python -m runs restore RUN
     measures only what is stale or new.
 python -m runs merge RUN FOLDER
     Take the cells that the same run has measured in another checkout or on another machine.
-python -m runs adopt RUN --sample N [--seconds S] [--seed N]
+python -m runs adopt RUN --sample N [--study ...] [--seconds S] [--seed N]
     After a change of code that changes no number: compute N cells of each study again, and if all
     agree, note in the manifests of the run that its rows are those of this code.
 python -m runs start [--config CONFIG] [--cores N]
@@ -29,6 +29,7 @@ if __name__ == "__main__":
     end_quietly()
 
 import argparse
+import math
 import secrets
 import sys
 import tempfile
@@ -187,7 +188,18 @@ def _adopt(options) -> int:
     commit = commit_of_tree()
     if not commit or commit.endswith("-dirty"):
         raise ConfigError("adopt notes a commit in the manifests: commit the code first")
-    found = adoptions(config, options.name, options.sample, seed, options.seconds)
+    for study in options.study:
+        if study not in config["studies"]:
+            has = ", ".join(config["studies"])
+            raise ConfigError(f"--study {study}: {options.name} has no such study; it has {has}")
+    found = adoptions(
+        config,
+        options.name,
+        options.sample,
+        seed,
+        studies=options.study,
+        seconds=math.inf if options.seconds is None else options.seconds,
+    )
     if not found:
         print(f"{options.name}: no cell is stale by its code alone")
         return 0
@@ -356,6 +368,7 @@ def _parser() -> reading.Parser:
         required=True,
         help="cells of each study to compute again",
     )
+    adopting.add_argument("--study", nargs="+", default=(), help="studies (default: all)")
     _add_choice(adopting)
     adopting.set_defaults(run=_adopt)
     starting = reading.add_command(commands, "start", "run a config with Snakemake")

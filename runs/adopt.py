@@ -4,13 +4,15 @@ A rename or a reshaping changes the code of cells and none of their numbers. A s
 measured again. Only if all of it agrees are the others said to be of today's code.
 """
 
+import math
 import random
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runs import rerun
 from runs.cells import Cell, cells_of
-from runs.manifest import manifest_of, read_manifest, write_manifest
+from runs.manifest import Entry, manifest_of, read_manifest, write_manifest
 from runs.stored import RESULTS
 
 
@@ -30,25 +32,32 @@ class Adoption:
 
 
 def adoptions(
-    config: dict, run: str, count: int, seed: int, seconds: float | None = None
+    config: dict,
+    run: str,
+    count: int,
+    seed: int,
+    *,
+    studies: Collection[str] = (),
+    seconds: float = math.inf,
 ) -> list[Adoption]:
-    """What can be adopted in every study of a run.
+    """What can be adopted in the studies of a run.
 
     Args:
         config: The checked config of the run.
         run: Its name.
         count: Cells of each study to measure again, of those that have a value.
         seed: Of the choice of these.
-        seconds: Measure only cells that took at most so much processor time. The cells of a study
-            that has none of them are not adopted.
+        studies: Their names; all unless some are given.
+        seconds: Measure only cells that took at most so much processor time, where that is
+            known. The cells of a study that has none of them are not adopted.
 
     Raises:
         ConfigError: The run has no results.
         DamagedTable: A table or a manifest is damaged.
     """
     found = []
-    telling = set(rerun.cells_with_values(run, config, seconds))
-    for study in config["studies"]:
+    telling = set(rerun.cells_with_values(run, config))
+    for study in studies or config["studies"]:
         manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
         entries = read_manifest(manifest)
         cells = [cell for cell in cells_of(config) if cell.study == study]
@@ -58,11 +67,16 @@ def adoptions(
             if cell.stem in entries
             and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
         ]
-        tell = [cell for cell in stale if cell in telling]
+        quick = [c for c in stale if _seconds(entries[c.stem]) <= seconds]
+        tell = [cell for cell in quick if cell in telling]
         sample = random.Random(f"{seed} {study}").sample(tell, min(count, len(tell)))
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found
+
+
+def _seconds(entry: Entry) -> float:
+    return math.inf if entry.seconds is None else entry.seconds
 
 
 def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
