@@ -70,6 +70,7 @@ def test_all_else_is_found_and_each_broken_file_named_once(damaged):
     assert ": line " in mgm and "claim mgm-thm1: field 'kind' must be 'guarantee', " in mgm
 
 
+@pytest.mark.slow
 def test_the_committed_ledger_is_not_written_without_a_paper(damaged):
     folder = damaged.folder / "results/reference"
     (folder / "studies").mkdir(parents=True)

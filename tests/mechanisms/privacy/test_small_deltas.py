@@ -212,6 +212,7 @@ def test_compositions_hold_up_to_the_largest_loss(loss, times):
     assert (exact.lower <= found.upper * (1 + 1e-9)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [333, 1000])
 def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
     """1e-16 in the delta of one release would be 1e-13 of all, and epsilon three times as large."""
@@ -224,6 +225,7 @@ def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
     assert found.upper - found.lower < 1e-3 * found.upper
 
 
+@pytest.mark.slow
 def test_compositions_of_noise_whose_large_losses_are_rare():
     """No grid holds them: the delta of all releases is the sum of theirs."""
     delta = 1e-30

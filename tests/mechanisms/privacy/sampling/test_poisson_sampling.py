@@ -304,6 +304,7 @@ def test_one_sampled_release_is_exact_far_out():
     assert 1e-6 * GaussianProfile(mu=1.0).delta(base).value == pytest.approx(1e-30, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "delta", "factor"), [(1e-6, 1e-30, 1.3), (1e-5, 1e-20, 1.4), (1e-4, 1e-12, 1.01)]
 )
