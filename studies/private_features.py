@@ -109,7 +109,8 @@ class PrivateFeatures(Study):
         Metric(
             "squared_error",
             "mean over records of ||released - feature vector||^2",
-            tolerance=Tolerance(relative=1e-5),
+            # Other processors train another extractor, and so have other features.
+            tolerance=Tolerance(relative=0.01),
         ),
         Metric("expected_loss", "E||noise||^2 of one feature vector in closed form"),
         Metric("records", "private training records, every one of them released as features"),
