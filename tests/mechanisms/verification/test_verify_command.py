@@ -178,7 +178,7 @@ def test_verify_says_what_numpy_and_floating_point_give_away(capsys):
     assert main(["verify", "gaussian-analytic", *arguments.split()]) == 0
     shown = capsys.readouterr().out
     assert "Numpy's generators are not" in shown and "a library of secure noise" in shown
-    assert "last bits\n               of a float64 can reveal more" in shown
+    assert "The last bits of a float64 can reveal\n               more" in shown
     assert "times that for a neighbouring data set, plus 1e-05\n" in shown
     pure = "--shape 1 --l1-sensitivity 1 --epsilon 1"
     assert main(["verify", "laplace", *pure.split()]) == 0
