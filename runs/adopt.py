@@ -18,7 +18,7 @@ from runs.stored import RESULTS
 
 @dataclass(frozen=True, kw_only=True)
 class Adoption:
-    """What can be adopted in the table of one study.
+    """The cells of one table that can be adopted.
 
     Args:
         manifest: The manifest of the table.
@@ -40,7 +40,7 @@ def adoptions(
     studies: Collection[str] = (),
     seconds: float = math.inf,
 ) -> list[Adoption]:
-    """What can be adopted in the studies of a run.
+    """Find the cells that can be adopted in the studies of a run.
 
     Args:
         config: The checked config of the run.

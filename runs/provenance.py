@@ -1,4 +1,4 @@
-"""What a cell was measured with: digests that keep it current, and what is noted beside them."""
+"""The provenance of a cell: digests that keep it current, and facts that are noted beside them."""
 
 import importlib.metadata
 import json
@@ -18,7 +18,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """What the rows of a cell were measured with.
+    """The code, settings, data and machine behind the rows of a cell.
 
     Args:
         code, asked: See `CellSpec`.
@@ -84,12 +84,12 @@ class Provenance:
         ]
 
     def adopted_by(self, cell: CellSpec, commit: str, sample: str) -> Self:
-        """The same rows, held to be those of today's code."""
+        """The same rows, adopted by the code of a commit."""
         return replace(self, code=cell.code, adopted=commit, sample=sample)
 
 
 def provenance_now(cell: CellSpec, commit: str) -> Provenance:
-    """What a cell is measured with if it is measured now, by the code of a commit."""
+    """The provenance of a cell that is measured now, by the code of a commit."""
     return Provenance(
         code=cell.code,
         asked=cell.asked,

@@ -251,8 +251,7 @@ def test_only_a_change_of_code_can_be_adopted(config, make_config, mine, other_c
     assert len(found.sample) == len(found.cells) == 4
 
 
-def test_a_changed_number_is_found_by_the_comparison_of_adopt(config, tmp_path, monkeypatch):
-    """`adopt` uses the comparison of `check`, which names the cell; see runs/__main__.py."""
+def test_the_comparison_of_check_and_adopt_finds_a_changed_number(config, tmp_path, monkeypatch):
     run = finish(config, tmp_path / "results" / "mine")
     monkeypatch.chdir(tmp_path)
     cell = cells_of(config)[0]
