@@ -15,10 +15,10 @@ from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
+from mechanisms.check.checks import QUICK
 from mechanisms.limit.limit import limit
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
-from mechanisms.verification.self_check import QUICK
 from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 
 CONFIDENCE = 0.999

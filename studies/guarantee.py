@@ -23,8 +23,8 @@ from mechanisms import (
     Unsupported,
     distance_to_no_data,
 )
+from mechanisms.check.audit_statistics import familywise_confidence
 from mechanisms.privacy.profile import Bounds
-from mechanisms.verification.audit_statistics import familywise_confidence
 from mechanisms.verification.verification import verify
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS

@@ -26,7 +26,7 @@ def named_in_errors(key: str) -> Iterator[None]:
     except ReleaseError as error:
         raise ReleaseError(f"{key}: {error}") from None
     except ValueError as error:
-        if "read-only" not in str(error):
+        if not any(words in str(error) for words in ("read-only", "WRITEABLE")):
             raise
         raise ReleaseError(
             f"{key} writes into the value that it is given, which is read-only; it must return a "
@@ -93,7 +93,8 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
         raise ValueError(f"the value must be finite, got {copy[bad]} at index {bad}")
     _check_domain(copy, query)
     copy.flags.writeable = False
-    return copy
+    # A view, because an array may make its own memory writeable again.
+    return copy.view()
 
 
 def check_values(values: object, shape: tuple[int, ...]) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.black_box.learned_scores import Learner, Score
-from mechanisms.verification.audit_statistics import largest_probability, least_probability
+from mechanisms.check.audit_statistics import largest_probability, least_probability
+from mechanisms.check.events import best_event
 from mechanisms.verification.betting import EventBet, growth
-from mechanisms.verification.events import best_event
 from mechanisms.verification.sampled_audit import checked_values
 
 # Outputs of each side that the events are chosen by, and the numbers that these may have.

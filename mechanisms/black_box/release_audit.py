@@ -26,7 +26,7 @@ from mechanisms.black_box.output_sources import (
 )
 from mechanisms.black_box.program_source import TIME_LIMIT, from_program
 from mechanisms.black_box.sequential_audit import FEWEST_SAMPLES, SequentialAudit, audit_samples
-from mechanisms.verification.fresh_noise import find_shared_noise
+from mechanisms.check.fresh_noise import find_shared_noise
 
 # Outputs of each value that must repeat, those of a batch whose rows are compared, and how many
 # different ones of these do not come again by chance: the probability is below 1e-12.

@@ -23,9 +23,9 @@ from mechanisms.black_box.output_slices import SIDES, OutputSlices, Slice
 from mechanisms.black_box.output_sources import DrawOutputs
 from mechanisms.black_box.plans import THRESHOLDS, Plan, Planner
 from mechanisms.black_box.trade_off_band import TradeOffBand
+from mechanisms.check.audit_statistics import DirectedAudit
 from mechanisms.privacy.profile import check_count
 from mechanisms.query.query import checked_real
-from mechanisms.verification.audit_statistics import DirectedAudit
 from mechanisms.verification.sampled_audit import settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 

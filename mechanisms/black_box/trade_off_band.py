@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mechanisms.verification.audit_statistics import hockey_stick
+from mechanisms.check.audit_statistics import hockey_stick
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ from mechanisms.black_box.output_sources import PAIR_NAMES, load_function, load_
 from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
+from mechanisms.check.audit_statistics import familywise_confidence
+from mechanisms.check.neighbours import chosen_pairs
 from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import add_shape_and_sensitivities, audited_mechanism_of
-from mechanisms.verification.audit_statistics import familywise_confidence
-from mechanisms.verification.neighbours import chosen_pairs
 from mechanisms.verification.verification import REFUTED, claimed_delta
 
 DEFAULT_SAMPLES = 10_000

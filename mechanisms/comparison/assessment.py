@@ -12,12 +12,13 @@ from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.base.public_information import WORKLOAD, public_options
 from mechanisms.base.registry import get_mechanism
+from mechanisms.check.checks import QUICK, require_consistent_in_study
+from mechanisms.check.timed_releases import Effort
 from mechanisms.comparison.sampled_losses import sampled_losses, weighted_squares
 from mechanisms.limit.limit import limit
 from mechanisms.query.extras import needed
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity, Kronecker, Workload
-from mechanisms.verification.self_check import QUICK, Effort, require_stated_norms
 from mechanisms.verification.verification import INCONSISTENT, verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
@@ -98,7 +99,7 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
             # Those of the package are compared with themselves in its tests and by every study.
             outside = ":" in key
             if not outside:
-                require_stated_norms(mechanism, seed=0)
+                require_consistent_in_study(mechanism, seed=0, first=False)
             effort = QUICK if outside else None
             found |= assessment(mechanism, task, effort=effort)
             # The limit is on the worst answer: an error on one answer may be below it.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.verification.audit_statistics import (
+from mechanisms.check.audit_statistics import (
     AuditResult,
     DirectedAudit,
     betting_interval,

@@ -6,6 +6,9 @@ from functools import cached_property
 
 from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.check.audit_statistics import AuditResult
+from mechanisms.check.checks import THOROUGH, Comparison, require_consistent
+from mechanisms.check.timed_releases import Effort
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.trade_off import (
@@ -14,9 +17,7 @@ from mechanisms.privacy.trade_off import (
     type_two_error,
 )
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
-from mechanisms.verification.audit_statistics import AuditResult
 from mechanisms.verification.sampled_audit import audit_losses
-from mechanisms.verification.self_check import THOROUGH, Comparison, Effort, require_consistent
 
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
 # No verdict on the claim: what the mechanism states of itself is not true of it.
@@ -182,7 +183,7 @@ def verify(
         seed: Of all draws.
         confidence: Of the audit.
         effort: How many releases are compared with the stated moments and profile, see
-            `mechanisms.verification.self_check`; None for none.
+            `mechanisms.check.checks`; None for none.
 
     Raises:
         Unsupported: The mechanism claims no privacy, or its profile is unknown.

@@ -1,13 +1,13 @@
 """What a study is given: a grid point, settings and seeds, and a mechanism at a calibration."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from mechanisms import Budget, Inconsistent, Mechanism, Query
-from mechanisms.verification.self_check import QUICK, require_consistent, require_stated_norms
+from mechanisms import Budget, Mechanism, Query
+from mechanisms.check.checks import require_consistent_in_study
 from studies.base.seeds import seed_of
 
 
@@ -42,8 +42,8 @@ class Variant:
     name: str
     mechanism: type[Mechanism]
     options: dict[str, Any] = field(default_factory=dict)
-    # For each calibration, shape and budget that was checked the contradiction found, or None.
-    _checked: dict[tuple, str | None] = field(default_factory=dict, repr=False, compare=False)
+    # Calibrations of which a mechanism was checked.
+    _checked: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def calibrate(
         self, query: Query, budget: Budget, calibration: str = "published", **options
@@ -56,50 +56,31 @@ class Variant:
     ) -> tuple[Mechanism, float]:
         """The mechanism for a query and a budget, and the seconds that its calibration took.
 
-        Every study calibrates here, because the first mechanism of each calibration and shape is
-        compared with itself (`self_check`), and at every further budget the norms of its releases
-        are. The check takes few releases and has its own seed, so that no other draw changes. Its
-        time is not part of the seconds.
+        Every study calibrates here, so every mechanism is checked against what it states
+        (`mechanisms.check`): the first of each calibration at length, the others by few releases.
+        The checks have their own seed, so that no other draw changes. Their time is not
+        part of the seconds.
 
         Args:
             options: Of the mechanism, such as public side information; they take precedence over
                 those of the variant.
 
         Raises:
-            Inconsistent: The releases contradict the moments or the privacy that are stated.
+            Inconsistent: The releases contradict what the mechanism states.
             Unsupported, TypeError, ValueError: As `Mechanism.calibrate` does.
         """
         clock = time.perf_counter()
         mechanism = self.mechanism.calibrate(query, budget, calibration, **(self.options | options))
         seconds = time.perf_counter() - clock
-        self._require_consistent(mechanism, calibration)
+        self._check(mechanism, calibration)
         return mechanism, seconds
 
-    def _require_consistent(self, mechanism: Mechanism, calibration: str) -> None:
-        """Compare a mechanism with itself, unless that was done at its shape and budget.
-
-        What is inconsistent at the first budget of a shape is so at all of them.
-        """
-        query = calibration, mechanism.query.shape
-        here = *query, mechanism.budget
+    def _check(self, mechanism: Mechanism, calibration: str) -> None:
+        """Raise Inconsistent where the releases contradict what the mechanism states."""
         seed = seed_of("self-check", self.name, calibration, list(mechanism.query.shape))
-        if query not in self._checked:
-            found = _contradiction(require_consistent, mechanism, seed=seed, effort=QUICK)
-            self._checked[query] = self._checked[here] = found
-        if here not in self._checked:
-            found = _contradiction(require_stated_norms, mechanism, seed=seed)
-            self._checked[here] = self._checked[query] or found
-        if self._checked[here]:
-            raise Inconsistent(self._checked[here])
-
-
-def _contradiction(check: Callable, mechanism: Mechanism, **arguments) -> str | None:
-    """The sentence of a check that a mechanism fails, or None."""
-    try:
-        check(mechanism, **arguments)
-    except Inconsistent as contradiction:
-        return str(contradiction)
-    return None
+        first = calibration not in self._checked
+        require_consistent_in_study(mechanism, seed=seed, first=first)
+        self._checked.add(calibration)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from mechanisms import Budget, Query, verify
-from mechanisms.verification.self_check import QUICK
+from mechanisms.check.checks import QUICK
 
 # 89 x 89 elements with the l2 sensitivity of r1smg2024's count query. The element range is the one
 # at which IDN's s_hat^2 is 2 as well, and the l1 sensitivity that of all elements changing at once.
@@ -22,7 +22,7 @@ UBER_BUDGET = Budget(epsilon=0.5, delta=1e-7)
 
 @pytest.fixture(autouse=True)
 def few_releases(monkeypatch):
-    """`verify` compares as few releases as a study: tests/mechanisms/verification has the others.
+    """`verify` compares as few releases as a study: tests/mechanisms/check has the others.
 
     These say how much a check may draw.
     """

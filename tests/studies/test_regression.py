@@ -106,8 +106,7 @@ def test_private_directions_split_the_budget(monkeypatch):
     monkeypatch.setattr(ModSulq, "calibrate", classmethod(watched_calibrate))
     monkeypatch.setattr(ModSulq, "_release", watched_release)
     # An echo adds no noise, whatever its profile: the comparison with itself would say so.
-    monkeypatch.setattr(case, "require_consistent", lambda mechanism, seed, effort: 0)
-    monkeypatch.setattr(case, "require_stated_norms", lambda mechanism, seed: None)
+    monkeypatch.setattr(case, "require_consistent_in_study", lambda mechanism, seed, first: None)
     _, values = measure("regression", ClaimingEcho, "exact")
     assert series(values, "rmse", treatment="pca", share=0.95, kernel="linear").shape == (3,)
     private = [call for call in Echo.calls if call[3]["directions"] is not None]

@@ -10,9 +10,9 @@ from scipy import stats
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
 from mechanisms.black_box.release_audit import audit_release
 from mechanisms.catalogue.privunit import best_cap
+from mechanisms.check.checks import QUICK, require_consistent
 from mechanisms.privacy.finite_profile import CapProfile
 from mechanisms.query.box_query import box_query
-from mechanisms.verification.self_check import QUICK, require_consistent
 from tests.peak_memory import peak_of
 
 

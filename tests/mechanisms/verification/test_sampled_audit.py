@@ -17,12 +17,12 @@ from known_losses import (
 )
 from scipy.stats import norm
 
-from mechanisms.verification import sampled_audit as audit
-from mechanisms.verification.audit_statistics import (
+from mechanisms.check.audit_statistics import (
     DirectedAudit,
     Interval,
     familywise_confidence,
 )
+from mechanisms.verification import sampled_audit as audit
 from mechanisms.verification.sampled_audit import audit_losses
 from tests.peak_memory import peak_of
 

@@ -55,17 +55,14 @@ def test_a_mistake_at_a_further_budget_is_inconsistent_there():
     assert variant.calibrate(QUERY, Budget(epsilon=2.0, delta=1e-5))
 
 
-def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budget(monkeypatch):
-    checked = {"require_consistent": [], "require_stated_norms": []}
-    for name, calls in checked.items():
-        monkeypatch.setattr(
-            case,
-            name,
-            lambda mechanism, seed, effort=None, calls=calls: calls.append(
-                (mechanism.calibration, mechanism.query.shape, mechanism.budget.epsilon, seed)
-            ),
-        )
-    variant = Variant(name="wrong", mechanism=Understated)
+def test_every_mechanism_is_checked_and_the_first_of_a_calibration_at_length(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        case,
+        "require_consistent_in_study",
+        lambda mechanism, seed, first: calls.append((mechanism, seed, first)),
+    )
+    variant, made = Variant(name="wrong", mechanism=Understated), []
     for query in (QUERY, Query(shape=(2, 3), l2_sensitivity=1.0)):
         for calibration in ("published", "exact"):
             for epsilon in (0.5, 1.0, 1.0):
@@ -73,9 +70,10 @@ def test_one_check_for_each_calibration_and_shape_and_one_for_each_further_budge
                 mechanism, seconds = variant.timed_calibration(query, budget, calibration)
                 assert (mechanism.budget, mechanism.calibration) == (budget, calibration)
                 assert seconds > 0
-    assert [call[2] for call in checked["require_consistent"]] == [0.5] * 4
-    assert [call[2] for call in checked["require_stated_norms"]] == [1.0] * 4
-    assert len({seed for *_, seed in checked["require_consistent"]}) == 4
+                made.append(mechanism)
+    assert [mechanism for mechanism, _, _ in calls] == made
+    assert [first for _, _, first in calls] == [True, False, False] * 2 + [False] * 6
+    assert len({seed for _, seed, _ in calls}) == 4
 
 
 # It times the calibration to the directions of an SVD, again and again.

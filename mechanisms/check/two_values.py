@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from mechanisms.check.audit_statistics import largest_probability, least_probability
+from mechanisms.check.events import EPSILONS, TAIL, chosen_event, scores_of
+from mechanisms.check.neighbours import pair_that_differs
+from mechanisms.check.timed_releases import LEAST, TimedReleases, other_releases
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Query
-from mechanisms.verification.audit_statistics import largest_probability, least_probability
-from mechanisms.verification.events import EPSILONS, TAIL, chosen_event, scores_of
-from mechanisms.verification.neighbours import pair_that_differs
-from mechanisms.verification.timed_releases import LEAST, TimedReleases, other_releases
 
 # Elements whose values are looked up in a list of earlier ones.
 GRID_ELEMENTS = 4096

@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.check.events import ROUNDING, TAIL
 from mechanisms.query.query import Inconsistent, Unsupported
-from mechanisms.verification.events import ROUNDING, TAIL
 
 # Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
 # means over fewer draws.

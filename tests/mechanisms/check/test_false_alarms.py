@@ -11,22 +11,22 @@ import planted_bugs as planted
 import pytest
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.check import stated_law
+from mechanisms.check.checks import THOROUGH, Effort, require_consistent
+from mechanisms.check.events import squared_products
+from mechanisms.check.moment_test import StatedMean, deviation
+from mechanisms.check.neighbours import changes, is_allowed, random_value, resting_value
+from mechanisms.check.stated_law import (
+    find_asymmetry,
+    find_wrong_norms,
+    mean_directions,
+    norms_of,
+)
+from mechanisms.check.stated_profile import find_wrong_losses
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.noise.wishart_noise import Wishart
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.verification import stated_law
-from mechanisms.verification.events import squared_products
-from mechanisms.verification.moment_test import StatedMean, deviation
-from mechanisms.verification.neighbours import changes, is_allowed, random_value, resting_value
-from mechanisms.verification.self_check import THOROUGH, Effort, require_consistent
-from mechanisms.verification.stated_law import (
-    find_asymmetry,
-    find_wrong_losses,
-    find_wrong_norms,
-    norms_of,
-    where_it_leans,
-)
 
 UNIT = 1 / math.sqrt(12)
 QUERIES = {
@@ -191,7 +191,7 @@ def test_noise_that_does_not_state_to_be_symmetric_may_lean():
     noise = planted.Gaussian.calibrate(
         Query(shape=(4, 4), l2_sensitivity=1.0), planted.BUDGET
     ).noise
-    directions = where_it_leans(draws)
+    directions = mean_directions(draws)
     assert list(find_asymmetry(noise, draws, directions, "of a constant"))
     leaning = Wishart(shape=(4, 4), scale=1.0)
     assert not list(find_asymmetry(leaning, draws, directions, "of a constant"))
@@ -207,7 +207,7 @@ def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count
     for _ in range(runs):
         sizes = rng.choice((1.0, 3.0), (2, count, 1)) * rng.choice((-1, 1), (2, count, 1))
         training, test = sizes * np.ones(2)
-        alarms["signs"] += bool(list(find_asymmetry(noise, test, where_it_leans(training), "")))
+        alarms["signs"] += bool(list(find_asymmetry(noise, test, mean_directions(training), "")))
         norms = norms_of(noise.sample(rng, count))
         alarms["norms"] += bool(list(find_wrong_norms(noise, norms, 0.0, "")))
     # Two directions of two sides each; a distribution, and a mean and a spread of two sides each.

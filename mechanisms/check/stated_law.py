@@ -1,34 +1,29 @@
-"""Does noise follow its stated distribution, and does a privacy profile agree with its noise?
+"""Does noise follow its stated distribution, beyond its moments?"""
 
-Of noise beyond its moments: its symmetry and its norm. Of a profile: its curve, the losses that it
-draws, and the profile of the noise it comes from.
-"""
-
+import dataclasses
 import math
-import time
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import scipy
 
-from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.check.audit_statistics import clopper_pearson
+from mechanisms.check.events import TAIL, projected
 from mechanisms.query.query import Unsupported
-from mechanisms.verification.audit_statistics import clopper_pearson, hockey_stick
-from mechanisms.verification.events import EPSILONS, ROUNDING, TAIL, event_bounds, projected
-from mechanisms.verification.timed_releases import LEAST, LOOK
+from mechanisms.strategies.workload import Identity
 
-# A loss of exactly epsilon is not above it, and rounding must not put it there.
-LOSS_ROUNDING = 1e-9
 # Relative error of a norm.
 NORM_ROUNDING = 1e-9
 # Normal scores beyond this, which rounding of a probability decides, count as this.
 FAR = 8.0
 # Likewise, as a probability; and the degrees of freedom of the scores of norms.
 FARTHEST, DEGREES = 1e-15, (0.5, 1e4)
+# A factor by which noise is scaled, how far noise on a grid may be from it, and the longest axis of
+# a workload whose variance is computed.
+FACTOR, CLOSED_FORM, MOST_CELLS = 3.0, 1e-3, 1 << 10
 
 
-def where_it_leans(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
+def mean_directions(training: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Directions for `find_asymmetry`: all elements alike, and where draws (n, *shape) lean to.
 
     The second has each element in units of its own size.
@@ -95,19 +90,30 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     if not all(((stated >= 0) & (stated <= 1)).all() for stated in (above, reached)):
         yield "squared_norm_survival of the noise states numbers that are not probabilities"
         return
-    ranks = np.arange(len(norms) + 1) / len(norms)
-    distance = float(np.maximum(ranks[1:] - (1 - above), (1 - reached) - ranks[:-1]).max())
-    reach = math.sqrt(math.log(2 / TAIL) / (2 * len(norms)))
-    if distance > reach:
-        yield (
-            f"the norm of the noise of {len(norms)} releases {where} has a distribution that "
-            f"differs by {distance:.2g} from the stated one, where chance allows {reach:.2g}"
-        )
+    yield from _of_distance(
+        reached, above, f"the norm of the noise of {len(norms)} releases {where}"
+    )
     # A norm that rounding may have moved has a score between these two.
     what = f"the norms of the noise of {len(norms)} releases {where}"
     yield from _of_sizes(reached, above, degrees_of_norm(noise), what)
     low, high = (np.clip(-scipy.special.ndtri(each), -FAR, FAR) for each in (reached, above))
     yield from _of_spread(low, high, what)
+
+
+def _of_distance(reached: np.ndarray, above: np.ndarray, what: str) -> Iterator[str]:
+    """A sentence on a sorted sample whose stated survival (n,) is not that of its ranks.
+
+    Args:
+        reached, above: The survival a little below and a little above each number.
+    """
+    ranks = np.arange(len(above) + 1) / len(above)
+    distance = float(np.maximum(ranks[1:] - (1 - above), (1 - reached) - ranks[:-1]).max())
+    reach = math.sqrt(math.log(2 / TAIL) / (2 * len(above)))
+    if distance > reach:
+        yield (
+            f"{what} has a distribution that differs by {distance:.2g} from the stated one, where "
+            f"chance allows {reach:.2g}"
+        )
 
 
 def degrees_of_norm(noise) -> float:
@@ -150,87 +156,41 @@ def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
         )
 
 
-def find_wrong_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
-    """Sentences on a stated delta that is not a probability, or grows with epsilon.
+def find_wrong_elements(noise, elements: np.ndarray) -> Iterator[str]:
+    """Sentences on elements (n,) of noise that have another distribution than one element states.
 
-    Args:
-        epsilon: Of the claim, looked at beside `EPSILONS`.
-    """
-    epsilons = np.unique(np.append(EPSILONS, epsilon))
-    stated = profile.delta(epsilons)
-    for name in ("lower", "value", "upper"):
-        deltas = np.asarray(getattr(stated, name), dtype=float)
-        wrong = ~((deltas >= 0) & (deltas <= 1 + ROUNDING))
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            yield (
-                f"the profile states delta({epsilons[place]:g}) = {deltas[place]:.4g} ({name}), "
-                "which is not a probability"
-            )
-    if (np.asarray(stated.lower)[1:] > np.asarray(stated.upper)[:-1] * (1 + ROUNDING)).any():
-        yield (
-            f"the profile states a delta that grows with epsilon: at least {stated.lower} at "
-            f"{epsilons}"
-        )
-
-
-def find_wrong_losses(
-    profile: PrivacyProfile, rng: np.random.Generator, count: int, seconds: float
-) -> Iterator[str]:
-    """Sentences on `count` privacy losses that a profile draws and the delta that it states.
-
-    Fewer losses, but `LEAST`, where both sides would take more CPU time than `seconds`: one of
-    thousands of composed releases is a sum of thousands. None where it cannot draw losses.
+    For noise whose elements are independent and alike: one element is noise of the shape (1,).
     """
     try:
-        in_time = int(seconds / (2 * _seconds_of_one(profile)))
-        count = min(count, max(LEAST, in_time))
-        sides = [profile.sample_losses(rng, count, reverse=side) for side in (False, True)]
-    except NotImplementedError:
+        element = dataclasses.replace(noise, shape=(1,))
+    except (TypeError, ValueError):
         return
-    claims = profile.delta(EPSILONS).upper
-    lower, upper = event_bounds(sides, (0, 1), EPSILONS + LOSS_ROUNDING, above=True)
-    for epsilon, claim, low, high in zip(EPSILONS, claims, lower, upper, strict=True):
-        proved = float(hockey_stick(low, high, epsilon))
-        if proved > claim * (1 + ROUNDING):
-            yield (
-                f"{count} privacy losses that the profile draws show delta({epsilon:g}) of at "
-                f"least {proved:.4g}; the profile states at most {claim:.4g}"
-            )
-
-
-def _seconds_of_one(profile: PrivacyProfile) -> float:
-    """CPU seconds of a privacy loss; the first of all may compute what later ones use."""
-    rng = np.random.default_rng(0)
-    profile.sample_losses(rng, 1)
-    begun = time.process_time()
-    profile.sample_losses(rng, LOOK)
-    return max((time.process_time() - begun) / LOOK, 1e-9)
-
-
-def find_other_profile(
-    mechanism: AdditiveMechanism, profile: PrivacyProfile | None
-) -> Iterator[str]:
-    """Sentences where a profile excludes that of the noise, which is only added.
-
-    Both contain the delta of the worst pair, however wide their bounds are.
-    """
-    if profile is None or not mechanism.only_adds_noise:
+    sizes = np.sort(np.abs(elements))
+    rounding = NORM_ROUNDING * sizes
+    above = element.squared_norm_survival((sizes + rounding) ** 2)
+    if above is None:
         return
-    noise = mechanism.noise.profile(mechanism.query)
-    if noise is None:
+    reached = element.squared_norm_survival(np.maximum(sizes - rounding, 0.0) ** 2)
+    yield from _of_distance(reached, above, f"the size of {len(sizes):,} elements of the noise")
+
+
+def find_wrong_scaling(noise) -> Iterator[str]:
+    """Sentences on `scaled` and `workload_variance` that contradict the stated mean E ||n||^2."""
+    try:
+        mean, scaled = noise.loss().mean, noise.scaled(FACTOR).loss().mean
+    except (Unsupported, NotImplementedError):
         return
-    epsilons = np.array([0.0, mechanism.budget.epsilon])
-    stated, true = profile.delta(epsilons), noise.delta(epsilons)
-    for place, epsilon in enumerate(epsilons):
-        if true.lower[place] > stated.upper[place] * (1 + ROUNDING):
-            yield (
-                f"the profile states delta({epsilon:g}) of at most {stated.upper[place]:.4g}, and "
-                f"that of the noise has at least {true.lower[place]:.4g}"
-            )
-        if stated.lower[place] > true.upper[place] * (1 + ROUNDING):
-            yield (
-                f"the profile states delta({epsilon:g}) of at least {stated.lower[place]:.4g}, and "
-                f"that of the noise has at most {true.upper[place]:.4g}; where the claim covers "
-                "several releases, override profile_of_release, which is of one"
-            )
+    if not math.isclose(scaled, FACTOR**2 * mean, rel_tol=CLOSED_FORM):
+        yield (
+            f"noise scaled by {FACTOR:g} states a mean squared norm of {scaled:.6g}; "
+            f"{FACTOR**2:g} times that of the noise is {FACTOR**2 * mean:.6g}"
+        )
+    if max(noise.shape) > MOST_CELLS:
+        return
+    every_element = tuple(Identity(cells) for cells in noise.shape)
+    stated = noise.workload_variance(every_element)
+    if stated is not None and not math.isclose(stated, mean, rel_tol=CLOSED_FORM):
+        yield (
+            f"workload_variance of all elements is {stated:.6g}, and the stated mean squared norm "
+            f"of the noise is {mean:.6g}"
+        )

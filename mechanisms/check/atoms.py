@@ -1,4 +1,4 @@
-"""Is additive noise drawn afresh, without atoms, and independently of the value? From draws alone.
+"""Does some number recur in the noise more often than a profile allows? From draws alone.
 
 A claim that covers every real change of a value implies that the noise has no atom above delta. If
 the noise took one number with probability p, it would take K others, for K fractions of a change,
@@ -6,23 +6,18 @@ each with probability at least (p - delta) / e^epsilon. As K is arbitrary, p <= 
 lie within a share w of a change have 1 / w such copies, so that p <= delta + e^epsilon w.
 """
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.check.audit_statistics import least_probability
+from mechanisms.check.events import TAIL
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.verification.audit_statistics import largest_probability, least_probability
-from mechanisms.verification.events import TAIL, projected
-from mechanisms.verification.timed_releases import other_releases, released_by
 
 # A large epsilon, at which the delta of a claim is that of events a neighbour cannot produce.
 LARGE_EPSILON = 30.0
 # Of a sum that is a given element although noise was added, by rounding; far below what shows.
 COINCIDENCE = 1e-3
-# Of the two generators that must give the same numbers.
-SEED = 1
 
 
 def claimed_of_numbers(profile: PrivacyProfile, share: float) -> float:
@@ -112,78 +107,3 @@ def find_repeated_noise(
             f"the noise of {np.count_nonzero(again)} of {len(second)} releases of a random value "
             f"equals that of one of {len(first)} releases of a constant: too few different draws"
         )
-
-
-def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
-    """Sentences on noise (n, *shape) that releases of one call share, up to its sign.
-
-    Independent releases equal one another as often as they equal `others`, as many of another call.
-    """
-    sizes, far_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
-    far = _equal(sizes, far_sizes)
-    upper = largest_probability(far, len(sizes), TAIL)
-    half = len(sizes) // 2
-    for which, first, second in (
-        ("the release before", sizes[::2], sizes[1::2]),
-        ("the release before", sizes[1::2], sizes[2::2]),
-        ("the release half of them before", sizes[:half], sizes[half : 2 * half]),
-        ("the release as far from the end", sizes[:half], sizes[: -half - 1 : -1]),
-    ):
-        pairs = min(len(first), len(second))
-        near = _equal(first[:pairs], second[:pairs])
-        if least_probability(near, pairs, TAIL) > upper:
-            yield (
-                f"in {near} of {pairs} releases the noise of some element is, up to its sign, that "
-                f"of {which}, and in {far} of {len(sizes)} that of one of another call: it is not "
-                "drawn afresh"
-            )
-
-
-def _equal(first: np.ndarray, second: np.ndarray) -> int:
-    """How many rows of two arrays are equal in an element."""
-    return int(np.count_nonzero((first == second).any(axis=1)))
-
-
-def find_seed_faults(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
-    """Sentences on methods that give other numbers from an equal generator."""
-    ways: list[tuple[str, Callable]] = [("release", lambda rng: mechanism.release(value, rng))]
-    for name in other_releases(mechanism):
-        ways.append((name, lambda rng, name=name: released_by(mechanism, name, value, 1, rng)))
-    if isinstance(mechanism, AdditiveMechanism):
-        ways.append(("sample", lambda rng: mechanism.sample(rng, 2)))
-    for name, draw in ways:
-        first, second = (draw(np.random.default_rng(SEED)) for _ in range(2))
-        if not np.array_equal(first, second):
-            yield (
-                f"{name} gives other numbers where it is called again with a generator of the same "
-                "seed: it must take all its random numbers from the generator that it is given, "
-                "and keep none"
-            )
-
-
-def find_dependence_on_value(
-    first: np.ndarray, second: np.ndarray, directions: Iterable[tuple[str, np.ndarray]], grid: float
-) -> Iterator[str]:
-    """Sentences on noise (n, *shape) of two values that differs along a direction.
-
-    By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant the distance of
-    each empirical distribution from its own is at most sqrt(log(2 / tail) / (2 n)).
-
-    Args:
-        directions: Names and directions, of unit length.
-        grid: Width of rounding errors; smaller differences do not count.
-    """
-    reach = sum(math.sqrt(math.log(2 / TAIL) / (2 * len(draws))) for draws in (first, second))
-    for name, direction in directions:
-        one, other = (
-            np.sort(np.round(projected(draws, direction) / grid)) for draws in (first, second)
-        )
-        both = np.concatenate([one, other])
-        shares = [np.searchsorted(each, both, side="right") / len(each) for each in (one, other)]
-        distance = float(np.abs(shares[0] - shares[1]).max())
-        if distance > reach:
-            yield (
-                f"the noise depends on the value: along {name} its distribution differs by "
-                f"{distance:.2g} between {len(one)} releases of a constant and {len(other)} of a "
-                f"random value, where chance allows {reach:.2g}"
-            )

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.stats import norm
 
-from mechanisms.verification.audit_statistics import (
+from mechanisms.check.audit_statistics import (
     betting_interval,
     clopper_pearson,
     hockey_stick,

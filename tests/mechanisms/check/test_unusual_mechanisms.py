@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mechanisms import AdditiveMechanism, Budget, Inconsistent, Query, get_mechanism
+from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
@@ -17,7 +18,6 @@ from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
-from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
 pytestmark = pytest.mark.usefixtures("steady_clock")
 SCALAR = Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0)

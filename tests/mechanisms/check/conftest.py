@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mechanisms.verification import stated_law, timed_releases
+from mechanisms.check import stated_profile, timed_releases
 
 # Seconds of a call for releases, about as those of this suite take.
 PACE = 1e-4
@@ -20,5 +20,5 @@ def steady_clock(monkeypatch, request):
     """
     instants = itertools.count(step=getattr(request, "param", PACE))
     clock = SimpleNamespace(process_time=lambda: next(instants))
-    for module in (timed_releases, stated_law):
+    for module in (timed_releases, stated_profile):
         monkeypatch.setattr(module, "time", clock)

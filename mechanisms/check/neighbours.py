@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mechanisms.base.guard import checked_value
+from mechanisms.check.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
 from mechanisms.query.query import Query
-from mechanisms.verification.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
 
 # Steps back to rest of a value that is not allowed.
 HALVINGS = 12
 # Releases by which pairs are chosen, and the most pairs.
 LOOK, PAIRS = 32, 6
+# Elements of a column up to which the covariance of columns is computed.
+LONGEST_COLUMN = 256
 
 
 def resting_value(query: Query) -> np.ndarray | None:
@@ -91,12 +93,34 @@ def changes(
         column = int(np.argmin(energy.min(axis=0)))
         found = _embedded(_directions(query, noise[:, :, column], rng), query.shape, column)
     else:
-        found = (
+        found = [
             (name, direction.reshape(query.shape))
             for name, direction in _directions(query, noise.reshape(len(noise), -1), rng)
-        )
+        ]
+        if len(query.shape) == 2 and query.structure != "histogram" and not _moves(query):
+            found += _of_columns_and_rows(noise)
     for name, direction in found:
         yield name, direction * _largest(query, direction)
+
+
+def _of_columns_and_rows(noise: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """The direction in which columns have the least noise, at the column that has least there.
+
+    From draws (n, r, c); then the same of rows. All columns are one sample, so that few draws
+    suffice.
+    """
+    for name, draws, turned in (
+        ("column", noise, False),
+        ("row", noise.transpose(0, 2, 1), True),
+    ):
+        size, count = draws.shape[1:]
+        if not 1 < size <= LONGEST_COLUMN or len(draws) * count < DRAWS_PER_ELEMENT * size:
+            continue
+        least = np.linalg.eigh(np.einsum("nij,nkj->ik", draws, draws, optimize=True))[1][:, 0]
+        place = int(np.argmin(np.mean(np.einsum("i,nij->nj", least, draws) ** 2, axis=0)))
+        change = np.zeros((size, count))
+        change[:, place] = least
+        yield f"the direction of the least noise of a {name}", change.T if turned else change
 
 
 def _directions(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verification.audit_statistics import (
+from mechanisms.check.audit_statistics import (
     hockey_stick,
     largest_probability,
     least_probability,
@@ -13,12 +13,10 @@ from mechanisms.verification.audit_statistics import (
 
 # The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
 ERROR = 1e-6
-# One-sided bounds that share it: three for each of seven means and six variances of the loss, two
-# for each of two multiples of eight changes and of their elements, three for each change of a grid,
-# two for the noise of two values along each of nine directions, eleven for atoms and pairs of
-# releases, ten for norms, twelve for signs, two for exact and repeated answers, and those for the
-# losses of the profile.
-TAIL = ERROR / 200
+# One-sided bounds that share it: for the means and variances of up to eight samples of the loss,
+# fifteen and nine changes at two multiples, a grid, nine directions of two values, atoms, pairs of
+# releases of five samples, norms of eight, signs, and the losses of the profile.
+TAIL = ERROR / 400
 # The tail of the bounds by which an event is chosen, of which none is believed.
 CHOICE = 0.01
 # Where a delta is compared with what is claimed; counts show none at a large epsilon.

@@ -13,10 +13,10 @@ import pytest
 from scipy.special import ndtr
 
 from mechanisms import Inconsistent, Query, get_mechanism
+from mechanisms.check.atoms import claimed_of_numbers
+from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.verification.fresh_noise import claimed_of_numbers
-from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
 
 HISTOGRAM = Query(
     shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, structure="histogram", record_bound=1.0

@@ -12,7 +12,7 @@ from mechanisms import Query
 from mechanisms.black_box.learned_scores import USUAL, learners_of
 from mechanisms.black_box.output_sources import from_function
 from mechanisms.black_box.sequential_audit import audit_samples
-from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
+from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 
 PAGE = " ".join((Path(__file__).resolve().parents[3] / "SHARP_EDGES.md").read_text().split())
 

@@ -6,7 +6,7 @@ import planted_other_kinds as kinds
 import pytest
 
 from mechanisms import Budget, Inconsistent
-from mechanisms.verification.self_check import QUICK, THOROUGH, require_consistent
+from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 from mechanisms.verification.verification import INCONSISTENT, verify
 
 AT_TWO = Budget(epsilon=2.0)
@@ -27,7 +27,11 @@ MISTAKES = {
     draws.SteepFarFromRest: (planted.QUERY, planted.BUDGET, "show a change of"),
     draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
     draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
-    draws.FineGrid: (kinds.HISTOGRAM, planted.BUDGET, "a grid that moves with the value"),
+    draws.FineGrid: (
+        kinds.HISTOGRAM,
+        planted.BUDGET,
+        "grid that moves|elements of the noise",
+    ),
     draws.TwiceTheEpsilon: (kinds.BOX, AT_TWO, "two values that differ"),
     draws.BitsOfFiveEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
 }

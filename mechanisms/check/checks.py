@@ -1,0 +1,455 @@
+"""The checks of a mechanism, in the order of causes: the first that fails says what is wrong.
+
+`failures` runs them; `parametrize` makes a test of each for an author's own mechanism. All bounds
+hold for every sample size and distribution: together the checks accuse a mechanism that does what
+it states with probability `events.ERROR` at most.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.check.atoms import (
+    claimed_of_numbers,
+    find_exact_answers,
+    find_recurring_numbers,
+    find_repeated_noise,
+)
+from mechanisms.check.evidence import Evidence
+from mechanisms.check.fresh_noise import (
+    find_alike_elements,
+    find_correlated_releases,
+    find_seed_faults,
+    find_shared_noise,
+    find_writes,
+)
+from mechanisms.check.hidden_changes import find_shown_change, find_shown_elements
+from mechanisms.check.moment_test import find_wrong_moments, stated_moments
+from mechanisms.check.neighbours import pair_that_differs
+from mechanisms.check.other_values import find_dependence_on_value, other_values
+from mechanisms.check.stated_law import (
+    find_asymmetry,
+    find_wrong_elements,
+    find_wrong_norms,
+    find_wrong_scaling,
+    mean_directions,
+    norms_of,
+)
+from mechanisms.check.stated_profile import (
+    find_other_profile,
+    find_wrong_curve,
+    find_wrong_losses,
+)
+from mechanisms.check.timed_releases import LOOK, Effort
+from mechanisms.check.two_values import find_moving_grid, find_telling_pair
+from mechanisms.query.query import Budget, Inconsistent, OutOfRangeWarning, Unsupported
+
+# By default: at most 2 s for an answer of 7921 elements.
+THOROUGH = Effort(numbers=1 << 22, releases=1 << 14, seconds=1.0)
+# Where many mechanisms are compared.
+QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
+# In a study, for the first mechanism of a cell, and for every other one.
+FIRST = Effort(numbers=1 << 17, releases=256, seconds=0.05)
+GLIMPSE = Effort(numbers=1 << 17, releases=64, seconds=0.02)
+# A privacy loss is cheaper than a release, and costs as much as so many random numbers.
+NUMBERS_PER_LOSS = 64
+# So does the stated probability of the size of one element.
+NUMBERS_PER_ELEMENT = 8
+# Values and noise beyond this are not released in single precision.
+LARGEST_SINGLE = 1e30
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property that a mechanism must have.
+
+    Attributes:
+        name: Of the check.
+        statement: What is true of a mechanism that passes.
+        find: Yields a sentence for every way in which the releases contradict it.
+        draws: Whether it needs releases.
+        in_every_cell: Whether it is cheap enough for every mechanism of a study.
+        in_studies: Whether a study runs it for the first mechanism of a cell.
+    """
+
+    name: str
+    statement: str
+    find: Callable[[Evidence], Iterator[str]]
+    draws: bool = True
+    in_every_cell: bool = False
+    in_studies: bool = True
+
+    def failures(
+        self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH
+    ) -> Iterator[str]:
+        """Sentences on how a mechanism fails this check; Args, Raises: as `require_consistent`."""
+        yield from self._failures(Evidence(mechanism, np.random.default_rng(seed), effort))
+
+    def require(self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH) -> None:
+        """Raise Inconsistent where a mechanism fails it; Args, Raises: as `require_consistent`."""
+        for sentence in self.failures(mechanism, seed=seed, effort=effort):
+            raise Inconsistent(sentence)
+
+    def _failures(self, evidence: Evidence) -> Iterator[str]:
+        if not self.draws or evidence.count:
+            yield from self.find(evidence)
+
+
+def seeds(evidence: Evidence) -> Iterator[str]:
+    yield from find_seed_faults(evidence.mechanism, evidence.rest)
+
+
+def inputs(evidence: Evidence) -> Iterator[str]:
+    yield from find_writes(evidence.mechanism, evidence.rest)
+
+
+def fresh_draws(evidence: Evidence) -> Iterator[str]:
+    if not evidence.is_additive:
+        return
+    training, test = evidence.training, evidence.test
+    for draws in (training, evidence.at_once, *evidence.other_ways.values()):
+        yield from find_shared_noise(draws, test)
+    if evidence.mechanism.noise.independent:
+        yield from find_alike_elements(training, test)
+
+
+def atoms(evidence: Evidence) -> Iterator[str]:
+    profile = evidence.profile
+    if not evidence.is_additive or profile is None or evidence.value is None:
+        return
+    if evidence.keeps_to_a_grid() or evidence.rounds_first():
+        return
+    training, elsewhere = evidence.training, evidence.elsewhere
+    rounding = 4 * np.finfo(float).eps * evidence.largest
+    # Noise that is added to zeros is not rounded.
+    share = 4 * rounding / evidence.change_of_one() if evidence.rest.any() else 0.0
+    atom = claimed_of_numbers(profile, share)
+    yield from find_recurring_numbers(training, elsewhere, rounding, atom)
+    yield from find_exact_answers(elsewhere, atom)
+    again = np.concatenate([training, evidence.test])
+    yield from find_repeated_noise(again, elsewhere, rounding, atom)
+
+
+def moments(evidence: Evidence) -> Iterator[str]:
+    """The mean and the variance of the squared norm, however it is drawn."""
+    if not evidence.is_additive:
+        return
+    constant = np.concatenate([evidence.training, evidence.test])
+    samples = [("of a constant", constant), ("of a constant, drawn at once,", evidence.at_once)]
+    samples += [(f"of a constant by {name}", noise) for name, noise in evidence.other_ways.items()]
+    samples += [("drawn as squared norms", evidence.squared_norms)]
+    for where, noise in samples:
+        yield from _wrong_moments(evidence, noise, evidence.rest, where)
+
+
+def _wrong_moments(
+    evidence: Evidence, noise: np.ndarray, value: np.ndarray, where: str
+) -> Iterator[str]:
+    stated = stated_moments(evidence.mechanism)
+    if stated is not None:
+        evidence.compared += 1
+        yield from find_wrong_moments(noise, stated, value, where)
+
+
+def law(evidence: Evidence) -> Iterator[str]:
+    """The distribution of the norm, and the symmetry."""
+    if not evidence.is_additive:
+        return
+    stated, at_once, where = evidence.mechanism.noise, evidence.at_once, "of a constant"
+    yield from find_wrong_norms(stated, evidence.norms_at_once(), 0.0, "drawn at once")
+    yield from find_wrong_norms(stated, evidence.squared_norms, 0.0, "drawn as squared norms")
+    norms = np.concatenate([norms_of(evidence.training), norms_of(evidence.test)])
+    rounding = evidence.rounding(float(np.abs(evidence.rest).max()))
+    yield from find_wrong_norms(stated, norms, rounding, where)
+    leaning = mean_directions(evidence.training)
+    yield from find_asymmetry(stated, at_once, leaning, "drawn at once")
+    yield from find_asymmetry(stated, evidence.test, leaning, where)
+
+
+def independent_releases(evidence: Evidence) -> Iterator[str]:
+    # A product of two releases is as often positive as negative where each is symmetric.
+    if evidence.is_additive and evidence.mechanism.noise.symmetric:
+        for draws in (evidence.training, evidence.at_once, *evidence.other_ways.values()):
+            yield from find_correlated_releases(draws)
+
+
+def random_value(evidence: Evidence) -> Iterator[str]:
+    """The same of noise that is added to a random value, and whether it depends on that."""
+    if not evidence.is_additive or evidence.value is None:
+        return
+    stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
+    noise = evidence.elsewhere
+    yield from _dependence(evidence, [("the value", value)])
+    yield from _wrong_moments(evidence, noise, value, where)
+    yield from find_wrong_norms(stated, norms_of(noise), evidence.rounding(evidence.largest), where)
+    directions = [("the value", value), ("the signs of the value", np.sign(value))]
+    directions += mean_directions(evidence.training)
+    yield from find_asymmetry(stated, noise, directions, where)
+    if max(evidence.scale * math.sqrt(value.size), evidence.largest) < LARGEST_SINGLE:
+        single = value.astype(np.float32)
+        noise = evidence.noise(single, evidence.count)
+        yield from _wrong_moments(evidence, noise, single, f"{where} in float32")
+
+
+def every_value(evidence: Evidence) -> Iterator[str]:
+    """Values of other kinds, and other directions."""
+    if not evidence.is_additive or evidence.value is None:
+        return
+    yield from _dependence(evidence, evidence.moves)
+    for name, value in other_values(evidence.query, evidence.rest, evidence.value, evidence.rng):
+        if evidence.source.time_is_up():
+            return
+        norms = norms_of(evidence.noise(value, evidence.count))
+        rounding = evidence.rounding(float(np.abs(value).max()))
+        yield from find_wrong_norms(evidence.mechanism.noise, norms, rounding, f"of {name}")
+
+
+def _dependence(evidence: Evidence, directions: list[tuple[str, np.ndarray]]) -> Iterator[str]:
+    units = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
+    # Far above the rounding of a sum, far below the noise.
+    grid = 1e-9 * (np.linalg.norm(evidence.value) + np.linalg.norm(evidence.test[0])) or 1.0
+    yield from find_dependence_on_value(evidence.test, evidence.elsewhere, units, grid)
+
+
+def scaling(evidence: Evidence) -> Iterator[str]:
+    if evidence.is_additive:
+        yield from find_wrong_scaling(evidence.mechanism.noise)
+
+
+def independent_elements(evidence: Evidence) -> Iterator[str]:
+    if evidence.is_additive and evidence.mechanism.noise.independent:
+        elements = evidence.many_at_once.ravel()
+        most = evidence.effort.numbers // NUMBERS_PER_ELEMENT
+        yield from find_wrong_elements(evidence.mechanism.noise, elements[:most])
+
+
+def stated_curve(evidence: Evidence) -> Iterator[str]:
+    profile = evidence.profile
+    if profile is None:
+        return
+    yield from find_wrong_curve(profile, evidence.mechanism.budget.epsilon)
+    if evidence.is_additive:
+        yield from find_other_profile(evidence.mechanism, profile)
+
+
+def drawn_losses(evidence: Evidence) -> Iterator[str]:
+    if evidence.profile is not None:
+        count = evidence.effort.numbers // NUMBERS_PER_LOSS
+        yield from find_wrong_losses(evidence.profile, evidence.rng, count, evidence.effort.seconds)
+
+
+def neighbours(evidence: Evidence) -> Iterator[str]:
+    if evidence.profile is None:
+        return
+    count = evidence.count
+    if evidence.is_additive:
+        for name, change in evidence.prepared_moves:
+            yield from find_shown_change(evidence, name, change)
+        if evidence.mechanism.noise.independent:
+            yield from find_shown_elements(evidence)
+    else:
+        looks = evidence.source.answers(evidence.rest, LOOK)
+        pairs = [
+            (name, change, pair_that_differs(evidence.query, change, evidence.rest))
+            for name, change in evidence.changes(looks)
+        ]
+        pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
+        if pairs:
+            evidence.compared += 1
+            yield from find_telling_pair(evidence.source, pairs, evidence.profile, count)
+        # As many releases as each pair had.
+        count = max(64, count // max(len(pairs), 1))
+    if evidence.source.time_is_up():
+        return
+    claim = float(evidence.claims(1.0)[0])
+    yield from find_moving_grid(
+        evidence.source.answers, evidence.query, evidence.rest, evidence.changes, count, claim
+    )
+
+
+def other_budget(evidence: Evidence) -> Iterator[str]:
+    """The noise of twice the epsilon: a mechanism may keep what it was first calibrated to."""
+    mechanism = evidence.mechanism
+    budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
+    with warnings.catch_warnings():
+        # What is judged is the noise, not the range of a theorem.
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        try:
+            other = type(mechanism).calibrate(
+                mechanism.query, budget, mechanism.calibration, **mechanism.settings
+            )
+        except (Unsupported, ValueError):
+            return
+    for sentence in glimpse(other, evidence.rng):
+        yield f"calibrated again, to epsilon {budget.epsilon:g}: {sentence}"
+
+
+CHECKS = (
+    Check(
+        "seeds",
+        "Equal generators give equal answers.",
+        seeds,
+        in_every_cell=True,
+    ),
+    Check(
+        "inputs",
+        "A release leaves the value that it is given as it was.",
+        inputs,
+        in_every_cell=True,
+    ),
+    Check(
+        "fresh draws",
+        "No release repeats the noise of another, and no element that of another one.",
+        fresh_draws,
+        in_every_cell=True,
+    ),
+    Check(
+        "atoms",
+        "No number recurs in the noise more often than the profile allows.",
+        atoms,
+        in_every_cell=True,
+    ),
+    Check(
+        "moments",
+        "The squared norm of the noise has the stated mean and variance, however it is drawn.",
+        moments,
+        in_every_cell=True,
+    ),
+    Check(
+        "law",
+        "The norm of the noise has the stated distribution, and the noise leans to no side.",
+        law,
+        in_every_cell=True,
+    ),
+    Check(
+        "random value",
+        "The noise of a random value is that of a constant.",
+        random_value,
+        in_every_cell=True,
+    ),
+    Check(
+        "scaling",
+        "Scaled noise has scaled moments, and the error of a workload is that of the noise.",
+        scaling,
+        draws=False,
+        in_every_cell=True,
+    ),
+    Check(
+        "independent releases",
+        "The noise of a release says nothing of that of another.",
+        independent_releases,
+    ),
+    Check("every value", "The noise of large, whole and sparse values is the same.", every_value),
+    Check(
+        "independent elements",
+        "Elements that are stated to be independent and alike have the stated distribution.",
+        independent_elements,
+        in_studies=False,
+    ),
+    Check(
+        "stated curve",
+        "Delta is a probability, falls with epsilon, and is that of the noise.",
+        stated_curve,
+        draws=False,
+    ),
+    Check(
+        "drawn losses",
+        "The privacy losses that the profile draws do not exceed its delta.",
+        drawn_losses,
+        draws=False,
+    ),
+    Check(
+        "neighbours",
+        "Releases of two neighbouring values show no more than the profile states.",
+        neighbours,
+    ),
+    Check(
+        "other budget",
+        "A mechanism of another budget draws the noise of that budget.",
+        other_budget,
+        in_studies=False,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many releases agreed with what a mechanism states, or why none was compared with it."""
+
+    releases: int
+    missing: str = ""
+
+
+def require_consistent(
+    mechanism: Mechanism,
+    *,
+    seed: int,
+    effort: Effort = THOROUGH,
+    checks: tuple[Check, ...] = CHECKS,
+) -> Comparison:
+    """Raise Inconsistent, with the first sentence, where a mechanism fails a check.
+
+    Args:
+        mechanism: Calibrated at either calibration.
+        seed: Of the draws; the checks take nothing from any other generator.
+        effort: How much they may draw.
+
+    Raises:
+        Inconsistent: It fails a check.
+        ReleaseError: A release breaks its contract.
+    """
+    evidence = Evidence(mechanism, np.random.default_rng(seed), effort)
+    for check in checks:
+        for sentence in check._failures(evidence):
+            raise Inconsistent(sentence)
+    if evidence.compared:
+        return Comparison(evidence.source.drawn)
+    return Comparison(0, evidence.missing or "nothing that it states can be compared with releases")
+
+
+def require_consistent_in_study(mechanism: Mechanism, *, seed: int, first: bool) -> None:
+    """The checks that a study runs: all that it can afford of the first mechanism of a cell.
+
+    Args:
+        first: Whether no other mechanism of the cell was checked before.
+
+    Raises:
+        Inconsistent, ReleaseError: As `require_consistent`.
+    """
+    if first:
+        checks = tuple(check for check in CHECKS if check.in_studies)
+        require_consistent(mechanism, seed=seed, effort=FIRST, checks=checks)
+        return
+    for sentence in glimpse(mechanism, np.random.default_rng(seed)):
+        raise Inconsistent(sentence)
+
+
+def glimpse(mechanism: Mechanism, rng: np.random.Generator) -> Iterator[str]:
+    """Sentences on how few releases contradict what a mechanism states."""
+    evidence = Evidence(mechanism, rng, GLIMPSE)
+    for check in CHECKS:
+        if check.in_every_cell:
+            yield from check._failures(evidence)
+
+
+def parametrize(*mechanisms: Mechanism):
+    """A pytest mark that calls a test with `mechanism` and `check` for each pair of them.
+
+    In an author's tests::
+
+        @parametrize(MyNoise.calibrate(query, budget))
+        def test_my_noise_does_what_it_states(mechanism, check):
+            check.require(mechanism)
+    """
+    import pytest
+
+    pairs = [
+        pytest.param(mechanism, check, id=f"{mechanism.key}-{check.name}")
+        for mechanism in mechanisms
+        for check in CHECKS
+    ]
+    return pytest.mark.parametrize(("mechanism", "check"), pairs)

@@ -1,0 +1,286 @@
+"""What the checks of one mechanism share: values of its query, and releases drawn when needed."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
+from mechanisms.check.events import EPSILONS
+from mechanisms.check.neighbours import changes, is_allowed, random_value, resting_value
+from mechanisms.check.stated_law import degrees_of_norm, norms_of
+from mechanisms.check.timed_releases import (
+    FEWEST,
+    LEAST,
+    LEAST_OF_NOISE,
+    Effort,
+    TimedReleases,
+    other_releases,
+)
+from mechanisms.privacy.profile import PrivacyProfile
+from mechanisms.query.query import Query
+
+# Releases of a random value, for one of a constant.
+MORE = 3
+# Samples of `count` releases that the checks of additive noise draw: two of a constant, one drawn
+# at once, those of a random value, and three that look for a grid.
+SAMPLES = 6 + MORE
+# A relative change far above rounding, and far below the grid of any noise.
+SMALLEST = 2.0**-40
+# The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
+# power of two or ten are part of them. How far rounding may move a number on them.
+GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
+# An effort has one norm with one degree of freedom for so many numbers.
+NUMBERS_PER_NORM = 512
+# Part of the norm that a release of its own may change, as one that rounds the answer does.
+ROUNDED_AWAY = 0.005
+
+
+@dataclass
+class Evidence:
+    """Values and releases of one mechanism. Every sample is drawn once, when a check asks for it.
+
+    Samples are arrays (n, *query.shape) of float64; those of an additive mechanism are its noise,
+    the release less the value that the noise was added to.
+    """
+
+    mechanism: Mechanism
+    rng: np.random.Generator
+    effort: Effort
+    # Comparisons that were made, and why none could be.
+    compared: int = 0
+    missing: str = ""
+
+    @property
+    def query(self) -> Query:
+        return self.mechanism.query
+
+    @property
+    def is_additive(self) -> bool:
+        return isinstance(self.mechanism, AdditiveMechanism)
+
+    @cached_property
+    def profile(self) -> PrivacyProfile | None:
+        """The stated profile of one release."""
+        return self.mechanism.profile_of_release()
+
+    @cached_property
+    def source(self) -> TimedReleases:
+        return TimedReleases(self.mechanism, self.rng, self.effort)
+
+    @cached_property
+    def rest(self) -> np.ndarray | None:
+        """A constant value that the query allows, or None if none is known."""
+        return resting_value(self.query)
+
+    @cached_property
+    def count(self) -> int:
+        """Releases of a sample of noise, an even number; 0 where `missing` says why there is none.
+
+        An even number has one middle, where what is drawn at once may begin to repeat itself.
+        """
+        if not self._is_releasable():
+            return 0
+        if self.is_additive:
+            most = max(self.source.most // 4, 1)
+            count = self._affordable(SAMPLES + 1, LEAST_OF_NOISE, FEWEST, most)
+        elif self.profile is not None:
+            # Two samples of each value of a pair; what is chosen from is no larger than the rest.
+            most = min(self.effort.numbers // (8 * self.query.size), self.effort.releases)
+            if most < LEAST:
+                self.missing = f"an answer of {self.query.size:,} elements is too large"
+                return 0
+            count = self._affordable(4, LEAST, LEAST, most)
+        else:
+            # Nothing but the contract of a release is stated.
+            count = self._affordable(2, 1, 1, 1)
+            self.missing = self.missing or "it states neither its noise nor a profile"
+        return count + count % 2
+
+    def _is_releasable(self) -> bool:
+        if self.query.size > self.effort.numbers:
+            self.missing = f"an answer of {self.query.size:,} elements is too large"
+        elif self.rest is None:
+            self.missing = "no value that the query allows is known"
+        return not self.missing
+
+    def _affordable(self, samples: int, least: int, fewest: int, most: int) -> int:
+        seconds = self.source.seconds_of_one(self.rest)
+        found = self.source.count(seconds, samples, least, fewest, most)
+        if not found:
+            self.missing = f"a release takes {seconds:.2g} s"
+        return found
+
+    # Noise that is added to a value.
+
+    def noise(self, value: np.ndarray, count: int, way: str | None = None) -> np.ndarray:
+        """What releases of `value` add to it."""
+        start = self.mechanism.prepared(value).astype(float)
+        return self.source.answers(value, count, way).astype(float) - start
+
+    @cached_property
+    def training(self) -> np.ndarray:
+        """Noise of the constant, by which values and events are chosen."""
+        return self.noise(self.rest, self.count)
+
+    @cached_property
+    def test(self) -> np.ndarray:
+        """Noise of the constant, by which they are judged."""
+        return self.noise(self.rest, self.count)
+
+    @cached_property
+    def at_once(self) -> np.ndarray:
+        """Noise drawn by `sample`, as studies do where noise is only added."""
+        return self.source.sample(self.count)
+
+    @cached_property
+    def other_ways(self) -> dict[str, np.ndarray]:
+        """Noise of the constant by the methods that studies release with, but for `release`."""
+        names = other_releases(self.mechanism)
+        return {name: self.noise(self.rest, self.count, name) for name in names}
+
+    @cached_property
+    def squared_norms(self) -> np.ndarray:
+        """The norms (n,) by the noise's own `squared_norms`, which studies of moments read."""
+        count = min(self._draws_in_time, self.effort.releases)
+        losses = self.mechanism.noise.squared_norms(self.rng, count)
+        return np.sqrt(losses)
+
+    @property
+    def _draws_in_time(self) -> int:
+        """How many draws of noise the effort allows of one sample."""
+        _ = self.at_once  # It takes the time of a draw.
+        in_time = int(self.effort.seconds / self.source.seconds_of_draw)
+        return max(1, min(self.effort.numbers // self.query.size, in_time))
+
+    @cached_property
+    def many_at_once(self) -> np.ndarray:
+        """As many draws by `sample` as the effort allows."""
+        return self.source.sample(self._draws_in_time)
+
+    @cached_property
+    def scale(self) -> float:
+        """The order of elements that are large against the noise."""
+        scale = 10 * math.sqrt(self.mechanism.expected_loss() / self.query.size)
+        return scale or self.query.l2_sensitivity
+
+    @cached_property
+    def value(self) -> np.ndarray | None:
+        """A random value far from rest, or None if none is known that the query allows."""
+        return random_value(self.query, self.rng, self.scale)
+
+    @cached_property
+    def elsewhere(self) -> np.ndarray:
+        """Noise of the random value."""
+        return self.noise(self.value, MORE * self.count)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute element of the values that `judging` has the noise of."""
+        values = [self.rest] if self.value is None else [self.rest, self.value]
+        return max(float(np.abs(value).max()) for value in values)
+
+    @cached_property
+    def judging(self) -> np.ndarray:
+        """All noise by which an event is judged: of the constant and of the random value."""
+        if self.value is None:
+            return self.test
+        return np.concatenate([self.test, self.elsewhere])
+
+    def rounding(self, largest: float) -> float:
+        """How far rounding may move the norm of noise found as a difference from a value.
+
+        Args:
+            largest: The largest absolute element of the value.
+        """
+        found = float(np.finfo(float).eps) * math.sqrt(self.query.size) * largest
+        if not self.mechanism.only_adds_noise:
+            found += ROUNDED_AWAY * math.sqrt(self.mechanism.expected_loss())
+        return found
+
+    def norms_at_once(self) -> np.ndarray:
+        """The norms (n,) of draws by `sample`, and of more where a norm varies much.
+
+        That of R1SMG is the size of one normal number, however many elements an answer has.
+        """
+        noise = self.mechanism.noise
+        found = [norms_of(self.at_once)]
+        if noise.squared_norm_survival(np.ones(1)) is None:
+            return found[0]
+        wanted = int(self.effort.numbers / NUMBERS_PER_NORM / degrees_of_norm(noise))
+        in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)
+        left = min(wanted, in_time) - len(self.at_once)
+        at_most = max(1, self.effort.numbers // self.query.size)
+        while left > 0:
+            found.append(norms_of(self.source.sample(min(left, at_most))))
+            left -= at_most
+        return np.concatenate(found)
+
+    def change_of_one(self) -> float:
+        """How much one element may change about rest, at least; of a record it may be half."""
+        query = self.query
+        bounds = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
+        return min(bound for bound in bounds if bound is not None) / 2
+
+    def keeps_to_a_grid(self) -> bool:
+        """Whether noise lies on a grid that the changes of one record keep to.
+
+        Such noise may repeat its numbers, as whole numbers do when records are counted.
+        """
+        query = self.query
+        if query.structure != "histogram":
+            return False
+        steps = self.training[self.training != 0] / query.record_bound
+        # Small whole noise may be 0 in all draws.
+        if not steps.size:
+            return True
+        places = [steps / grid for grid in GRIDS]
+        return any(np.mean(np.abs(each - np.rint(each)) < ON_GRID) >= 0.5 for each in places)
+
+    def rounds_first(self) -> bool:
+        """Whether the smallest changes of a value are lost before noise is added, as on a grid."""
+        moved = self.mechanism.prepared(self.value * (1 - SMALLEST))
+        unmoved = moved == self.mechanism.prepared(self.value)
+        return bool(np.mean(unmoved[self.value != 0]) > 0.5)
+
+    # Changes that the claim covers.
+
+    def changes(self, draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """Changes of the query with their names, chosen by draws of the noise."""
+        return changes(self.query, draws, self.rng)
+
+    @cached_property
+    def moves(self) -> list[tuple[str, np.ndarray]]:
+        """Those that the noise of the constant hides least."""
+        return list(self.changes(self.training))
+
+    @cached_property
+    def prepared_moves(self) -> list[tuple[str, np.ndarray]]:
+        """The most that is left of each move in what the noise is added to."""
+        return [
+            (name, max(self._prepared(change), key=np.linalg.norm)) for name, change in self.moves
+        ]
+
+    def _prepared(self, change: np.ndarray) -> list[np.ndarray]:
+        """What is left of a change about rest, and far from it."""
+        prepared, rest, value = self.mechanism.prepared, self.rest, self.value
+        found = [prepared(rest + change / 2) - prepared(rest - change / 2)]
+        if value is not None and not self.mechanism.only_adds_noise:
+            ends = value - change, value + change
+            found += [
+                prepared(end) - prepared(value) for end in ends if is_allowed(end, self.query)
+            ]
+        return found
+
+    @cached_property
+    def _known_claims(self) -> dict[float, np.ndarray]:
+        return {}
+
+    def claims(self, multiple: float) -> np.ndarray:
+        """The largest delta, at each of EPSILONS, that is stated of a change times `multiple`."""
+        if multiple not in self._known_claims:
+            scaled = self.profile if multiple == 1 else self.profile.scaled(1 / multiple)
+            self._known_claims[multiple] = scaled.delta(EPSILONS).upper
+        return self._known_claims[multiple]

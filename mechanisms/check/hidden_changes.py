@@ -1,0 +1,93 @@
+"""Does noise hide the changes that its profile says it hides?"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechanisms.check.events import chosen_event, pooled, projected, telling_direction
+from mechanisms.check.evidence import Evidence
+
+# An additive mechanism is audited at multiples of a change that are this many standard deviations
+# of its noise: the profile of less noise is known, and such changes are seen in few releases.
+SHIFTS = (1.0, 3.0)
+# Where i.i.d. elements show most how large the change is that a profile covers: a relative error of
+# it moves delta(0) of a Gaussian by 1.14 standard deviations of one draw. Scores by which an event
+# is chosen.
+THREE, MOST_TRAINED = 3.0, 1 << 15
+# In units of a change: noise along it that is smaller is rounding.
+CANCELLED = 1e-6
+# The median of the absolute value of a standard normal number.
+NORMAL_MEDIAN = 0.6745
+
+
+def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iterator[str]:
+    """Sentences on noise that, moved by multiples of a change, shows more than the profile states.
+
+    Args:
+        change: What a change of that name makes of what the noise is added to.
+    """
+    if not change.any():
+        return
+    direction = telling_direction(change, evidence.training)
+    length = float(direction.ravel() @ change.ravel())
+    trained = projected(evidence.training, direction)
+    tested = projected(evidence.judging, direction)
+    deviation_along = _deviation(trained)
+    multiples = {1.0}
+    # Where noise cancels, a change of its own size would be lost in rounding.
+    if deviation_along > CANCELLED * length:
+        # Powers of two, so that directions share them and the profile is computed once.
+        multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
+    for multiple in sorted(multiples):
+        found = _judged(evidence, trained, tested, multiple, multiple * length)
+        if found is not None:
+            times = "" if multiple == 1 else f", multiplied by {multiple:g}"
+            yield (
+                f"{len(tested)} releases show a change of {name}{times}, with "
+                f"delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile states "
+                f"at most {found.claim:.4g}"
+            )
+
+
+def find_shown_elements(evidence: Evidence) -> Iterator[str]:
+    """The same for noise of i.i.d. elements, with all elements in one sample."""
+    half = evidence.query.size // 2
+    moves = [change for _, change in evidence.prepared_moves if change.any()]
+    by_size = {np.count_nonzero(change): change for change in moves}
+    for size, change in by_size.items():
+        if size > half:
+            continue
+        length = float(np.linalg.norm(change))
+        trained = pooled(evidence.at_once, change)[:MOST_TRAINED]
+        tested = pooled(evidence.many_at_once, change)
+        larger = 2.0 ** round(math.log2(THREE * _deviation(trained) / length))
+        for multiple in sorted({1.0, larger}):
+            found = _judged(evidence, trained, tested, multiple, multiple * length)
+            if found is not None:
+                yield (
+                    f"{len(tested):,} elements of the noise, which states that they are "
+                    f"independent and alike, show a change of {size} multiplied by "
+                    f"{multiple:g}, with delta({found.epsilon:g}) of at least "
+                    f"{found.lower:.4g}; the profile states at most {found.claim:.4g}"
+                )
+
+
+def _judged(
+    evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
+):
+    """What scores (n,) against the same scores moved prove of a change times `multiple`."""
+    evidence.compared += 1
+    event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
+    return event.judged((tested, tested + moved))
+
+
+def _deviation(scores: np.ndarray) -> float:
+    """The standard deviation of scores (n,) about 0, or that of normal ones with their median.
+
+    The smaller one: heavy tails make the first large, and a few zeros leave the second as it is.
+    """
+    squares = scores**2
+    middle = math.sqrt(float(np.median(squares)))
+    spread = math.sqrt(float(np.mean(squares)))
+    return min(spread, middle / NORMAL_MEDIAN) or spread
