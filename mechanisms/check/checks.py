@@ -28,6 +28,7 @@ from mechanisms.check.fresh_noise import (
     find_writes,
 )
 from mechanisms.check.hidden_changes import find_shown_change, find_shown_elements
+from mechanisms.check.joint_law import find_dependent_elements
 from mechanisms.check.moment_test import find_wrong_moments, stated_moments
 from mechanisms.check.neighbours import pair_that_differs
 from mechanisms.check.other_values import find_dependence_on_value, other_values
@@ -57,8 +58,6 @@ FIRST = Effort(numbers=1 << 17, releases=256, seconds=0.05)
 GLIMPSE = Effort(numbers=1 << 17, releases=64, seconds=0.02)
 # A privacy loss is cheaper than a release, and costs as much as so many random numbers.
 NUMBERS_PER_LOSS = 64
-# So does the stated probability of the size of one element.
-NUMBERS_PER_ELEMENT = 8
 # Values and noise beyond this are not released in single precision.
 LARGEST_SINGLE = 1e30
 
@@ -171,10 +170,9 @@ def law(evidence: Evidence) -> Iterator[str]:
 
 
 def independent_releases(evidence: Evidence) -> Iterator[str]:
-    # A product of two releases is as often positive as negative where each is symmetric.
-    if evidence.is_additive and evidence.mechanism.noise.symmetric:
+    if evidence.is_additive:
         for draws in (evidence.training, evidence.at_once, *evidence.other_ways.values()):
-            yield from find_correlated_releases(draws)
+            yield from find_correlated_releases(draws, evidence.test)
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
@@ -222,9 +220,13 @@ def scaling(evidence: Evidence) -> Iterator[str]:
 
 def independent_elements(evidence: Evidence) -> Iterator[str]:
     if evidence.is_additive and evidence.mechanism.noise.independent:
-        elements = evidence.many_at_once.ravel()
-        most = evidence.effort.numbers // NUMBERS_PER_ELEMENT
-        yield from find_wrong_elements(evidence.mechanism.noise, elements[:most])
+        yield from find_wrong_elements(evidence.mechanism.noise, evidence.many_at_once.ravel())
+
+
+def joint_law(evidence: Evidence) -> Iterator[str]:
+    if evidence.is_additive and evidence.mechanism.noise.independent:
+        noise = evidence.mechanism.noise
+        yield from find_dependent_elements(noise, evidence.training, evidence.test)
 
 
 def stated_curve(evidence: Evidence) -> Iterator[str]:
@@ -308,6 +310,11 @@ CHECKS = (
         in_every_cell=True,
     ),
     Check(
+        "independent releases",
+        "The noise of a release says nothing of that of another.",
+        independent_releases,
+    ),
+    Check(
         "atoms",
         "No number recurs in the noise more often than the profile allows.",
         atoms,
@@ -338,17 +345,16 @@ CHECKS = (
         draws=False,
         in_every_cell=True,
     ),
-    Check(
-        "independent releases",
-        "The noise of a release says nothing of that of another.",
-        independent_releases,
-    ),
     Check("every value", "The noise of large, whole and sparse values is the same.", every_value),
     Check(
         "independent elements",
         "Elements that are stated to be independent and alike have the stated distribution.",
         independent_elements,
-        in_studies=False,
+    ),
+    Check(
+        "joint law",
+        "Elements that are stated to be independent have the stated noise in every direction.",
+        joint_law,
     ),
     Check(
         "stated curve",

@@ -41,25 +41,26 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
             )
 
 
-def find_correlated_releases(draws: np.ndarray) -> Iterator[str]:
-    """Sentences on symmetric noise (n, *shape) that depends on that of another release of a call.
+def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
+    """Sentences on noise (n, *shape) that depends on that of another release of a call.
 
-    The inner product of two independent releases is as often positive as negative, and so is the
-    product of each element.
+    The product with another release of the call is as often above as below that with one of
+    `others`, of another call, whatever the distribution: of elements, and of all of them together.
     """
-    flat = draws.reshape(len(draws), -1)
+    flat, far = (each.reshape(len(each), -1) for each in (draws, others))
     for which, first, second in _paired(flat):
-        products = np.sign(first) * np.sign(second)
-        along = np.sign(np.vecdot(first, second))[:, None]
-        for what, signs in (("the noise", along), ("the noise of an element", products)):
-            agree, differ = (np.count_nonzero(signs == sign, axis=0) for sign in (1, -1))
-            place = int(np.argmax(np.abs(agree - differ)))
-            hits, trials = int(agree[place]), int(agree[place] + differ[place])
+        pairs = min(len(first), len(far))
+        first, closer = first[:pairs], second[:pairs] - far[:pairs]
+        along = np.sign(np.vecdot(first, closer))[:, None]
+        for what, signs in (("the noise", along), ("the noise of an element", first * closer)):
+            above, below = np.count_nonzero(signs > 0, axis=0), np.count_nonzero(signs < 0, axis=0)
+            place = int(np.argmax(np.abs(above - below)))
+            hits, trials = int(above[place]), int(above[place] + below[place])
             lower, upper = clopper_pearson(hits, trials, TAIL / signs.shape[1])
             if not lower <= 0.5 <= upper:
                 yield (
-                    f"{what} of {hits} of {trials} releases points to the side of that of {which}: "
-                    "releases are correlated, where independent ones agree in half"
+                    f"{what} of {hits} of {trials} releases is nearer to that of {which} than to "
+                    "that of a release of another call, where independent ones are nearer in half"
                 )
 
 

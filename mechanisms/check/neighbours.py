@@ -7,14 +7,13 @@ import numpy as np
 
 from mechanisms.base.guard import checked_value
 from mechanisms.check.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
+from mechanisms.check.joint_law import vectors_of
 from mechanisms.query.query import Query
 
 # Steps back to rest of a value that is not allowed.
 HALVINGS = 12
 # Releases by which pairs are chosen, and the most pairs.
 LOOK, PAIRS = 32, 6
-# Elements of a column up to which the covariance of columns is computed.
-LONGEST_COLUMN = 256
 
 
 def resting_value(query: Query) -> np.ndarray | None:
@@ -106,21 +105,17 @@ def changes(
 def _of_columns_and_rows(noise: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """The direction in which columns have the least noise, at the column that has least there.
 
-    From draws (n, r, c); then the same of rows. All columns are one sample, so that few draws
-    suffice.
+    From draws (n, r, c); then the same of rows.
     """
-    for name, draws, turned in (
-        ("column", noise, False),
-        ("row", noise.transpose(0, 2, 1), True),
-    ):
-        size, count = draws.shape[1:]
-        if not 1 < size <= LONGEST_COLUMN or len(draws) * count < DRAWS_PER_ELEMENT * size:
+    for name, vectors in vectors_of(noise):
+        if name == "the answer":
             continue
-        least = np.linalg.eigh(np.einsum("nij,nkj->ik", draws, draws, optimize=True))[1][:, 0]
+        draws = noise if name == "a column" else noise.transpose(0, 2, 1)
+        least = np.linalg.eigh(vectors.T @ vectors)[1][:, 0]
         place = int(np.argmin(np.mean(np.einsum("i,nij->nj", least, draws) ** 2, axis=0)))
-        change = np.zeros((size, count))
+        change = np.zeros(draws.shape[1:])
         change[:, place] = least
-        yield f"the direction of the least noise of a {name}", change.T if turned else change
+        yield f"the direction of the least noise of {name}", change.T if name == "a row" else change
 
 
 def _directions(

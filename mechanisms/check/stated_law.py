@@ -18,6 +18,8 @@ NORM_ROUNDING = 1e-9
 FAR = 8.0
 # Likewise, as a probability; and the degrees of freedom of the scores of norms.
 FARTHEST, DEGREES = 1e-15, (0.5, 1e4)
+# Elements of a sorted sample at which its distribution is compared with the stated one.
+PLACES = 1 << 12
 # A factor by which noise is scaled, how far noise on a grid may be from it, and the longest axis of
 # a workload whose variance is computed.
 FACTOR, CLOSED_FORM, MOST_CELLS = 3.0, 1e-3, 1 << 10
@@ -90,9 +92,8 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     if not all(((stated >= 0) & (stated <= 1)).all() for stated in (above, reached)):
         yield "squared_norm_survival of the noise states numbers that are not probabilities"
         return
-    yield from _of_distance(
-        reached, above, f"the norm of the noise of {len(norms)} releases {where}"
-    )
+    what = f"the norm of the noise of {len(norms)} releases {where}"
+    yield from _of_distance(reached, above, np.arange(len(norms)), len(norms), what)
     # A norm that rounding may have moved has a score between these two.
     what = f"the norms of the noise of {len(norms)} releases {where}"
     yield from _of_sizes(reached, above, degrees_of_norm(noise), what)
@@ -100,15 +101,18 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     yield from _of_spread(low, high, what)
 
 
-def _of_distance(reached: np.ndarray, above: np.ndarray, what: str) -> Iterator[str]:
-    """A sentence on a sorted sample whose stated survival (n,) is not that of its ranks.
+def _of_distance(
+    reached: np.ndarray, above: np.ndarray, places: np.ndarray, count: int, what: str
+) -> Iterator[str]:
+    """A sentence on numbers of a sorted sample whose stated survival is not that of their places.
 
     Args:
         reached, above: The survival a little below and a little above each number.
+        places: Of these numbers in a sample of `count`, from 0.
     """
-    ranks = np.arange(len(above) + 1) / len(above)
-    distance = float(np.maximum(ranks[1:] - (1 - above), (1 - reached) - ranks[:-1]).max())
-    reach = math.sqrt(math.log(2 / TAIL) / (2 * len(above)))
+    before, after = places / count, (places + 1) / count
+    distance = float(np.maximum(after - (1 - above), (1 - reached) - before).max())
+    reach = math.sqrt(math.log(2 / TAIL) / (2 * count))
     if distance > reach:
         yield (
             f"{what} has a distribution that differs by {distance:.2g} from the stated one, where "
@@ -166,12 +170,15 @@ def find_wrong_elements(noise, elements: np.ndarray) -> Iterator[str]:
     except (TypeError, ValueError):
         return
     sizes = np.sort(np.abs(elements))
-    rounding = NORM_ROUNDING * sizes
-    above = element.squared_norm_survival((sizes + rounding) ** 2)
+    places = np.unique(np.linspace(0, len(sizes) - 1, PLACES).astype(int))
+    found = sizes[places]
+    rounding = NORM_ROUNDING * found
+    above = element.squared_norm_survival((found + rounding) ** 2)
     if above is None:
         return
-    reached = element.squared_norm_survival(np.maximum(sizes - rounding, 0.0) ** 2)
-    yield from _of_distance(reached, above, f"the size of {len(sizes):,} elements of the noise")
+    reached = element.squared_norm_survival(np.maximum(found - rounding, 0.0) ** 2)
+    what = f"the size of {len(sizes):,} elements of the noise"
+    yield from _of_distance(reached, above, places, len(sizes), what)
 
 
 def find_wrong_scaling(noise) -> Iterator[str]:
