@@ -31,6 +31,7 @@ from runs.job import ending_with
 from runs.machine import MachineError, fault_of_machine
 from runs.parts import begin, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
+from studies.base.agreement import require_agreement
 from studies.base.case import Case, Point, Setup, Value, Variant
 from studies.base.study import Study, study_named
 
@@ -273,6 +274,7 @@ def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict
             for value in values:
                 study.check_declared(value)
             _require_finite(values)
+            require_agreement(study, values)
         except Unsupported as reason:
             return failure(UNSUPPORTED, str(reason))
         except Inconsistent as contradiction:

@@ -46,6 +46,7 @@ from studies.base import (
     Study,
     Value,
 )
+from studies.base.agreement import FEWEST, require_mean
 
 FACTOR = Coordinate("factor", float, "k in P(L > k E L)")
 QUANTILE = Coordinate("quantile", float, "probability of a quantile of L, in [0, 1]")
@@ -176,10 +177,12 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int)
     size = mechanism.query.size
     trials = draws_within(settings.trials, settings, size)
     losses = mechanism.noise.squared_norms(np.random.default_rng(seed), trials)
-    mean = losses.mean()
+    mean, error = losses.mean(), losses.std(ddof=1) / math.sqrt(trials)
+    if trials >= FEWEST:
+        require_mean(mean, error, trials, mechanism.expected_loss(), "expected_loss")
     yield Value("sampled_trials", float(trials))
     yield Value("sampled_loss", mean, seed=seed)
-    yield Value("sampled_loss_error", losses.std(ddof=1) / math.sqrt(trials), seed=seed)
+    yield Value("sampled_loss_error", error, seed=seed)
     for quantile in QUANTILES:
         yield Value(
             "sampled_quantile", np.quantile(losses, quantile), at={"quantile": quantile}, seed=seed

@@ -28,7 +28,7 @@ def claimed_of_numbers(profile: PrivacyProfile, share: float) -> float:
     """
     if not share:
         return float(profile.delta(LARGE_EPSILON).upper)
-    epsilons = np.linspace(0.0, LARGE_EPSILON, 61)
+    epsilons = np.linspace(0.0, LARGE_EPSILON, 16)
     copies = max(1.0, 1 / share - 1)
     return float(np.min(profile.delta(epsilons).upper + np.exp(epsilons) / copies))
 

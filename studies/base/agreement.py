@@ -1,0 +1,54 @@
+"""Sampled means against the closed forms that are stored beside them."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+import scipy
+
+from mechanisms import Inconsistent
+from studies.base.case import Value
+from studies.base.study import Study
+
+# Fewer draws say too little of their own spread.
+FEWEST = 10
+# The level of one comparison for normal draws, and by what its bound is multiplied for skewed ones:
+# draws of chi-squared numbers with one degree of freedom, those of R1SMG's loss, pass it with
+# probability 1 - 3e-7 or more.
+LEVEL, SKEW = 1e-9, 4.0
+
+
+def require_agreement(study: Study, values: Iterable[Value]) -> None:
+    """Raise Inconsistent where trials of a metric contradict its closed form at the same place."""
+    exact: dict[tuple, float] = {}
+    trials: dict[tuple, list[float]] = defaultdict(list)
+    for value in values:
+        place = value.metric, tuple(sorted(value.at.items()))
+        if value.trial is None:
+            exact[place] = value.value
+        else:
+            trials[place].append(value.value)
+    for (name, at), found in trials.items():
+        closed_form = study.metric(name).closed_form
+        stated = exact.get((closed_form, at), exact.get((closed_form, ())))
+        if stated is not None and len(found) >= FEWEST:
+            error = float(np.std(found, ddof=1)) / math.sqrt(len(found))
+            require_mean(float(np.mean(found)), error, len(found), stated, closed_form)
+
+
+def require_mean(mean: float, error: float, draws: int, stated: float, closed_form: str) -> None:
+    """Raise Inconsistent where a mean of draws is too far from its closed form.
+
+    Args:
+        error: The standard error of the mean.
+        closed_form: The name of the stated number.
+    """
+    reach = SKEW * float(scipy.stats.t.isf(LEVEL / 2, draws - 1)) * error
+    # A closed form is rounded.
+    reach += 1e-9 * abs(stated)
+    if abs(mean - stated) > reach:
+        raise Inconsistent(
+            f"the mean of {draws} draws is {mean:.6g} +- {error:.2g}, and {closed_form} states "
+            f"{stated:.6g}"
+        )
