@@ -14,6 +14,7 @@ from claims.claim import Claim, all_claims
 from claims.judges import CannotJudge, all_judges
 from claims.verdicts import CONFIRMED, CONTRADICTED, NOT_RUN
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.check.checks import parametrize
 from mechanisms.verification.verification import verify
 from runs.results import Results
 from studies.base import Case, Variant
@@ -34,6 +35,11 @@ def template(name):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@parametrize(template("mechanism").MyMechanism.calibrate(QUERY, BUDGET))
+def test_the_mechanism_does_what_it_states(mechanism, check):
+    check.require(mechanism)
 
 
 def test_the_mechanism_keeps_what_it_claims():

@@ -26,7 +26,7 @@ def draws(seed=0):
 def test_a_closed_form_that_is_four_times_the_error_is_refused_for_the_workload_that_has_it():
     right = list(rows(1.0, draws(0), "identity"))
     require_agreement(STUDY, right + list(rows(1.0, draws(1))))
-    with pytest.raises(Inconsistent, match="the mean of 20 draws is .* and expected_mse states 4"):
+    with pytest.raises(Inconsistent, match=r"the mean of 20 draws is .* and expected_mse states 4"):
         require_agreement(STUDY, right + list(rows(4.0, draws(1))))
 
 
