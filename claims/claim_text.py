@@ -30,10 +30,9 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
     for line in filter(None, claim["parts"].split("\n")):
         words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
         inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
-        of_choice = bool(claim["choice"])
-        found.append(
-            WrittenPart(words, verdict, "" if of_choice else rest, tuple(inner) * of_choice)
-        )
+        # Below a choice stand its parts; a part that was judged under none has a reason.
+        parts = tuple(inner) * bool(claim["choice"])
+        found.append(WrittenPart(words, verdict, "" if parts else rest, parts))
     return found
 
 
@@ -73,6 +72,7 @@ def _head(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
         "the paper": claim["paper says"],
         "we find": "" if claim["parts"] else claim["we find"],
         "verdict": claim["sentence"],
+        "reply": claim["reply"],
         "left open": claim["choice"],
     }
     name = f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
@@ -86,6 +86,7 @@ def _behind(claim: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
             "sizes": "; ".join(filter(None, all_sizes(claim))),
             "limit": limit_of(claim),
             "scope": claim["scope"],
+            "differs": claim["differs"],
             "computed": claim["detail"],
             "reason": claim["reason"],
         }

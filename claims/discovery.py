@@ -13,18 +13,13 @@ HOMES = Path(__file__).resolve().parents[1] / "paper_figures"
 def paper_homes() -> dict[str, ModuleType]:
     """The packages paper_figures/<paper>/ by the key of their paper, in the order of the years.
 
-    A home says the paper's short name, `NAME`, the keys of its `MECHANISMS` that the registry does
-    not cite by the paper's key, and a sentence on what was `READ` where that is not all of it.
+    A home says the paper's short name, `NAME`, and the keys of its `MECHANISMS` that the registry
+    does not cite by the paper's key.
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
     homes = modules_of(f"paper_figures.{name}" for name in names)
     return {home.__name__.rpartition(".")[2]: home for home in homes}
-
-
-def read_of(paper: str) -> str:
-    """A sentence on what of a paper was read, where that is not the whole paper; else nothing."""
-    return getattr(paper_homes().get(paper), "READ", "")
 
 
 def paper_modules() -> list[ModuleType]:

@@ -55,10 +55,13 @@ class Judge:
         """Whether a run decides; closed forms decide other claims, alike in every run."""
         return bool(self.studies or self.timings) or "study" in self.schema.model_fields
 
+    def read_studies(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """The studies whose rows it reads for a claim with these arguments."""
+        return self.studies or (arguments["study"],) if self.reads_results else ()
+
     def tables(self, arguments: Mapping[str, Any]) -> list[str]:
         """The files of a run that it reads for a claim with these arguments."""
-        studies = self.studies or [arguments["study"]] if self.reads_results else []
-        files = [f"{study}.parquet" for study in studies]
+        files = [f"{study}.parquet" for study in self.read_studies(arguments)]
         return files + [f"{study}.timings.parquet" for study in self.timings]
 
     @cached_property

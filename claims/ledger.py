@@ -17,6 +17,7 @@ from claims.implied_epsilon import implied_by_claim, implying_studies
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, findings_page, size_words
+from claims.paper import differences
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from mechanisms.query.extensions import left_out
 from runs.frames import frame_of
@@ -69,7 +70,8 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
             finding = finding_on(claim, judge, folder / "studies")
         else:
             finding = not_run(_ELSEWHERE, claim.decided_by)
-        rows.append(_row(claim, finding, folder.name))
+        differs = differences(claim.paper, judge.read_studies(claim.arguments))
+        rows.append(_row(claim, finding, folder.name) | {"differs": differs})
     ledger = pd.DataFrame(rows).astype(dict.fromkeys(WHOLE, "Int64"))
     return ledger if only else ledger.assign(**{IMPLIED: implied_epsilons(ledger, folder)})
 
@@ -104,9 +106,38 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
         return not_run(f"{reason}.", claim.decided_by)
     except TooFewTrials as reason:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
-    if claim.stated_choice:
-        finding = finding.under(claim.stated_choice)
+    finding = _with_all_parts(claim, _settled(claim, finding))
     return replace(finding, decided_by=finding.decided_by or claim.decided_by)
+
+
+def _settled(claim: Claim, finding: Finding) -> Finding:
+    """The finding under the outcome that the paper's own words choose, where they do.
+
+    Raises:
+        ConfigError: The finding has a choice that the paper's list lacks.
+    """
+    if not finding.choice:
+        return finding
+    for each in claim.about.open_choices:
+        if each.choice == finding.choice:
+            return finding.under(each.settled) if each.settled else finding
+    raise ConfigError(
+        f"{claim.id}: paper_figures/{claim.paper}/claims.yaml does not list the open choice "
+        f"{finding.choice!r}; add it to its open_choices"
+    )
+
+
+def _with_all_parts(claim: Claim, finding: Finding) -> Finding:
+    """The finding with the parts of the claim that nobody judged."""
+    lacking = tuple(Part(name, NOT_RUN, reason=why) for name, why in claim.not_run.items())
+    if not lacking:
+        return finding
+    if finding.outcomes:
+        return replace(finding, lacking=lacking)
+    parts = finding.parts
+    if finding.ours:
+        parts = [replace(parts[0], found=finding.ours)]
+    return replace(finding, parts=(*parts, *lacking), ours="")
 
 
 def sentence_of(claim: Claim, finding: Finding, run: str) -> str:
@@ -147,6 +178,7 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
         "tolerance": claim.tolerance,
         "margin": claim.margin,
         "reason": claim.reason,
+        "reply": claim.reply,
     }
 
 
@@ -162,10 +194,10 @@ def read_ledger(folder: Path) -> pd.DataFrame:
     """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
     # A column without any value does not show what it would hold.
     ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
-    # One of an older run has no implied epsilons.
-    implied = ledger.get(IMPLIED, "")
+    # One of an older run lacks some columns.
+    texts = {name: ledger.get(name, "") for name in (IMPLIED, "differs", "reply")}
     numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
-    return ledger.assign(**numbers, **{IMPLIED: implied})
+    return ledger.assign(**numbers, **texts)
 
 
 def write_ledger(folder: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from claims.certificates import certificate_of, command, proof
-from claims.discovery import read_of
 from claims.markdown import markdown_table
+from claims.paper import paper_of
 from claims.verdicts import (
     CONTRADICTED,
     DEPENDS,
@@ -61,8 +61,8 @@ def claims_page(ledger: pd.DataFrame) -> str:
             }
         )
         lines += ["", f"## {paper}", ""]
-        if read := read_of(paper):
-            lines += [read, ""]
+        if about := paper_of(paper):
+            lines += [about.read_words, ""]
         lines += [markdown_table(index)]
         for _, claim in claims.iterrows():
             lines += _section(claim)
@@ -126,6 +126,7 @@ def _section(claim: pd.Series) -> list[str]:
     lines += _paragraph("The paper", claim["paper says"])
     lines += _paragraph("Its reservation", claim["reservation"])
     lines += _paragraph("Verdict", _verdict(claim))
+    lines += _paragraph("An author replies", claim["reply"])
     tail = _paragraph("Would be decided by", claim["decided by"])
     tail += [line for words in all_sizes(claim) for line in _paragraph("Sizes", words)]
     tail += _paragraph("Limit", limit_of(claim))
@@ -134,7 +135,8 @@ def _section(claim: pd.Series) -> list[str]:
     lines += _parts_within(claim, MOST_WORDS - _words(lines + tail))
     room = MOST_WORDS - _words(lines + tail)
     why = "Why that limit" if limit_of(claim) else "Choices"
-    for title, text in (("Scope", claim["scope"]), (why, claim["reason"])):
+    differs = ("Not the paper's method", claim["differs"])
+    for title, text in (differs, ("Scope", claim["scope"]), (why, claim["reason"])):
         more = _paragraph(title, text)
         if _words(more) <= room:
             tail += more

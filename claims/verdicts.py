@@ -135,6 +135,7 @@ class Finding:
         parts: The parts of the claim; empty where there are outcomes.
         choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
         outcomes: The parts under every choice that was swept.
+        lacking: Beside outcomes, the parts of the claim that were judged under no choice.
         ours: Our numbers as text, where the one part that there is does not have them.
         because: One plain sentence with the reason, where the claim has none for the verdict.
         decided_by: The run that would decide what is inconclusive or not run; "" where none would.
@@ -148,6 +149,7 @@ class Finding:
     parts: Sequence[Part] = ()
     choice: str = ""
     outcomes: Sequence[Outcome] = ()
+    lacking: Sequence[Part] = ()
     ours: str = ""
     because: str = ""
     decided_by: str = ""
@@ -170,8 +172,11 @@ class Finding:
         outcome that was not run is none. Nor is one that is inconclusive while a run that would
         decide it is named; without such a run it is what can be known under that choice.
         """
-        if not self.outcomes:
-            return combined(part.verdict for part in self.parts)
+        judged = [self._over_choices] if self.outcomes else [part.verdict for part in self.parts]
+        return combined([*judged, *(part.verdict for part in self.lacking)])
+
+    @property
+    def _over_choices(self) -> str:
         found = {outcome.verdict for outcome in self.outcomes}
         if len(found) == 1:
             return DEPENDS if self._parts_differ else found.pop()
@@ -252,9 +257,10 @@ class Finding:
     def listed_parts(self) -> list[str]:
         """Each part, or each outcome, with its verdict; empty where one part is all there is."""
         if self.outcomes:
-            return [
+            swept = [
                 f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
             ]
+            return [*swept, *map(str, self.lacking)]
         return [str(part) for part in self.parts] if len(self.parts) > 1 else []
 
 

@@ -1,7 +1,7 @@
 """Which figures and tables there are, and how one of them is written to files."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from claims.discovery import paper_modules
 from claims.markdown import markdown_table
+from claims.paper import differences
 from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
 from runs.results import Results, read_results
@@ -166,7 +167,11 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
     if missing:
         raise DrawingError(f"the run has no {', '.join(missing)}")
     results = read_results(studies / file for file in drawing.files)
-    write_drawn(drawing.name, drawing.function(results), folder)
+    drawn = drawing.function(results)
+    if differs := differences(drawing.paper, drawing.studies):
+        note = f"Not the paper's method: {differs} {drawn.note}"
+        drawn = replace(drawn, note=note.strip())
+    write_drawn(drawing.name, drawn, folder)
 
 
 def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None:

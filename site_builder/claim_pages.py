@@ -14,9 +14,9 @@ import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
 from claims.claim_text import WrittenPart, is_long, parts_of
-from claims.discovery import read_of
 from claims.judges import all_judges
 from claims.ledger_pages import size_words
+from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -105,7 +105,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
             "claim": claim,
             "paper": paper,
             "paper_name": site.source_of(claim["paper"]),
-            "read": read_of(claim["paper"]),
+            "read": getattr(paper_of(claim["paper"]), "read_words", ""),
             "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
             + " --all" * claim["is_long"],
             "judge": judging.of(declared) if declared else None,
@@ -175,6 +175,8 @@ def _shown(claim: pd.Series) -> dict:
         "paper_says": claim["paper says"],
         "reservation": claim["reservation"],
         "scope": claim["scope"],
+        "differs": claim["differs"],
+        "reply": claim["reply"],
         "we_find": claim["we find"],
         "verdict": claim["verdict"],
         "tone": TONES.get(claim["verdict"], ""),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from claims.discovery import read_of
+from claims.paper import paper_of
 from claims.verdicts import count_of
 from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
@@ -54,7 +54,7 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
         about=facts.title if facts else "Figures and tables that compare all mechanisms.",
         content={
             "facts": facts,
-            "read": read_of(key),
+            "read": getattr(paper_of(key), "read_words", ""),
             "key": key,
             "mechanisms": facts.mechanisms if facts else (),
             "beside": [] if drawings else _beside(site, facts),

@@ -127,8 +127,8 @@ def test_the_study_refuses_settings_that_do_not_fit():
 
 def test_the_claim_is_judged_from_the_study():
     module = template("claim")
-    (entry,) = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
-    claim = Claim(**entry, paper="my_paper2026")
+    about, entry = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
+    claim = Claim(**entry, paper="my_paper2026", about=about)
     assert module.coins_error.judge.name == claim.judge
     results = Results(run_study("gaussian", trials=20))
     given = claim.arguments | {"margin": claim.margin}

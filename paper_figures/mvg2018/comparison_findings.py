@@ -1,7 +1,7 @@
 """Verdicts on how MVG's error in mvg2018's studies compares with that of others.
 
-A study that scores releases with several kernels has the parts of every kernel, since the paper
-states none. Two mechanisms show no order where both are as good as an answer without any
+A study that scores releases with several kernels has an outcome for each, since the paper states
+none. Two mechanisms show no order where both are as good as an answer without any
 information.
 """
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from claims.comparisons import Signal
 from claims.intervals import Mean, paired
-from claims.verdicts import Finding, Part
+from claims.verdicts import Finding, Outcome, Part
 from paper_figures.mvg2018.compared_study import (
     ComparedStudy,
     kernels_of,
@@ -43,23 +43,24 @@ def finding_per_kernel(
     detail: str,
     every_kernel: Sequence[Part] = (),
 ) -> Finding:
-    """The parts of a study with every kernel, or of a study without kernels.
+    """An outcome of a study for every kernel, or the parts of a study without kernels.
 
     Args:
         judged: From the scores with one kernel to what is judged of them.
         every_kernel: Parts that no kernel changes; they come first.
     """
     scores = study.scores(study.judged_rows(results.rows))
-    parts, words = [*every_kernel], []
+    outcomes, words = [], []
     for kernel in kernels_of(scores):
         of_kernel, means = judged(with_kernel(scores, kernel))
         title = KERNEL_TITLES.get(kernel, "")
-        parts += [
-            replace(part, name=", ".join(filter(None, (title, part.name)))) for part in of_kernel
-        ]
+        outcomes.append(Outcome(choice=title, parts=(*every_kernel, *of_kernel)))
         words.append(f"{title}: {means}" if title else means)
+    several = len(outcomes) > 1
     return Finding(
-        parts=parts,
+        parts=() if several else outcomes[0].parts,
+        choice="the kernel of the regression" if several else "",
+        outcomes=outcomes if several else (),
         detail=f"{detail} Mean errors: {'; '.join(words)}.",
         calibration="both",
         sizes=study.sizes(scores),

@@ -49,8 +49,8 @@ def errors(treatment: str, share: float, draws: int) -> np.ndarray:
     options = {"mode": "equimodal", "precision": precision}
     noise = calibrated("mvg", setting.query, setting.budget, **options)
     answers = EXACT + noise.sample(np.random.default_rng(0), draws)
-    symmetric = (answers + answers.swapaxes(1, 2)) / 2
-    component = np.linalg.eigh(symmetric)[1][:, :, -1]
+    # The paper takes the component by an SVD: the first left singular vector of the release.
+    component = np.linalg.eigh(answers @ answers.swapaxes(1, 2))[1][:, :, -1]
     captured = np.einsum("ki,ij,kj->k", component, EXACT, component)
     return np.linalg.eigvalsh(EXACT)[-1] - captured
 

@@ -1,8 +1,8 @@
 """Verdicts on all three studies of mvg2018: whose error is below whose (Tables 3 to 5, Figure 4).
 
 MVG has the features that the paper calls informative, or other directions, at its best share tau.
-Where its release is proven to be noise, its usefulness is a part of its own, and the order of the
-errors is judged as it is, although it is one of noise.
+Where its release is proven to be noise, the order of the errors is judged as it is, although it is
+one of noise.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,6 @@ from paper_figures.mvg2018.compared_study import (
     MVG,
     MVG_SQRT,
     WHOLE_QUERY,
-    ComparedStudy,
     at_best_share,
     judged_treatment,
     mean_over_shares,
@@ -35,11 +34,10 @@ from paper_figures.mvg2018.comparison_findings import (
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.first_component import FIRST_COMPONENT
 from paper_figures.mvg2018.noise_alone import STUDIES as PROVEN
-from paper_figures.mvg2018.noise_alone import useful
 from paper_figures.mvg2018.regression import REGRESSION
 from paper_figures.style import mechanism_title
 from runs.results import Results
-from studies.base.treatments import PCA, SUBSPACE
+from studies.base.treatments import SUBSPACE
 
 STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
 Study = Literal["regression", "first_component", "covariance"]
@@ -88,8 +86,6 @@ def error_above(
             margin=margin,
             signal=None if is_noise else signals,
         )
-        if directions == PCA:
-            parts = [_learnt_useful(compared, results.rows, ours, margin), *parts]
         parts += _not_run(f"{title} {above}" for title, frame in frames.items() if frame.empty)
         words = _means({"MVG": ours} | frames)
         return parts, words + _other_calibrations(scores, treatment, others, of_others)
@@ -98,18 +94,7 @@ def error_above(
         f"{SETTING}. MVG has its best share tau. Parts are differences of errors, with intervals "
         "over shared trials."
     )
-    # Directions that were learnt from the data are information that the proof does not cover.
-    first = [useful(compared.setting)] if is_noise and directions != PCA else []
-    return finding_per_kernel(results, compared, judged, detail, first)
-
-
-def _learnt_useful(
-    study: ComparedStudy, rows: pd.DataFrame, ours: pd.DataFrame, margin: float
-) -> Part:
-    """Whether MVG with learnt directions does better than the answer without data."""
-    floor = study.blind_error(rows)
-    effect = {f"{study.floor_words} above MVG": difference(floor, ours)}
-    return order(effects=effect, margin=margin)[0]
+    return finding_per_kernel(results, compared, judged, detail)
 
 
 @judge
@@ -151,8 +136,7 @@ def directions_above(
         f"{SETTING}. The error is the mean over all shares tau. Parts are differences of errors, "
         "with intervals over shared trials."
     )
-    first = [useful(compared.setting)] if study in PROVEN else []
-    return finding_per_kernel(results, compared, judged, detail, first)
+    return finding_per_kernel(results, compared, judged, detail)
 
 
 def _not_run(names) -> list[Part]:

@@ -30,7 +30,6 @@ from paper_figures.mvg2018.comparison_findings import (
     difference,
     finding_per_kernel,
 )
-from paper_figures.mvg2018.noise_alone import useful
 from runs.result_table import OK
 from runs.results import Results
 from studies.base.treatments import PCA, SUBSPACE
@@ -130,7 +129,7 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
         return parts, shown
 
     detail = f"{SETTING}. MVG has its best share tau."
-    return finding_per_kernel(results, REGRESSION, judged, detail, [useful(REGRESSION.setting)])
+    return finding_per_kernel(results, REGRESSION, judged, detail)
 
 
 @judge(studies=("regression",))
@@ -147,4 +146,4 @@ def regression_sources(results: Results, *, margin: float) -> Finding:
         return order(effects, margin=margin), means
 
     detail = f"{SETTING}. Both have their best share tau."
-    return finding_per_kernel(results, REGRESSION, judged, detail, [useful(REGRESSION.setting)])
+    return finding_per_kernel(results, REGRESSION, judged, detail)

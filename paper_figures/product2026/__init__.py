@@ -4,5 +4,4 @@ Its judges are the suite's, which many papers share.
 """
 
 NAME = "Product noise"
-READ = "Judged by its published code; the paper was not read in full."
 MECHANISMS = ("product-noise",)

@@ -159,8 +159,12 @@ def component_sensitivity(*, stated: Positive, tolerance: float) -> Finding:
 
 
 @judge
-def noise_of_components(*, others: list[str]) -> Finding:
-    """Section 7.2: R1SMG's noise on the covariance, at epsilon / 1e7, below that of the others."""
+def noise_of_components(*, others: list[str], much: Positive) -> Finding:
+    """Section 7.2: R1SMG's noise on the covariance, at epsilon / 1e7, below that of the others.
+
+    Args:
+        much: The largest ratio to their noise that is "much smaller".
+    """
     parts = []
     for key in others:
         ratios = []
@@ -169,6 +173,7 @@ def noise_of_components(*, others: list[str]) -> Finding:
             ratios.append(ours / _element(key, epsilon))
         found = f"{min(ratios):.3g} to {max(ratios):.3g} times"
         parts.append(universal(f"below {key},", [ratio < 1 for ratio in ratios], found))
+        parts.append(universal(f"much below {key},", [ratio <= much for ratio in ratios], found))
     shown = [
         f"R1SMG {_element('r1smg', 0.2 / PCA_RATIO):.3g} at 0.2",
         f"analytic Gaussian {_element('gaussian-analytic', 1.2):.3g} at 1.2",

@@ -6,6 +6,7 @@ or was not run.
 
 import pandas as pd
 
+from claims.paper import differences
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.panel_sizes import FIGURES, size_here
@@ -29,12 +30,14 @@ def panels(results: Results) -> Drawn:
             **_here(rows[rows["dataset"] == dataset], figure.study),
             "records in the paper": records,
             "rounds or epochs in the paper": figure.turns.get(dataset),
+            "not the paper's method": differences(figure.paper, (figure.study,)),
         }
         for figure in FIGURES
         for dataset, records in figure.records.items()
     ]
     table = pd.DataFrame(records)
     order = ["paper", "figure", "data", "records here", "records in the paper", *TRIES]
+    order.append("not the paper's method")
     caption = (
         "The panels of the papers' figures on learning, and those announced: training records, "
         "rounds or epochs, and trials of this run, beside the paper's. A panel without numbers was "
@@ -45,7 +48,7 @@ def panels(results: Results) -> Drawn:
         "networks are named below each figure. SVHN, Purchase-100 and Texas-100 have to be "
         "downloaded, and DarkNet requested from its owner; `python -m datasets fetch` says how."
     )
-    whole = [name for name in order if name not in ("paper", "figure", "data")]
+    whole = [name for name in order if "records" in name or name in TRIES]
     return Drawn(caption, table[order].astype({name: "Int64" for name in whole}), note=note)
 
 

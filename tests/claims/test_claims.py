@@ -60,11 +60,11 @@ def read(tmp_path, monkeypatch):
 
 
 ENTRY = """\
-# Claims of a paper.
+- read: full
 - id: a-b
   where: w
   kind: value
-  statement: s
+  statement: It holds.
   expected: e
   judge: same_noise
   arguments:
@@ -97,6 +97,24 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("  tolerance: 0.1\n", "", 2, "field 'tolerance' is missing"),
         ("tolerance: 0.1", "margin: 0.1", 11, "unknown field 'margin'"),
         ("  reason: Rounding.\n", "", 11, "a tolerance or a margin needs a reason"),
+        ("It holds.", "It holds", 5, "field 'statement' must end with a full stop"),
+        ("It holds.", "It holds. " * 16, 5, "the statement has 32 words, at most 30 are allowed"),
+        ("- read: full\n", "", 1, "the first entry says what was read of the paper; begin with"),
+        ("read: full", "read: some", 1, "field 'read' must be 'full', 'code', 'theorem' or 'abs"),
+        ("read: full", "read: abstract", 7, "the abstract alone was read; the rule of its claims"),
+        (
+            "read: full",
+            "{read: full, open_choices: [{choice: c, settled: o}]}",
+            1,
+            "a settled choice has both `settled` and `by`",
+        ),
+        (
+            "  expected",
+            "  not_run: {f: No data.}\n  expected",
+            6,
+            "`expected` does not contain 'f'; name the part there",
+        ),
+        ("  expected", "  scope: f is not run.\n  expected", 6, "the scope says 'not run' and can"),
         (
             "  reason",
             "  sizes: {rows: 3}\n  reason",
@@ -118,7 +136,8 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     place = re.escape(f"paper_figures/r1smg2024/claims.yaml:{line}: ")
     with pytest.raises(ClaimError, match=f"^{place}.*{problem}") as error:
         read(ENTRY.replace(old, new))
-    assert "!paper" in new or "claim a-b: " in str(error.value)
+    in_claim = "!paper" not in new and "read:" not in old
+    assert ("claim a-b: " in str(error.value)) == in_claim or "abstract" in new
 
 
 @pytest.mark.parametrize(
@@ -128,9 +147,9 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
         ("[2, 3]", "[2, 3", 11, "not valid YAML: .* that begins in line 10.; indent with spaces"),
         ("where: w", "where: 2020-99-99", 2, "YAML cannot read a value .*; put a text in quotes"),
         ("[2, 3]", "!number A", 10, "could not determine a constructor for the tag '!number'"),
-        ("# Claims of a paper.", "claims:", 1, "this is no entry of a list; begin with - id:"),
+        ("- read: full", "claims:", 1, "this is no entry of a list; begin with - id:"),
         ("- id: a-b", "- a-b\n- id: a-b", 2, "this is no entry of a list; begin with - id:"),
-        ("# Claims of a paper.", "# Claims \x02 of a paper.", 1, "control characters are not all"),
+        ("- read: full", "- read: full # \x02", 1, "control characters are not all"),
     ],
 )
 def test_a_file_that_is_no_list_of_claims_is_named_with_its_line(read, old, new, line, problem):

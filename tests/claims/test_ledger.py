@@ -19,12 +19,14 @@ from claims.ledger_pages import (
 )
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
+from studies.base.yaml_file import ConfigError
 
 
 def entry(name, judge="as_given", **more):
     return {
         "id": name, "paper": "paper2020", "where": "Section 1", "kind": "value",
-        "statement": f"{name} | stated.", "expected": "1", "judge": judge,
+        "statement": f"{name} | stated.", "expected": "1, x", "judge": judge,
+        "about": {"read": "full", "open_choices": [{"choice": "the kernel"}]},
     } | more  # fmt: skip
 
 
@@ -289,3 +291,34 @@ def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
     text = claims_page(evaluate(folder))
     assert "**Sizes:** 60 records of MNIST; 5 trials" in text
     assert "**Sizes:** 100 of 400 records of Adult; 3 trials" in text
+
+
+def test_a_part_that_nobody_judged_makes_the_claim_partly(run):
+    """Beside one part, whose number it keeps, and under every choice."""
+    judged = evaluate(
+        run(
+            entry("one", **given("confirmed"), not_run={"x": "no data"}),
+            entry("each", "swept", arguments={"verdicts": {"a": "confirmed"}}, not_run={"x": ""}),
+        )
+    )
+    assert list(judged["verdict"]) == ["partly"] * 2
+    assert judged["parts"][0] == "part 0: 2: confirmed\nx: not run (no data)"
+
+
+def test_a_choice_is_settled_for_all_claims_of_a_paper_and_stands_in_its_list(run):
+    arguments = {"verdicts": {"linear": "confirmed", "cubic": "contradicted"}}
+    settled = {"choice": "the kernel", "settled": "linear", "by": '"Linear."'}
+    for choices, verdict in (([settled], "confirmed"), ([{"choice": "the kernel"}], "depends")):
+        about = {"read": "full", "open_choices": choices}
+        folder = run(entry("swept", "swept", arguments=arguments, about=about))
+        assert evaluate(folder)["verdict"].item() == verdict
+    folder = run(entry("swept", "swept", arguments=arguments, about={"read": "full"}))
+    with pytest.raises(ConfigError, match="does not list the open choice 'the kernel'; add it"):
+        evaluate(folder)
+
+
+def test_an_author_s_reply_stands_beside_the_verdict(run):
+    folder = run(entry("disputed", **given("contradicted"), reply="A. Author, 2026: it is not."))
+    write_ledger(folder)
+    page = (folder / "claims.md").read_text()
+    assert "- **An author replies:** A. Author, 2026: it is not." in page

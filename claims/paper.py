@@ -1,0 +1,110 @@
+"""What holds for all claims of a paper: the first entry of its claims.yaml.
+
+It says what was read, which choices the paper leaves open, and where our method is not the paper's.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel
+
+from claims.discovery import HOMES
+from claims.entries import ClaimError, Entry, entries, shown_path
+from claims.judges import STRICT
+
+
+def _ended(text: str) -> str:
+    if not text.endswith("."):
+        raise ValueError("must end with a full stop")
+    return text
+
+
+Sentence = Annotated[str, AfterValidator(_ended)]
+READ = {
+    "full": "The whole paper was read.",
+    "code": "Its code was read, and the paper in part.",
+    "theorem": "Its theorem was read, and not its proof.",
+    "abstract": "Its abstract alone was read, so its claims have no verdicts.",
+}
+
+
+class OpenChoice(BaseModel):
+    """Something that decides a claim and that the paper does not state.
+
+    Args:
+        choice: In the words of the judges' `Finding.choice`; all claims that it touches are judged
+            at every outcome.
+        settled: The outcome that the paper's own text or number selects, for all its claims.
+        by: The sentence or the number that does, quoted.
+    """
+
+    model_config = STRICT
+
+    choice: str
+    settled: str = ""
+    by: str = ""
+
+
+class Paper(BaseModel):
+    """What holds for all claims of a paper.
+
+    Args:
+        read: What of the paper was read. Claims of an abstract alone are not judged.
+        read_note: More about that.
+        open_choices: Every choice that the paper leaves open.
+        differs: By study, how our method is not the paper's. Rows, captions and the table of panels
+            print it.
+    """
+
+    model_config = STRICT
+
+    read: Literal["full", "code", "theorem", "abstract"]
+    read_note: Sentence | Literal[""] = ""
+    open_choices: tuple[OpenChoice, ...] = ()
+    differs: dict[str, Sentence] = {}
+
+    @property
+    def read_words(self) -> str:
+        """What was read, in sentences."""
+        return f"{READ[self.read]} {self.read_note}".strip()
+
+
+def paper_in(entry: Entry) -> Paper:
+    """The paper of the first entry of a file.
+
+    Raises:
+        ClaimError: A field is wrong; a choice is settled and no sentence of the paper settles it.
+    """
+    if "read" not in entry.fields:
+        problem = "the first entry says what was read of the paper; begin with - read: full"
+        raise ClaimError(shown_path(entry.path), entry.node.start_mark.line + 1, problem)
+    paper = entry.checked(Paper, entry.fields)
+    for index, each in enumerate(paper.open_choices):
+        if bool(each.settled) != bool(each.by):
+            problem = (
+                "a settled choice has both `settled` and `by`, the paper's words; add the other"
+            )
+            raise entry.error(("open_choices", index), problem)
+    return paper
+
+
+def paper_of(key: str) -> Paper | None:
+    """The paper of a home; None without claims, or where all_claims warns of a broken file."""
+    return _read(HOMES / key / "claims.yaml")
+
+
+@cache
+def _read(path: Path) -> Paper | None:
+    try:
+        return paper_in(next(entries(path))) if path.exists() else None
+    except ClaimError:
+        return None
+
+
+def differences(key: str, studies: tuple[str, ...]) -> str:
+    """How our method differs from the paper's in these studies, as sentences; or nothing."""
+    paper = paper_of(key)
+    return (
+        " ".join(paper.differs[name] for name in studies if name in paper.differs) if paper else ""
+    )
