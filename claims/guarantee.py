@@ -123,7 +123,7 @@ def _confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
         return ours, "The guarantee holds by an upper bound on the privacy loss."
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
-    factor = _from_to(rounded_down(min(wasted), 4), rounded_up(max(wasted), 4))
+    factor = _from_to(rounded_down(min(wasted)), rounded_up(max(wasted)))
     needs = f"{factor} times the variance that it needs at its own paper's settings"
     return ours, f"The guarantee holds, with {needs}."
 

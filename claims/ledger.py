@@ -111,20 +111,23 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
 
 
 def _settled(claim: Claim, finding: Finding) -> Finding:
-    """The finding under the outcome that the paper's own words choose, where they do.
+    """The finding with the outcomes that the paper's open choices leave, and those that lack a run.
 
     Raises:
         ConfigError: The finding has a choice that the paper's list lacks.
     """
-    if not finding.choice:
-        return finding
-    for each in claim.about.open_choices:
+    listed = [each for each in claim.about.open_choices if each.where in claim.where]
+    if finding.choice and finding.choice not in [each.choice for each in listed]:
+        raise ConfigError(
+            f"{claim.id}: paper_figures/{claim.paper}/claims.yaml does not list the open choice "
+            f"{finding.choice!r}; add it to its open_choices"
+        )
+    for each in listed:
         if each.choice == finding.choice:
-            return finding.under(each.settled) if each.settled else finding
-    raise ConfigError(
-        f"{claim.id}: paper_figures/{claim.paper}/claims.yaml does not list the open choice "
-        f"{finding.choice!r}; add it to its open_choices"
-    )
+            finding = finding.without(each.removed([one.choice for one in finding.outcomes]))
+        if each.not_run and finding.choice in ("", each.choice):
+            finding = finding.with_open(each.choice, each.here, each.not_run)
+    return finding
 
 
 def _with_all_parts(claim: Claim, finding: Finding) -> Finding:
@@ -133,7 +136,7 @@ def _with_all_parts(claim: Claim, finding: Finding) -> Finding:
     if not lacking:
         return finding
     if finding.outcomes:
-        return replace(finding, lacking=lacking)
+        return replace(finding, beside=(*finding.beside, *lacking))
     parts = finding.parts
     if finding.ours:
         parts = [replace(parts[0], found=finding.ours)]

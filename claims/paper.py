@@ -3,6 +3,7 @@
 It says what was read, which choices the paper leaves open, and where our method is not the paper's.
 """
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -35,15 +36,29 @@ class OpenChoice(BaseModel):
     Args:
         choice: In the words of the judges' `Finding.choice`; all claims that it touches are judged
             at every outcome.
-        settled: The outcome that the paper's own text or number selects, for all its claims.
+        where: A place in the paper, such as "Figure 8", whose claims alone it touches.
+        settled: The outcome that the paper's own text or number selects, for all these claims.
+        ruled_out: Or the outcomes that the paper's text or number excludes.
         by: The sentence or the number that does, quoted.
+        here: The outcome that our rows have, where judges do not name it.
+        not_run: Outcomes that no row has yet.
     """
 
     model_config = STRICT
 
     choice: str
+    where: str = ""
     settled: str = ""
+    ruled_out: tuple[str, ...] = ()
     by: str = ""
+    here: str = ""
+    not_run: tuple[str, ...] = ()
+
+    def removed(self, outcomes: Collection[str]) -> tuple[str, ...]:
+        """Those of a finding's outcomes that the paper does not leave open."""
+        if self.settled:
+            return tuple(name for name in outcomes if name != self.settled)
+        return self.ruled_out
 
 
 class Paper(BaseModel):
@@ -81,10 +96,8 @@ def paper_in(entry: Entry) -> Paper:
         raise ClaimError(shown_path(entry.path), entry.node.start_mark.line + 1, problem)
     paper = entry.checked(Paper, entry.fields)
     for index, each in enumerate(paper.open_choices):
-        if bool(each.settled) != bool(each.by):
-            problem = (
-                "a settled choice has both `settled` and `by`, the paper's words; add the other"
-            )
+        if bool(each.settled or each.ruled_out) != bool(each.by):
+            problem = "what is settled or ruled out has `by`, the paper's words; add the other"
             raise entry.error(("open_choices", index), problem)
     return paper
 

@@ -1,6 +1,6 @@
 """The vocabulary of verdicts, and how the verdict on a claim follows from those on its parts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Self, get_args
 
@@ -135,7 +135,7 @@ class Finding:
         parts: The parts of the claim; empty where there are outcomes.
         choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
         outcomes: The parts under every choice that was swept.
-        lacking: Beside outcomes, the parts of the claim that were judged under no choice.
+        beside: With outcomes, the parts of the claim that the choice does not touch.
         ours: Our numbers as text, where the one part that there is does not have them.
         because: One plain sentence with the reason, where the claim has none for the verdict.
         decided_by: The run that would decide what is inconclusive or not run; "" where none would.
@@ -149,7 +149,7 @@ class Finding:
     parts: Sequence[Part] = ()
     choice: str = ""
     outcomes: Sequence[Outcome] = ()
-    lacking: Sequence[Part] = ()
+    beside: Sequence[Part] = ()
     ours: str = ""
     because: str = ""
     decided_by: str = ""
@@ -173,7 +173,7 @@ class Finding:
         decide it is named; without such a run it is what can be known under that choice.
         """
         judged = [self._over_choices] if self.outcomes else [part.verdict for part in self.parts]
-        return combined([*judged, *(part.verdict for part in self.lacking)])
+        return combined([*judged, *(part.verdict for part in self.beside)])
 
     @property
     def _over_choices(self) -> str:
@@ -192,28 +192,34 @@ class Finding:
                 by_name.setdefault(part.name, set()).add(part.verdict)
         return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
 
-    def under(self, choice: str) -> Self:
-        """The finding under the choice that the paper states; the other outcomes become a note.
+    def without(self, choices: Collection[str]) -> Self:
+        """The finding without the outcomes that the paper rules out; they become a note.
 
         Raises:
-            ValueError: There are outcomes, and none is of this choice.
+            ValueError: None of the outcomes is left.
         """
-        if not self.outcomes:
-            return self
-        if choice not in (outcome.choice for outcome in self.outcomes):
+        kept = [outcome for outcome in self.outcomes if outcome.choice not in choices]
+        if not kept:
             known = "; ".join(outcome.choice for outcome in self.outcomes)
-            raise ValueError(f"no outcome has the choice {choice!r}; there are: {known}")
-        (chosen,) = (outcome for outcome in self.outcomes if outcome.choice == choice)
+            raise ValueError(f"the paper rules out every outcome; there are: {known}")
         others = (
-            f"Not what the paper states, {choice}: {verdict} ({'; '.join(map(str, parts))})."
-            for choice, verdict, parts in (
-                (outcome.choice, outcome.verdict, outcome.parts)
-                for outcome in self.outcomes
-                if outcome is not chosen
-            )
+            f"Not what the paper states, {each.choice}: {each.verdict} "
+            f"({'; '.join(map(str, each.parts))})."
+            for each in self.outcomes
+            if each not in kept
         )
         detail = " ".join(filter(None, (self.detail, *others)))
-        return replace(self, parts=chosen.parts, choice="", outcomes=(), detail=detail)
+        if len(kept) > 1:
+            return replace(self, outcomes=kept, detail=detail)
+        parts = (*kept[0].parts, *self.beside)
+        return replace(self, parts=parts, choice="", outcomes=(), beside=(), detail=detail)
+
+    def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:
+        """The finding with outcomes that were not run: its own parts are those of `here`."""
+        own = self.outcomes or [Outcome(choice=here, parts=tuple(self.parts))]
+        no_rows = (Part("no rows of it", NOT_RUN),)
+        outcomes = [*own, *(Outcome(choice=name, parts=no_rows) for name in lacking)]
+        return replace(self, parts=(), choice=self.choice or choice, outcomes=outcomes, ours="")
 
     @property
     def still_to_run(self) -> str:
@@ -260,7 +266,7 @@ class Finding:
             swept = [
                 f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
             ]
-            return [*swept, *map(str, self.lacking)]
+            return [*swept, *map(str, self.beside)]
         return [str(part) for part in self.parts] if len(self.parts) > 1 else []
 
 

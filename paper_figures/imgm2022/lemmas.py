@@ -1,6 +1,7 @@
 """Lemmas 1 to 3 of imgm2022, and what it says of directional noise, in closed form."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -8,8 +9,9 @@ import scipy
 from claims.comparisons import statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.verdicts import Finding
+from claims.verdicts import Finding, Outcome, Part
 from mechanisms import Budget
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
 from paper_figures.mvg2018.numbers import REGRESSION, binary_allocation
@@ -85,31 +87,36 @@ def loss_condition(
 
 @judge
 def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
-    """Section 4.1: smallest singular values `split` and 1 / `split` of the factors, not 1 and 1.
+    """Section 4.1: "any direction change" adds noise, but for a trade of rows against columns.
 
-    The paper calls this an exception to "any direction change would increase the noise overhead".
-    The other singular values stay equal to the smallest of their factor, as in eq. (13), or keep
-    values that are larger. Either way the noise is to move without more of it.
+    The exception has the smallest singular values `split` and 1 / `split` of the factors, not 1 and
+    1; the other values are equal to the smallest, as in eq. (13). In a change of direction, some of
+    them are larger.
     """
-    parts = []
-    for words, kept in {
-        "equal to the smallest": 0.0,
-        "kept at larger values": max(split, 1 / split),
-    }.items():
-        before, after = (_variances(shape, least, kept) for least in ((1, 1), (split, 1 / split)))
-        change, overhead = after / before, after.sum() / math.prod(shape)
-        moves = bool(change.max() > change.min() * (1 + 1e-12))
-        found = (
-            f"an element has {change.min():.4g} to {change.max():.4g} times its variance, and "
-            f"E||Z||^2 is {overhead:.4g} times that of i.i.d. noise, "
-            f"{before.sum() / math.prod(shape):.4g} times without the split"
-            if moves
-            else "every element keeps its variance"
+    directional, before, after = (
+        _variances(shape, least, kept)
+        for least, kept in (
+            ((1, 1), max(split, 1 / split)),
+            ((1, 1), 0.0),
+            ((split, 1 / split), 0.0),
         )
-        name = f"with other singular values {words}, noise moves without more of it:"
-        parts.append(statement(name, moves and bool(overhead <= 1 + 1e-12), found))
+    )
+    overhead = directional.sum() / math.prod(shape)
+    added, change = after.sum() / before.sum(), after / before
     return Finding(
-        parts=parts,
+        parts=[
+            statement(
+                "a change of direction adds noise,", overhead > 1, f"E||Z||^2 {overhead:.4g} times"
+            ),
+            statement(
+                "the exception adds none,", bool(added <= 1 + 1e-12), f"E||Z||^2 {added:.4g} times"
+            ),
+            statement(
+                "the exception trades row-wise against column-wise noise,",
+                bool(change.max() > change.min() * (1 + 1e-12)),
+                "every element keeps its variance",
+            ),
+        ],
         detail=(
             f"Smallest singular values {split:g} and {1 / split:g} against 1 and 1: both meet "
             "Theorem 2 with equality. An element of the noise has the product of a singular value "
@@ -131,29 +138,72 @@ def _variances(shape: tuple[int, int], least: tuple[float, float], kept: float) 
 
 @judge
 def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> Finding:
-    """Section 4.1: whether directional noise leaves the magnitude of MVG's noise as it is."""
+    """Section 4.1: whether directional noise leaves the magnitude of MVG's noise as it is.
+
+    The magnitude is E||Z||^2, or the l2 norm of the precisions' singular values, which the
+    constraint fixes. Noise changes its directions by other shares of the precision, or by a
+    rotation.
+    """
     setting = REGRESSION
     size = setting.query.shape[0]
-    even = calibrated("mvg", setting.query, setting.budget).expected_loss()
-    ratios = []
-    for share in shares:
-        precision = binary_allocation(size, informative, share)
-        noise = calibrated("mvg", setting.query, setting.budget, precision=precision)
-        ratios.append(noise.expected_loss() / even)
-    shown = ", ".join(
-        f"{ratio:.3g} at tau {tau:g}" for ratio, tau in zip(ratios, shares, strict=True)
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
+    even, *allocated, rotated = (
+        calibrated("mvg", setting.query, setting.budget, **options).noise
+        for options in (
+            {},
+            *({"precision": binary_allocation(size, informative, share)} for share in shares),
+            {"directions": rotation},
+        )
     )
+
+    def parts(magnitude: Callable[[MatrixGaussian], float]) -> tuple[Part, ...]:
+        ratios = [magnitude(noise) / magnitude(even) for noise in (*allocated, rotated)]
+        same = [math.isclose(ratio, 1.0, rel_tol=1e-9) for ratio in ratios]
+        shown = ", ".join(f"{r:.3g} at tau {tau:g}" for r, tau in zip(ratios, shares, strict=False))
+        return (
+            universal("the same with any share of the precision:", same[:-1], shown),
+            statement("the same with rotated directions:", same[-1], f"{ratios[-1]:.3g}"),
+        )
+
     return Finding(
-        parts=[
-            universal(
-                "E||Z||^2 over that with equal precision:", [r <= 1 + 1e-9 for r in ratios], shown
-            )
+        choice="what magnitude means",
+        outcomes=[
+            Outcome(
+                choice="the expected squared norm of the noise",
+                parts=parts(lambda noise: noise.loss().mean),
+            ),
+            Outcome(
+                choice="the l2 norm of the precisions, which the constraint fixes",
+                parts=parts(lambda noise: float(np.linalg.norm(noise.row_std**-2.0))),
+            ),
         ],
         detail=(
-            "E||Z||^2 of MVG's noise in Experiment I of mvg2018, over that with equal precision, "
-            "at the same budget."
+            "MVG's noise in Experiment I of mvg2018, over that with equal precision along the "
+            "axes, at the same budget."
         ),
         calibration="published",
+    )
+
+
+@judge
+def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
+    """Eq. (35): the first t rows of U Sigma V have the squares of the t largest singular values."""
+    rng = np.random.default_rng(0)
+    equal, below = [], []
+    for _ in range(draws):
+        matrix = rng.normal(size=shape)
+        squares = np.linalg.svd(matrix, compute_uv=False) ** 2
+        gaps = np.cumsum(squares)[:-1] / np.cumsum((matrix**2).sum(axis=1))[:-1]
+        equal += list(np.isclose(gaps, 1.0))
+        below += list(gaps >= 1 - 1e-12)
+    return Finding(
+        parts=[universal("the two sides are equal,", equal)],
+        detail=(
+            f"{draws} random matrices of shape {shape[0]}x{shape[1]}, t below the number of rows. "
+            "E(t) and V do not commute. The left side is at most the right one, "
+            f"{'in every case' if all(below) else 'but not always'}, which is all that Lemma 4 "
+            "needs."
+        ),
     )
 
 

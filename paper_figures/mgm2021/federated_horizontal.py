@@ -140,7 +140,11 @@ def matrix_mechanism_on_adult(
         "different": tuple(equal({name: apart}, margin=margin, signal=signal)),
     }
     return finding_of(
-        [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()],
+        [
+            Outcome(choice=readings[key], parts=parts)
+            for key, parts in by_reading.items()
+            if key in readings
+        ],
         choice=choice,
         detail=(
             "Paired differences of final test accuracies with intervals, means over those "

@@ -198,3 +198,34 @@ def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
             "large is safe and makes the noise larger than it has to be."
         ),
     )
+
+
+@judge
+def least_in_every_direction(*, shares: list[float], tolerance: float) -> Finding:
+    """Sections 5.3 and 6.1: some noise is left in a direction, however little precision others get.
+
+    By Theorem 3 a direction with all of the precision budget P has the variance 1 / sqrt(P); the
+    others then have ever more.
+    """
+    query, budget = REGRESSION.query, REGRESSION.budget
+    size = query.shape[0]
+    least = 1 / np.sqrt(theorem_3_bound(REGRESSION) ** 2 / query.shape[1])
+    found = []
+    for share in shares:
+        precision = [share, *[(1 - share) / (size - 1)] * (size - 1)]
+        noise = calibrated("mvg", query, budget, precision=precision).noise
+        found.append(float(noise.row_std.min() ** 2 / least))
+    return Finding(
+        parts=[
+            universal(
+                "the least variance over 1 / sqrt(P):",
+                [ratio >= 1 - tolerance for ratio in found],
+                f"{found[0]:.4g} to {found[-1]:.4g}",
+            )
+        ],
+        detail=(
+            f"Algorithm 1 in Experiment I, one direction with a share of {shares[0]:g} to "
+            f"{shares[-1]:g} of the precision."
+        ),
+        calibration="published",
+    )

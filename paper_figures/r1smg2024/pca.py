@@ -3,21 +3,28 @@
 The figure is drawn on the run's main data set; claims are judged on Swarm Behaviour only.
 """
 
+import math
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from claims.comparisons import equal, number, order
+from claims.comparisons import equal, number, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import official_study, pick
+from claims.judged_rows import calibrated, official_study, pick
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
-from paper_figures.r1smg2024.numbers import PCA_ACCURACY, PCA_DELTA, PCA_EPSILONS, PCA_RATIO
+from paper_figures.r1smg2024.numbers import (
+    PCA_ACCURACY,
+    PCA_DELTA,
+    PCA_EPSILONS,
+    PCA_RATIO,
+    setting,
+)
 from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -229,8 +236,16 @@ def exact_components(results: Results, *, tolerance: float) -> Finding:
 def component_order(
     results: Results, *, metrics: list[Metric], close: list[str], behind: list[str], margin: float
 ) -> Finding:
-    """Figure 6: R1SMG close to some and far ahead of others, at the paper's epsilons."""
-    rows = official_components(results.rows)
+    """Figure 6: R1SMG close to some and far ahead of others, at the paper's epsilons.
+
+    Whether MOD-SULQ's components are close to the exact ones needs no data.
+    """
+    first = [_close_to_exact("mod-sulq")]
+    try:
+        rows = official_components(results.rows)
+    except CannotJudge as reason:
+        rest = [Part(mechanism_title(key), NOT_RUN) for key in (*close, *behind)]
+        return Finding(parts=[*first, *rest], detail=f"{reason}.", calibration="published")
     present = set(rows["mechanism"])
     absent = [key for key in (*close, *behind) if key not in present]
     if absent == [*close, *behind]:
@@ -244,7 +259,7 @@ def component_order(
         }
         for keys in (behind, close)
     )
-    parts = [*order(ahead, margin=margin), *equal(near, margin=margin)]
+    parts = [*first, *order(ahead, margin=margin), *equal(near, margin=margin)]
     parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
     effects = [*ahead.values(), *near.values()]
     return Finding(
@@ -261,6 +276,22 @@ def component_order(
             epsilons=f"{PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g}",
         ),
     )
+
+
+def _close_to_exact(key: str) -> Part:
+    """Whether noise on the covariance is below its largest possible eigenvalue.
+
+    At the paper's largest epsilon. Symmetric noise of deviation sigma has a spectral norm of about
+    2 sigma sqrt(d); half of that is enough to hide components. d features in [-1, 1] have
+    eigenvalues of at most d.
+    """
+    epsilon = PCA_EPSILONS[-1]
+    at = setting(f"r1smg2024-pca-{epsilon:g}")
+    mechanism = calibrated(key, at.query, at.budget)
+    ratio = mechanism.noise.sigma / math.sqrt(at.query.shape[0])
+    name = f"{mechanism_title(key)} close to the exact components at epsilon {epsilon:g}"
+    found = f"sigma sqrt(d) is {ratio:.3g} times the largest possible eigenvalue"
+    return statement(name, ratio < 1, found)
 
 
 def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:

@@ -392,17 +392,17 @@ def variant_order(
         # Which of these epsilons are the paper's is only in a figure.
         reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
         slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
-    parts = [replace(slightly, name="and only slightly, on MNIST")]
+    slightly = replace(slightly, name="and only slightly, on MNIST")
     shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
     kept = max(_log_kept(key, shape, epsilons) for key in TLDP)
     if kept < math.log(negligible):
         found = f"an image keeps a value with probability e^{kept:.0f} at most"
-        parts += [
+        parts = [
             statement("TLDP-L-w about TLDP-L", True, found),
             statement("TLDP-G-w below TLDP-G", False, found, "both are alike in distribution"),
         ]
     else:
-        parts += _weights_by_scores(scores, epsilons, alike, margin)
+        parts = _weights_by_scores(scores, epsilons, alike, margin)
     below, above = either_side(by_dataset, crossing, margin)
     sizes, *others = (
         _sizes(results.rows, own, name, own.of_any(TLDP).range_of_epsilons)
@@ -410,7 +410,8 @@ def variant_order(
     )
     return Finding(
         choice="the epsilons of Figure 1",
-        outcomes=[replace(below, parts=(*below.parts, *parts)), above],
+        outcomes=[replace(below, parts=(*below.parts, slightly)), above],
+        beside=parts,
         detail=(
             f"{_conditions(results.rows, scores, 'mnist')}; mean differences over the trials. How "
             "far TLDP-G is above TLDP-L, and the weighted variants, on MNIST at epsilon "

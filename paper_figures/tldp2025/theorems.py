@@ -179,6 +179,9 @@ def error_table(
 ) -> Finding:
     """Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper itself defines."""
     ratios = pd.DataFrame([_error_ratios(epsilon, width, side, delta) for epsilon in epsilons])
+    ratios["IDN, by the paper's formula without delta"] = [
+        _idn_ratio(epsilon, width, side) for epsilon in epsilons
+    ]
     agree = (ratios - 1).abs().max() <= tolerance
     found = {name: "/".join(f"{ratio:.3g}" for ratio in ratios[name]) for name in ratios}
     return Finding(
@@ -189,9 +192,8 @@ def error_table(
         detail=(
             f"At epsilon {'/'.join(f'{epsilon:g}' for epsilon in epsilons)}, I = {side}x{side}, "
             "elements in a range of width "
-            f"{width:g}. MVG ({found['MVG']}) and IDN ({found['IDN']}) are estimates in the "
-            f"paper, which drops delta; ours have delta {delta:g}, mgm2021's zeta and gamma "
-            "at its largest. They do not enter the verdict. The entry of DPHSGD is judged in "
+            f"{width:g}. With delta {delta:g}, mgm2021's zeta and gamma at its largest, MVG has "
+            f"{found['MVG']} and IDN {found['IDN']}. The entry of DPHSGD is judged in "
             "tldp-t5-dphsgd."
         ),
         calibration="published",
@@ -316,6 +318,14 @@ def _root_errors(side: int, epsilon: float, width: float) -> dict[str, float]:
     own = {key: _loss_root(key, side, epsilon, width, 0.0) for key in ("laplace", *KINDS)}
     # The paper's own Gaussian noise on each of I elements, which has no delta.
     return own | {"gaussian": side * math.sqrt(gaussian_variance(side**2, epsilon, width))}
+
+
+def _idn_ratio(epsilon: float, width: float, side: int) -> float:
+    """The entry of IDN over its formula below Table 5 at zeta^2 = I, where delta is removed."""
+    count = side**2
+    root = math.sqrt(count)
+    formula = root * width * root / (math.sqrt(count + 2 * epsilon) - root)
+    return stated_errors((side, side), epsilon, width)["idn"] / formula
 
 
 def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict[str, float]:

@@ -106,7 +106,7 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
             "read: full",
             "{read: full, open_choices: [{choice: c, settled: o}]}",
             1,
-            "a settled choice has both `settled` and `by`",
+            "what is settled or ruled out has `by`",
         ),
         (
             "  expected",

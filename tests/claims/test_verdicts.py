@@ -89,18 +89,36 @@ def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
     assert finding.verdict == verdict
 
 
-def test_a_choice_that_the_paper_states_gives_the_verdict():
+def test_what_the_paper_rules_out_leaves_the_verdict_of_the_rest():
     swept = Finding(choice="the kernel", outcomes=outcomes(CONTRADICTED, CONFIRMED), detail="Mean.")
     assert swept.verdict == DEPENDS
-    stated = swept.under("choice 1")
-    assert (stated.verdict, stated.choice, stated.numbers) == (CONFIRMED, "", "p: 1")
-    assert stated.detail == (
+    left = swept.without(["choice 0"])
+    assert (left.verdict, left.choice, left.numbers) == (CONFIRMED, "", "p: 1")
+    assert left.detail == (
         "Mean. Not what the paper states, choice 0: contradicted (p: 1: contradicted)."
     )
-    with pytest.raises(ValueError, match="no outcome has the choice 'another'"):
-        swept.under("another")
-    decided = Finding(parts=(part(CONFIRMED),))
-    assert decided.under("choice 1") is decided
+    assert swept.without(["another"]).outcomes == list(swept.outcomes)
+    with pytest.raises(ValueError, match="rules out every outcome; there are: choice 0; choice 1"):
+        swept.without(["choice 0", "choice 1"])
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "verdict"), [([CONFIRMED], INCONCLUSIVE), ([CONFIRMED, NOT_FOUND], DEPENDS)]
+)
+def test_an_outcome_that_was_not_run_leaves_open_what_differs_under_no_other(verdicts, verdict):
+    several = Finding(choice="the rate", outcomes=outcomes(*verdicts))
+    assert several.with_open("the rate", "", ["0.5"]).verdict == verdict
+    if len(verdicts) == 1:
+        alone = Finding(parts=(part(CONFIRMED),)).with_open("the rate", "1", ["0.5"])
+        assert (alone.verdict, alone.choice) == (verdict, "the rate")
+
+
+@pytest.mark.parametrize(
+    ("beside", "verdict"), [(CONFIRMED, PARTLY), (NOT_RUN, DEPENDS), (CONTRADICTED, CONTRADICTED)]
+)
+def test_a_part_that_the_choice_does_not_touch_counts_as_one(beside, verdict):
+    swept = outcomes(CONTRADICTED, CONFIRMED)
+    assert Finding(choice="c", outcomes=swept, beside=[part(beside)]).verdict == verdict
 
 
 def test_choices_that_were_not_run_are_named():

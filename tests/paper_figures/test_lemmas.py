@@ -5,23 +5,36 @@ import math
 import numpy as np
 import pytest
 
+from claims.judged_rows import calibrated
+from claims.matrix_formulas import covariance_of_a_product, matrix_normal_density
+from mechanisms import Query
 from paper_figures.imgm2022.lemmas import (
     applies_to_matrices,
     loss_condition,
     loss_variable,
     magnitude_of_directions,
+    rows_of_a_product,
     split_of_the_smallest,
 )
-from paper_figures.mgm2021.lemmas import exact_entries, norm_inequality, only_for_small_data
+from paper_figures.mgm2021.lemmas import (
+    condition_in_the_norms_of_mvg,
+    convex_constraint,
+    exact_entries,
+    norm_inequality,
+    only_for_small_data,
+    solver_seconds,
+)
 from paper_figures.r1smg2024.lemmas import (
     angle_bound,
     component_sensitivity,
     harmonic_inequality,
     noise_of_components,
+    ordered_losses,
     outperforms,
     stable_accuracy,
 )
-from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, LARGEST_COUNT, PLACES
+from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, LARGEST_COUNT, PLACES, setting
+from paper_figures.r1smg2024.pca import _close_to_exact
 from paper_figures.tldp2025.theorems import bound_on_kl
 
 
@@ -73,8 +86,8 @@ def test_lemmas_of_imgm():
     assert loss_variable(shape=(3, 2), draws=10, tolerance=1e-6).verdict == "confirmed"
     arguments = {"epsilons": [0.1, 3.0], "deltas": [0.1, 1e-5], "tolerance": 1e-6}
     assert loss_condition(**arguments, shift=1e-4).verdict == "confirmed"
-    uneven = magnitude_of_directions(shares=[0.9], informative=[0, 1])
-    assert uneven.verdict == "contradicted"
+    loss, norm = magnitude_of_directions(shares=[0.9], informative=[0, 1]).outcomes
+    assert (loss.verdict, norm.verdict) == ("partly", "confirmed")
     # Two of six directions with a third of the precision is equal precision.
     assert magnitude_of_directions(shares=[1 / 3], informative=[0, 1]).verdict == "confirmed"
     matrices = applies_to_matrices(shapes=[(2, 3)], epsilon=1.0, delta=1e-5)
@@ -82,24 +95,20 @@ def test_lemmas_of_imgm():
 
 
 @pytest.mark.parametrize("split", [4.0, 0.5, 3.0])
-def test_a_split_moves_noise_only_with_more_of_it(split):
-    equal, kept = split_of_the_smallest(shape=(2, 3), split=split).parts
-    assert equal.verdict == kept.verdict == "contradicted"
-    assert equal.found == "every element keeps its variance"
-    # The row of the smallest value has split^2 times the variance, its column 1/split^2 times.
-    least, most = sorted((split**-2, split**2))
-    assert kept.found.startswith(f"an element has {least:.4g} to {most:.4g} times its variance")
-    # All other values are the larger k: (split^2 + k^2) (split^-2 + 2 k^2) over 6 elements.
+def test_a_change_of_direction_adds_noise_and_a_split_moves_none(split):
+    added, exception, traded = split_of_the_smallest(shape=(2, 3), split=split).parts
+    assert [part.verdict for part in (added, exception, traded)] == [
+        "confirmed", "confirmed", "contradicted"
+    ]  # fmt: skip
+    # All other values are the larger k: (1 + k^2) (1 + 2 k^2) over 6 elements.
     k = max(split, 1 / split)
-    overhead = (split**2 + k**2) * (split**-2 + 2 * k**2) / 6
-    assert f"E||Z||^2 is {overhead:.4g} times" in kept.found
+    assert added.found == f"E||Z||^2 {(1 + k**2) * (1 + 2 * k**2) / 6:.4g} times"
+    assert traded.found == "every element keeps its variance"
 
 
-def test_where_no_value_can_be_larger_a_split_moves_nothing():
+def test_without_a_change_of_direction_nothing_is_added():
     for shape, split in (((1, 1), 4.0), ((2, 3), 1.0)):
-        for part in split_of_the_smallest(shape=shape, split=split).parts:
-            assert part.verdict == "contradicted"
-            assert part.found == "every element keeps its variance"
+        assert split_of_the_smallest(shape=shape, split=split).parts[0].verdict == "contradicted"
 
 
 def test_lemmas_of_mgm():
@@ -116,3 +125,56 @@ def test_a_divergence_bounds_nothing_pure():
     p = math.e / (1 + math.e)
     assert "0.462 at 1" in finding.parts[0].found
     assert (2 * p - 1) * math.log(p / (1 - p)) == pytest.approx(0.4621, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "verdict"), [(5, 3, "confirmed"), (3, 5, "contradicted")]
+)
+def test_every_factor_has_the_exponent_of_the_other_side(rows, columns, verdict):
+    finding = matrix_normal_density(shape=(3, 5), rows=rows, columns=columns)
+    assert finding.verdict == verdict
+    # Square answers have one exponent.
+    assert matrix_normal_density(shape=(4, 4), rows=4, columns=4).verdict == "confirmed"
+
+
+def test_the_covariance_of_a_product():
+    assert covariance_of_a_product(shape=(3, 4), draws=5).verdict == "confirmed"
+
+
+def test_rows_of_a_product_have_less_than_the_largest_singular_values():
+    finding = rows_of_a_product(shape=(4, 5), draws=20)
+    assert finding.verdict == "contradicted"
+    assert "at most the right one, in every case" in finding.detail
+
+
+def test_the_norms_of_mvg_need_the_root_of_the_number_of_elements():
+    assert condition_in_the_norms_of_mvg(shapes=[(3, 4), (12, 40)], draws=50).verdict == "confirmed"
+    assert convex_constraint(shape=(4, 5), draws=5).verdict == "contradicted"
+
+
+def test_losses_on_the_map_in_order():
+    pairs = [("gaussian-analytic", "gaussian"), ("gaussian", "r1smg")]
+    verdicts = [part.verdict for part in ordered_losses(below=pairs).parts]
+    assert verdicts == ["confirmed", "contradicted"]
+
+
+def test_mod_sulq_hides_every_component():
+    part = _close_to_exact("mod-sulq")
+    assert (part.verdict, "23.7 times" in part.found) == ("contradicted", True)
+
+
+def test_what_the_ledger_says_of_theorem_5_beyond_its_settings():
+    """By an absence, a distance of 1; and the epsilon below which it holds at M = 7,921."""
+    at = setting("r1smg2024-count-1e-05")
+    noise = calibrated("r1smg", at.query, at.budget).noise
+    by_absence = noise.profile(Query(shape=at.query.shape, l2_sensitivity=1.0))
+    assert by_absence.delta(1e-5).value == pytest.approx(0.1686, abs=5e-5)
+    for epsilon, holds in ((6.4e-20, True), (6.5e-20, False)):
+        # sigma* is proportional to 1 / epsilon.
+        profile = noise.scaled(math.sqrt(at.budget.epsilon / epsilon)).profile(at.query)
+        assert (profile.delta(epsilon).value <= at.budget.delta) == holds
+
+
+def test_seconds_of_the_solver_against_a_draw():
+    assert solver_seconds(shape=(105, 12), sides=[12], far=10).verdict == "confirmed"
+    assert solver_seconds(shape=(105, 12), sides=[12], far=1e9).verdict == "contradicted"

@@ -34,10 +34,11 @@ KNOWN = {
         "privunit-guarantee spherical-low mgm-upload-sensitivity r1-property1"
     ),
     CONTRADICTED: (
-        "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee imgm-tradeoff"
+        "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
+        "mgm-eq5 imgm-eq35"
     ),
     # A false guarantee, or a wrong order, beside a true statement each.
-    PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-mvg-limit",
+    PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-mvg-limit imgm-tradeoff",
     DEPENDS: "r1-s2",
 }
 

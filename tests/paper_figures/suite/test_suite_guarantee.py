@@ -61,6 +61,15 @@ def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_row
     assert "true at all 3 settings; 12.3 times" in judged.numbers
 
 
+def test_what_a_stated_sensitivity_adds_is_no_fault_of_the_theorem(
+    make_results, make_guarantee_rows
+):
+    """mvg2018 states sqrt(2) times what one record changes of X X^T / N."""
+    rows = make_guarantee_rows("mvg", {"mvg2018-component": "loose"}, wasted_variance=12.0)
+    judged = guarantee(make_results(rows), mechanism="mvg", own=["mvg2018-component"])
+    assert "with 6 to 6.01 times the variance" in judged.because
+
+
 def test_a_false_guarantee_says_where(make_results, make_guarantee_rows):
     found = {SHOWN: "refuted", "mgm2021-adult": "loose"}
     rows = make_guarantee_rows("mgm", found, true_delta=0.25, audit_delta_lower=0.24999)
