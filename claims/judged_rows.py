@@ -114,7 +114,7 @@ def at_least(probability: float) -> str:
 def tally(parts: Iterable[Part], trials: int | None) -> str:
     """One sentence that counts the verdicts on comparisons; "" where all are confirmed.
 
-    "Of 4 comparisons over 3 trials 1 is confirmed and 3 are inconclusive."
+    "4 comparisons over 3 trials: 1 is confirmed and 3 are inconclusive."
     """
     verdicts = [part.verdict for part in parts]
     counts = count_of(verdicts)
@@ -122,4 +122,4 @@ def tally(parts: Iterable[Part], trials: int | None) -> str:
         return ""
     over = "" if trials is None else f" over {trials} trials"
     words = listed(f"{n} {'is' if n == 1 else 'are'} {verdict}" for verdict, n in counts.items())
-    return f"Of {len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over} {words}."
+    return f"{len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over}: {words}."

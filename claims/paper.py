@@ -118,6 +118,7 @@ def _read(path: Path) -> Paper | None:
 def differences(key: str, studies: tuple[str, ...]) -> str:
     """How our method differs from the paper's in these studies, as sentences; or nothing."""
     paper = paper_of(key)
-    return (
-        " ".join(paper.differs[name] for name in studies if name in paper.differs) if paper else ""
-    )
+    if paper is None:
+        return ""
+    # Two studies may differ in the same way.
+    return " ".join(dict.fromkeys(paper.differs[name] for name in studies if name in paper.differs))

@@ -101,7 +101,7 @@ def answers(site: SiteData) -> list[dict]:
     false = [mechanism_title(line.key) for line in lines if line.private == "no"]
     best = _cheapest(site.run)
     found = {
-        ("Do the numbers reproduce?", "reproduce"): f"Of {total} claims {listed(told)}.",
+        ("Do the numbers reproduce?", "reproduce"): f"{total} claims: {listed(told)}.",
         ("Is it private?", "private"): f"Not as published: {listed(false)}." if false else "",
         ("What is best?", "best"): best.headline if best else "",
     }
@@ -145,6 +145,9 @@ def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
         return None
     claim = ledger.loc[each.claim]
     sentence = first_sentence(claim["sentence"])
+    if claim["verdict"] == CONTRADICTED:
+        # The strongest objection, and why it does not help.
+        sentence += f" {first_sentence(claim['reason'])}"
     headline = each.words
     if claim["verdict"] != each.verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."

@@ -1,6 +1,7 @@
 """The project's own files agree with each other."""
 
 import json
+import math
 import re
 import sys
 import tomllib
@@ -95,6 +96,33 @@ def test_the_counts_in_the_readme_are_those_of_the_ledger():
         named = [found.get(verdict, 0) for verdict in ("confirmed", "partly", "contradicted")]
         counts = [found.sum(), *named, found.sum() - sum(named)]
         assert [int(number) for number in numbers.split("|")] == counts, paper
+
+
+def test_the_numbers_in_the_readme_are_those_of_the_rows():
+    """And those in the table of what we found, which has the same ones."""
+    text = " ".join((ROOT / "README.md").read_text().split())
+    ledger = pd.read_csv(ROOT / "results/reference/claims.csv").set_index("claim")
+    papers = ledger[ledger["paper"].isin(re.findall(r"\| (\w+\d{4}) \|", text))]
+    confirmed = papers[papers["verdict"] == "confirmed"]
+    mine = (confirmed["paper"] == "r1smg2024").sum()
+    said = f"{len(confirmed)} of these {len(papers)} claims are confirmed, {mine} of them R1SMG's"
+    assert said in text
+    for example in re.findall(r"claims.md#([\w-]+)", text.split("Much reproduces")[1])[:3]:
+        assert ledger.loc[example, "verdict"] == "confirmed", example
+    for claim, number in (("r1-thm5", "0.2166"), ("tldp-thm1", "0.999999")):
+        assert number in ledger.loc[claim, "we find"] and number in text
+    assert "0.0013" in ledger.loc["mvg-useful-regression", "we find"] and "0.0013" in text
+    table = pd.read_csv(ROOT / "results/reference/tables/suite_verdicts.csv")
+    table = table.set_index(["mechanism", "setting"])["variance over need"]
+    # The stated sensitivity of the second study of mvg2018 doubles its variance.
+    least = {key: table[key, "mvg2018-component"] / 2 for key in ("mvg", "mvg-sqrt")}
+    assert f"at least {math.floor(least['mvg-sqrt'] / 1e5) / 10} million times" in text
+    layers = table["idn"][table["idn"].index.str.startswith("mgm2021")]
+    ends = f"{math.floor(layers.min())} to {layers.max() / 1e5:.1f} x 10^5 times"
+    assert f"IDN {ends}, and UDN {math.floor(table['udn', 'mgm2021-adult'] / 100) * 100:,}" in text
+    more = (ROOT / "docs/what_we_found.md").read_text()
+    for found in least.values():
+        assert f"| {found:.1e}".replace("e+0", "e") in more
 
 
 def test_actions_are_pinned_by_their_contents():

@@ -17,7 +17,7 @@ import scipy
 
 from claims.comparisons import number, order, statement
 from claims.implied_epsilon import Implied, in_closed_form
-from claims.intervals import bootstrapped
+from claims.intervals import SHOWN, Mean, bootstrapped
 from claims.judged_rows import calibrated, official_study, pick, required
 from claims.judges import judge
 from claims.verdicts import Finding, Sizes
@@ -123,7 +123,7 @@ def figure_5(results: Results) -> Drawn:
         f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
         f"{losses['shape'].iloc[0]} count query, "
         f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
-        "mean of L, with 90% of the trials as a line, beside the paper's mean. Below: histograms "
+        "mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: histograms "
         "and densities of L over its mean, the same at either calibration."
     )
     note = (
@@ -151,12 +151,13 @@ def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
 
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
-    """The mean of L and the middle 90% of the trials, a line per mechanism."""
+    """The mean of L with its 95% interval, a line per mechanism."""
     mechanisms = in_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
         values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
-        axis.hlines(place, *values.quantile([0.05, 0.95]), color=style.colour, linewidth=3)
-        axis.plot(values.mean(), place, marker=style.marker, color=style.colour)
+        interval = Mean(values.to_numpy(float)).interval(SHOWN)
+        axis.hlines(place, *interval, color=style.colour, linewidth=3)
+        axis.plot(values.mean(), place, marker=style.marker, color=style.colour, markersize=4)
         if calibration == "published":
             stated = STATED_LOSSES[mechanism]
             axis.plot(stated, place, "*", color="black", markersize=7)
@@ -165,6 +166,8 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
     axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
     axis.set_ylim(len(mechanisms) - 0.5, -0.5)
     axis.set_xscale("log")
+    # Room for the paper's numbers.
+    axis.set_xlim(left=min(STATED_LOSSES.values()) / 100)
     axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
 
 

@@ -20,7 +20,7 @@ from runs.results import Results
 
 # The size whose row is drawn: the one nearest to it.
 SIZE = 1024
-FALSE, TRUE = "false", "true"
+FALSE, TRUE, NONE = "false", "true", "none"
 
 
 @drawing("suite_claimed", kind="figures", needs=["guarantee/grid"])
@@ -38,14 +38,16 @@ def claimed(results: Results) -> Drawn:
     axis.axvline(1, color="black", linewidth=0.8)
     for height, row in enumerate(table.itertuples()):
         style = look(row.mechanism)
+        filled = {} if row.claim != NONE else {"markerfacecolor": "#D8D8D8"}
         ends = [row.published, row.equal]
         axis.plot(ends, [height, height], color=style.colour, linewidth=1)
         kind = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
         # An open marker on a filled one leaves its edge.
-        axis.plot(row.published, height, **kind, markersize=7)
+        axis.plot(row.published, height, **kind | filled, markersize=7)
         axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
-        words = f"delta {row.claimed:g} claimed, {_shown(row)} true"
+        stated = "no claim here" if row.claim == NONE else f"delta {row.claimed:g} claimed"
+        words = f"{stated}, {_shown(row)} true"
         axis.text(
             1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
             color=colour,
@@ -55,9 +57,9 @@ def claimed(results: Results) -> Drawn:
     caption = (
         "Published noise compared with the analytic Gaussian. Shown: variance over the analytic "
         f"Gaussian's at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity 1, without "
-        "data. Filled: as published; left of the line the noise is smaller. Open: rescaled until "
-        "the true delta is the claimed one. Right: claimed and true delta as published, orange "
-        "where the claim is false."
+        "data. Filled: as published (grey: outside its theorem, which claims nothing here); left "
+        "of the line the noise is smaller. Open: rescaled until the true delta is the claimed one. "
+        "Right: claimed and true delta as published, orange where the claim is false."
     )
     wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
     note = ""
@@ -74,6 +76,10 @@ def _shown(row) -> str:
     if row.lower < 0.9 * row.true:
         return f"at most {rounded_up(row.upper, 2)}"
     return at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
+
+
+def _claim(proved: float, stated: float) -> str:
+    return FALSE if proved > stated * (1 + 1e-6) + 1e-300 else TRUE
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
@@ -95,6 +101,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
         known = all_mechanisms().get(mechanism)
         pure = known is not None and known.guarantee in ("pure", "local")
         stated, found = 0.0 if pure else delta, float(reached.iloc[0])
+        outside = (loss[loss["mechanism"] == mechanism]["message"] != "").any()
         proved = found if lower.empty else float(lower.max())
         records.append(
             {
@@ -104,7 +111,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
                 "lower": proved,
                 "upper": upper.min(),
                 # Rounding of the calibration, and of an exact zero.
-                "claim": FALSE if proved > stated * (1 + 1e-6) + 1e-300 else TRUE,
+                "claim": NONE if outside else _claim(proved, stated),
                 "published": own["published"] / gaussian,
                 "equal": own.get("exact", math.nan) / gaussian,
             }

@@ -66,7 +66,7 @@ def headline(results: Results) -> Drawn:
     # The layout comes last: it makes room for the labels, which the height of the axes places.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
-    _draw_truth(left, shown, delta, _names_below(true))
+    _draw_truth(left, shown, delta, _names_below(true), _beyond(true))
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
     draw_curves(right, costs, linestyle="--", markerfacecolor="white")
@@ -81,13 +81,13 @@ def headline(results: Results) -> Drawn:
         label_ends(axis, curves, height)
     figure.set_layout_engine("constrained")
     caption = (
-        f"Privacy and cost of noise for the claim ({epsilon:g}, {delta:g}), without data. Left: "
-        f"true delta at epsilon {epsilon:g} of the noise as published; a claim is true at or below "
-        "the line. Right: noise rescaled until its true delta is the claimed one. "
-        f"{IMPOSSIBLE} Curves within 1% are drawn once."
+        f"Privacy and cost of noise for ({epsilon:g}, {delta:g}), without data. Left: true delta "
+        f"at epsilon {epsilon:g} of the noise as published; a claim is true at or below the line. "
+        "Hollow: no claim, outside the theorem. Right: noise rescaled until its true delta is "
+        f"{delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
     )
     note = (
-        f"{QUERY}{_beyond(true)}{_pure(true[~wide])}"
+        f"{QUERY}{_beyond_words(_beyond(true))}{_pure(true[~wide])}"
         f"{_undrawn(true[wide])} suite_cost has the noise as published."
     )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
@@ -193,13 +193,20 @@ def _names_below(true: pd.DataFrame) -> str:
     return ", ".join(map(mechanism_title, in_order(largest[largest < FLOOR].index)))
 
 
-def _draw_truth(axis: plt.Axes, curves: list[Curve], delta: float, below: str) -> None:
-    """The true deltas, the regions where a claim is true and false, and who is below the axis."""
+def _draw_truth(
+    axis: plt.Axes, curves: list[Curve], delta: float, below: str, beyond: list[str]
+) -> None:
+    """The true deltas, the regions where a claim is true and false, and who is below the axis.
+
+    Mechanisms whose theorems do not cover the budget, `beyond`, have hollow markers.
+    """
     low = FLOOR / 10 ** (3 if below else 0)
     axis.set(xscale="log", yscale="log", ylim=(low, 3.0))
     axis.axhspan(delta, 3.0, color=FALSE_COLOUR, alpha=0.1, linewidth=0)
     axis.axhline(delta, color="black", linewidth=0.8)
-    draw_curves(axis, curves)
+    outside = [curve for curve in curves if curve.drawn_as in beyond]
+    draw_curves(axis, [curve for curve in curves if curve not in outside])
+    draw_curves(axis, outside, markerfacecolor="white", linestyle=":")
     middle = axis.get_yaxis_transform()
     axis.text(0.6, delta * 300, "claim false", color=FALSE_COLOUR, ha="center", transform=middle)
     axis.text(0.98, delta * 1.6, f"claimed: {delta:g}", fontsize=6.5, ha="right", transform=middle)
@@ -220,14 +227,17 @@ def _draw_truth(axis: plt.Axes, curves: list[Curve], delta: float, below: str) -
     axis.minorticks_off()
 
 
-def _beyond(rows: pd.DataFrame) -> str:
-    """A sentence on the mechanisms whose theorem is stated for smaller epsilon, or nothing."""
+def _beyond(rows: pd.DataFrame) -> list[str]:
+    """The mechanisms whose theorem is stated for smaller epsilon."""
     # The only warning of a row is that of its theorem's range.
-    beyond = in_order(rows.loc[rows["message"] != "", "mechanism"])
-    if not beyond:
+    return in_order(rows.loc[rows["message"] != "", "mechanism"])
+
+
+def _beyond_words(names: list[str]) -> str:
+    """A sentence on these mechanisms, or nothing."""
+    if not names:
         return ""
-    names = listed(map(mechanism_title, beyond))
-    return f" The theorem requires a smaller epsilon for {names}."
+    return f" The theorem requires a smaller epsilon for {listed(map(mechanism_title, names))}."
 
 
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
@@ -244,29 +254,30 @@ def cost(results: Results) -> Drawn:
     figure, axes = plt.subplots(
         1, len(families), figsize=(PAGE, 4.8), sharex=True, sharey=True, squeeze=False
     )
-    drawn = []
+    drawn, beyond = [], _beyond(_published_deltas(grid))
     for axis, family in zip(axes[0], families, strict=True):
         panel = noise[noise["family"] == family]
-        drawn += _draw_family(axis, panel, family)
+        drawn += _draw_family(axis, panel, family, beyond)
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
     for axis in axes[0]:
         _draw_limit(axis, grid)
     delta = grid["delta"].iloc[0]
     caption = (
-        f"Noise per element for the claim ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published "
-        "(solid), and rescaled until the true delta is the claimed one (dashed). "
+        f"Noise per element for ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published (solid; "
+        "grey markers: outside the theorem), and rescaled until the true delta is the claimed one "
+        "(dashed). "
         f"{IMPOSSIBLE} Curves within 1% are drawn once."
         f"{_false_claims(grid)}"
     )
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
     data["limit"] = _limits(data["size"], epsilon, delta)
-    return Drawn(caption, data, figure, QUERY)
+    return Drawn(caption, data, figure, QUERY + _beyond_words(beyond))
 
 
 def _false_claims(grid: pd.DataFrame) -> str:
     """A sentence on the mechanisms whose claim is false at some size, or nothing."""
     true = _published_deltas(grid)
-    false = true[true["lower"] > true["delta"] * 1.001]
+    false = true[(true["lower"] > true["delta"] * 1.001) & (true["message"] == "")]
     names = [mechanism_title(name) for name in in_order(false["mechanism"])]
     return f" As published the claim is false at some M for {listed(names)}." if names else ""
 
@@ -278,8 +289,10 @@ def _family(mechanism: str) -> str:
     return FAMILIES.get(known[mechanism].guarantee, GAUSSIAN) if mechanism in known else GAUSSIAN
 
 
-def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.DataFrame]:
-    """Draw the curves of a family; returns their points."""
+def _draw_family(
+    axis: plt.Axes, panel: pd.DataFrame, family: str, beyond: list[str]
+) -> list[pd.DataFrame]:
+    """Draw the curves of a family, `beyond` as outside their theorems; returns their points."""
     drawn = []
     everyone = set(panel["mechanism"])
     for calibration, line in CALIBRATION_LINES.items():
@@ -287,6 +300,8 @@ def _draw_family(axis: plt.Axes, panel: pd.DataFrame, family: str) -> list[pd.Da
         for curve in curves:
             label = "\n= ".join(map(mechanism_title, curve.mechanisms))
             kind = {"linestyle": line, "label": label}
+            if calibration == "published" and curve.drawn_as in beyond:
+                kind |= {"markerfacecolor": "#D8D8D8"}
             if calibration == "exact":
                 rest = everyone - set(curve.mechanisms)
                 if len(curve.mechanisms) > max(1, 2 * len(rest)):

@@ -47,3 +47,11 @@ def test_a_delta_that_is_only_bounded_is_told_as_a_bound(make_results, make_grid
 def test_without_a_profile_the_reason_is_told(make_results, make_grid_rows):
     with pytest.raises(DrawingError, match="no privacy profile"):
         claimed(make_results(make_grid_rows("non-private", {"4x4": 0.0})))
+
+
+def test_outside_its_theorem_a_paper_claims_nothing(make_results, make_grid_rows):
+    warned = {"message": "the theorem is stated for a smaller epsilon"}
+    rows = [row | warned for row in make_grid_rows("r1smg", {"32x32": 0.9}, exact=9.0)]
+    drawn = claimed(make_results(rows))
+    assert drawn.data["claim"].tolist() == ["none"]
+    assert [text.get_text() for text in drawn.figure.axes[0].texts] == ["no claim here, 0.9 true"]

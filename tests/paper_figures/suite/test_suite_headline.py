@@ -28,7 +28,7 @@ def test_headline_is_at_the_epsilon_nearest_to_1(make_results, make_grid_rows):
     drawn = headline(make_results(rows))
     assert set(drawn.data["epsilon"]) == {3.0}
     assert drawn.data["size"].tolist() == [4, 16]
-    assert "claim (3, 1e-05)" in drawn.caption
+    assert "for (3, 1e-05)" in drawn.caption
 
 
 def test_headline_draws_the_noise_at_equal_privacy_alone(make_results, make_grid_rows):
