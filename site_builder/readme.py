@@ -16,6 +16,7 @@ from mechanisms.cli.arguments import Parser
 from runs.config import describe_keys
 from runs.data_dictionary import data_dictionary
 from site_builder.citations import for_archives
+from site_builder.core_hours import core_hours
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,7 +56,10 @@ def generated_pages() -> dict[str, str]:
 
 def generated_blocks() -> dict[tuple[str, str], str]:
     """(file, name of a block in it) and the block's text."""
-    return {("config/README.md", "keys"): describe_keys()}
+    return {
+        ("config/README.md", "keys"): describe_keys(),
+        ("config/README.md", "core-hours"): core_hours(),
+    }
 
 
 def replaced(text: str, name: str, block: str) -> str:

@@ -16,7 +16,7 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
-from paper_figures.panel_sizes import missing_words, size_words
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
 from paper_figures.selections import LEVELS, SOURCE_WORDS, failed_mechanisms, ok_rows
 from studies.features import network_name
 
@@ -68,6 +68,7 @@ def draw_accuracies(
         + (f" True epsilon of IMGM's claims {true}: {worth}." if worth else "")
         + coinciding(spread)
         + missing_words(rows, study)
+        + differing_words(rows, study)
         + failed_mechanisms(rows, study, *sorted(set(spread["dataset"])))
     )
     beside = {name: size_words(rows, study, name) for name in spread["dataset"].unique()}

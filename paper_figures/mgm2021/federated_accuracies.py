@@ -21,7 +21,7 @@ from paper_figures.over_epsilon import (
     outside_theorem,
     trial_words,
 )
-from paper_figures.panel_sizes import missing_words, size_words
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
 from paper_figures.selections import (
     LEVELS,
     SOURCE_WORDS,
@@ -191,6 +191,7 @@ def draw_accuracies(
         f"{_majority_words(datasets)}{_partial_words(table)}{_fewer_exact_words(table)}"
         f"{coinciding(table)}"
         f"{published_only(rows, study, *datasets)}{missing_words(rows, study)}"
+        f"{differing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
     beside = {name: _beside(rows, study, name, sizes[name].network) for name in datasets}

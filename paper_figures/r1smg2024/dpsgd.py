@@ -13,6 +13,7 @@ from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.panel_sizes import differing_words
 from paper_figures.r1smg2024.dpsgd_runs import (
     DIVERGED,
     PUBLIC,
@@ -97,7 +98,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy"
         f"{_own_rate(rows)} does not clip. {axis}{_stated(dataset)}The paper does not state its "
         "learning rate. A curve that cannot be seen is hidden by another one."
-        f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}"
+        f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}{differing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)

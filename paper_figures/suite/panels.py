@@ -6,13 +6,13 @@ or was not run.
 
 import pandas as pd
 
-from claims.paper import differences
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.panel_sizes import FIGURES, size_here
 from runs.results import Results
 
 TRIES = ("rounds or epochs here", "rounds or epochs in the paper", "trials here")
+DIFFERS = "what else differs in the reference run (the paper's in brackets)"
 
 
 @drawing("suite_panels", kind="tables", needs=[figure.study for figure in FIGURES])
@@ -30,25 +30,26 @@ def panels(results: Results) -> Drawn:
             **_here(rows[rows["dataset"] == dataset], figure.study),
             "records in the paper": records,
             "rounds or epochs in the paper": figure.turns.get(dataset),
-            "not the paper's method": differences(figure.paper, (figure.study,)),
+            DIFFERS: figure.differs.get(dataset, "nothing that the paper states"),
         }
         for figure in FIGURES
         for dataset, records in figure.records.items()
     ]
     table = pd.DataFrame(records)
-    order = ["paper", "figure", "data", "records here", "records in the paper", *TRIES]
-    order.append("not the paper's method")
+    table.loc[table["records here"].isna(), DIFFERS] = "not run"
+    whole = ["records here", "records in the paper", *TRIES]
+    order = ["paper", "figure", "data", *whole, DIFFERS]
     caption = (
         "The panels of the papers' figures on learning, and those announced: training records, "
-        "rounds or epochs, and trials of this run, beside the paper's. A panel without numbers was "
-        "not run."
+        "rounds or epochs, and trials of this run, beside the paper's, and what else differs from "
+        "the paper's protocol. A panel without numbers was not run."
     )
     note = (
-        "For released features and images, the table counts the released records. The "
-        "networks are named below each figure. SVHN, Purchase-100 and Texas-100 have to be "
-        "downloaded, and DarkNet requested from its owner; `python -m datasets fetch` says how."
+        "For released features and images, the table counts the released records. What "
+        "differs in the reference run also stands below each figure. SVHN, Purchase-100 and "
+        "Texas-100 have to be downloaded, and DarkNet requested from its owner; `python -m "
+        "datasets fetch` says how."
     )
-    whole = [name for name in order if "records" in name or name in TRIES]
     return Drawn(caption, table[order].astype({name: "Int64" for name in whole}), note=note)
 
 

@@ -17,7 +17,7 @@ from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.panel_sizes import missing_words, size_words
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
 from paper_figures.selections import failed_mechanisms, published_only
 from paper_figures.style import in_order, mechanism_title
 from paper_figures.tldp2025.numbers import PIXELS, STATED_F1_IMAGES, stated_errors
@@ -95,6 +95,7 @@ def figure_1(results: Results) -> Drawn:
         f"{_two_budgets(spread)}{PAPER_ALONE}"
         f"{hidden_curves(spread)}{published_only(rows, STUDY, *classifiers.index)}"
         f"{missing_words(rows, STUDY)}"
+        f"{differing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *classifiers.index)}"
     )
     figure = score_figure(spread, "F1 on clean images of", STATED, beside)

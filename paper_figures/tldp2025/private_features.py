@@ -16,7 +16,7 @@ from claims.judges import CannotJudge, judge
 from claims.verdicts import CONTRADICTED, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.panel_sizes import missing_words, size_words
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
 from paper_figures.selections import failed_mechanisms, query_size
 from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import FEATURES, STATED_DELTA, STATED_F1_FEATURES
@@ -86,6 +86,7 @@ def figure_2(results: Results) -> Drawn:
         f"states Delta = {STATED_DELTA}, at which all noise would be {STATED_DELTA / WIDTH:g} "
         "times as large. The classic Gaussian is stated for epsilon < 1 only."
         f" {FALSE_CLAIM} {PAPER_ALONE}{hidden_curves(spread)}{missing_words(rows, STUDY)}"
+        f"{differing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, *datasets)}"
     )
     beside = {dataset_title(name): size_words(rows, STUDY, name) for name in datasets}

@@ -10,7 +10,7 @@ from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.over_epsilon import floor_words
-from paper_figures.panel_sizes import missing_words, size_words
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
 from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
 from paper_figures.style import in_order, look
 from paper_figures.tldp2025.numbers import (
@@ -97,6 +97,7 @@ def figure_3(results: Results) -> Drawn:
         f"open; DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which are public."
         f"{_same_as_gaussian(spread)} {FALSE_CLAIM}{hidden_curves(spread)}"
         f"{missing_words(rows, STUDY)}"
+        f"{differing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows[rows['mechanism'].isin(OF_THE_PAPER)], STUDY, *datasets)}"
     )
     beside = {

@@ -1,0 +1,57 @@
+"""The measured core-hours of the reference run, a table of config/README.md.
+
+The hours are those of the manifests, the memory that of the timings.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+
+from claims.markdown import markdown_table
+from runs.frames import read_frame
+from runs.manifest import Entry, manifest_of, read_manifest
+from runs.provenance import GPU
+from runs.result_table import PEAK_MEMORY
+
+ROOT = Path(__file__).parents[1]
+TIMINGS = ".timings.parquet"
+# Fewer hours are not written out.
+SHOWN = 0.01
+
+
+def core_hours() -> str:
+    """Every study of the reference with its hours by data set, longest first, in Markdown."""
+    found = []
+    for timings in (ROOT / "results/reference/studies").glob(f"*{TIMINGS}"):
+        study = timings.name.removesuffix(TIMINGS)
+        hours = hours_of(read_manifest(manifest_of(timings.with_name(f"{study}.parquet"))))
+        row = {
+            "study": f"`{study}`",
+            "core-hours by data set": _in_words(hours),
+            "memory, GiB": f"{_peak_gib(timings):.1f}",
+        }
+        found.append((hours.total(), row))
+    found.sort(key=lambda each: each[0], reverse=True)
+    return markdown_table(pd.DataFrame([row for _, row in found]))
+
+
+def hours_of(entries: dict[str, Entry]) -> Counter[str]:
+    """Hours of processor time by data set; those of cells that used a GPU are apart."""
+    hours: Counter[str] = Counter()
+    for stem, entry in entries.items():
+        dataset = stem.split("/")[1]
+        place = f"{dataset} beside a GPU" if entry.provenance.machine == GPU else dataset
+        hours[place] += (entry.seconds or 0) / 3600
+    return hours
+
+
+def _in_words(hours: Counter[str]) -> str:
+    long = [f"{place} {spent:.2g}" for place, spent in hours.most_common() if spent >= SHOWN]
+    short = [place for place, spent in hours.items() if spent < SHOWN]
+    return ", ".join(long + [f"under {SHOWN:g}: {', '.join(short)}"] * bool(short))
+
+
+def _peak_gib(timings: Path) -> float:
+    rows = read_frame(timings)
+    return rows[rows["metric"] == PEAK_MEMORY]["value"].max() / 2**30
