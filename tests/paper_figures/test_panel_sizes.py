@@ -53,8 +53,10 @@ def test_a_study_that_states_its_epochs_has_them_as_turns(make_results):
 
 def test_what_else_differs_is_said_of_the_data_sets_of_the_rows(make_results):
     rows = rows_of(make_results, 3000, 4)
-    words = "MNIST: 10,000 test records (paper: 5,000)"
-    expected = f" The reference run differs from the paper's protocol. {words}."
+    words = "MNIST: 10,000 test records (5,000)"
+    expected = (
+        f" The reference run differs from the paper's protocol (the paper's in brackets). {words}."
+    )
     assert differing_words(rows, MNIST["study"]) == expected
     assert differing_words(rows, "features") == ""
 
