@@ -1,6 +1,7 @@
 """Faults of the machine, above all a full disk, told from faults of a mechanism."""
 
 import errno
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -9,9 +10,9 @@ from datasets import DataError
 
 # Below this a file system counts as full: libraries hide the system's error in their own.
 FULL_BYTES = 1 << 20
-# Errors of the system that no mechanism causes.
+# Errors of the system as a whole. EMFILE is none: the limit is that of one process.
 MACHINE_ERRORS = {
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE,
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
 }  # fmt: skip
 
 
@@ -41,3 +42,13 @@ def full_disk(folder: str | Path) -> str | None:
         if shutil.disk_usage(place).free < FULL_BYTES:
             return f"the disk of {place} is full"
     return None
+
+
+def kills_for_memory() -> int | None:
+    """How often the system has killed a process for lack of memory; None where it does not say."""
+    try:
+        counters = Path("/proc/vmstat").read_text()
+    except OSError:
+        return None
+    found = re.search(r"^oom_kill (\d+)$", counters, re.MULTILINE)
+    return found and int(found[1])

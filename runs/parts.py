@@ -12,6 +12,10 @@ from typing import Any
 from runs.cell_spec import CellSpec
 from runs.result_table import OK
 
+# Of a message in the store.
+MOST_CHARACTERS = 2000
+_LEFT_OUT = " [...] "
+
 
 class LostPart(Exception):
     """A finished grid point has no intact file any more."""
@@ -57,9 +61,29 @@ def forget_begun(folder: str | Path) -> None:
     Path(folder, "current").unlink(missing_ok=True)
 
 
-def failure(status: str, message: str) -> list[dict]:
-    """The one row of a point that could not be measured."""
-    return [{"metric": "", "value": None, "status": status, "message": message, "timing": False}]
+def failure(status: str, message: object) -> list[dict]:
+    """The one row of a point that could not be measured; its message as in `clean`."""
+    said = {"status": status, "message": clean(message)}
+    return [{"metric": "", "value": None, **said, "timing": False}]
+
+
+def clean(message: object) -> str:
+    """What a mechanism or a library says, as text that every format can hold.
+
+    At most `MOST_CHARACTERS`, of which the middle is left out. What cannot be printed (half a
+    surrogate pair, NUL, a mark that turns the direction of the text) is escaped. An object that
+    cannot be turned into text is named by its class.
+    """
+    try:
+        text = str(message)
+    except Exception:
+        text = f"a message that cannot be read, of the class {type(message).__name__}"
+    text = text[:MOST_CHARACTERS] + text[MOST_CHARACTERS:][-MOST_CHARACTERS:]
+    text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    if len(text) > MOST_CHARACTERS:
+        half = (MOST_CHARACTERS - len(_LEFT_OUT)) // 2
+        text = text[:half] + _LEFT_OUT + text[-half:]
+    return text
 
 
 def write_at_once(path: Path, content: str | bytes) -> None:

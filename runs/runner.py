@@ -7,12 +7,13 @@ outside) fails the cell without a row, and the next run does it again.
 import shutil
 from pathlib import Path
 
+from runs.cell_log import CellLog
 from runs.cell_spec import CellSpec
 from runs.parts import LostPart, begun, failure, forget_begun, read_part, rows_of, write_part
 from runs.provenance import data_of, provenance_now
-from runs.result_table import TIMEOUT
+from runs.result_table import ERROR, TIMEOUT
 from runs.store import cell_file, is_current, write_cell, write_stamp
-from runs.warm_process import Allowance, WarmProcess
+from runs.warm_process import Allowance, Ended, WarmProcess
 
 
 class CellError(Exception):
@@ -69,39 +70,58 @@ def run_cells(
 
 
 def _run_cell(cell: CellSpec, run: Path, limits: dict, commit: str, warm: WarmProcess) -> None:
-    log = run / "logs" / "cells" / f"{cell.stem}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
     folder = _partial_folder(cell, run)
-    indices = range(len(cell.points))
-    allowance = Allowance(limits["seconds"])
-    while missing := [i for i in indices if read_part(folder, i) is None]:
-        forget_begun(folder)
-        ended = warm.run(cell, folder, log, allowance, limits)
-        unfinished = [i for i in missing if read_part(folder, i) is None]
-        if not unfinished:
-            break
-        if ended.status is None:
-            raise CellError(f"cell {cell.stem} failed: {ended.message}")
-        if ended.status == TIMEOUT:
-            failed = unfinished
-        elif (index := begun(folder)) is not None:
-            # The child may have ended after it had written the point.
-            failed = [index] if index in unfinished else []
-        else:
-            raise CellError(
-                f"cell {cell.stem} failed before its first grid point: {ended.message}; "
-                f"{log} has the traceback"
-            )
-        if len(unfinished) == len(missing) and not failed:
-            raise CellError(f"cell {cell.stem} makes no progress: {ended.message}")
-        for index in failed:
-            write_part(folder, index, failure(ended.status, ended.message))
+    with CellLog(run / "logs" / "cells" / f"{cell.stem}.log") as log:
+        _finish(cell, folder, log, limits, warm)
     try:
         rows = rows_of(cell, folder)
     except LostPart as error:
         raise CellError(str(error)) from None
     write_cell(cell, rows, run, provenance_now(cell, commit))
     shutil.rmtree(folder)
+
+
+def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: WarmProcess) -> None:
+    """Bring every point of a cell to an end, in as many processes as that takes.
+
+    Where a process was killed or failed for what looks like a fault of the machine, the point is
+    measured once more. The second time the cell itself is at fault, unless the machine is for
+    certain.
+    """
+    indices = range(len(cell.points))
+    allowance, doubted = Allowance(limits["seconds"]), None
+    while missing := [i for i in indices if read_part(folder, i) is None]:
+        forget_begun(folder)
+        ended = warm.run(cell, folder, log, allowance, limits)
+        unfinished = [i for i in missing if read_part(folder, i) is None]
+        if not unfinished:
+            return
+        index = begun(folder)
+        if ended.status is None:
+            if ended.certain or index not in unfinished:
+                raise CellError(f"cell {cell.stem} failed: {ended.message}")
+            if index != doubted:
+                doubted = index
+                continue
+            ended = Ended(ERROR, f"twice at this grid point: {ended.message}")
+        failed = _failed_points(cell, ended, index, unfinished)
+        if len(unfinished) == len(missing) and not failed:
+            raise CellError(f"cell {cell.stem} makes no progress: {ended.message}")
+        for index in failed:
+            write_part(folder, index, failure(ended.status, ended.message))
+
+
+def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: list) -> list[int]:
+    """The points that get a row of their failure; `index` is the one that was begun."""
+    if ended.status == TIMEOUT:
+        return unfinished
+    if index is None:
+        raise CellError(
+            f"cell {cell.stem} failed before its first grid point: {ended.message}; "
+            f"logs/cells/{cell.stem}.log has the traceback"
+        )
+    # The child may have ended after it had written the point.
+    return [index] if index in unfinished else []
 
 
 def _partial_folder(cell: CellSpec, run: Path) -> Path:

@@ -8,16 +8,22 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
+from mechanisms.comparison.line_reader import LineReader
+from runs.cell_log import MOST_BYTES, CellLog
 from runs.cell_spec import CellSpec
-from runs.machine import full_disk
+from runs.descendants import adopt_orphans, descendants, end_descendants
+from runs.machine import full_disk, kills_for_memory
 from runs.result_table import ERROR, TIMEOUT
 
 POLL_SECONDS = 0.05
+# For the imports of a study, and for the report that a killed child has ended.
+SECONDS_TO_START, SECONDS_TO_END = 600.0, 10.0
+CHUNK = 1 << 16
 # To list a process's descendants costs a look at every process of the machine.
 DESCENDANTS_SECONDS = 1.0
 GIB = 1 << 30
@@ -43,13 +49,15 @@ class Ended:
     Args:
         status: ERROR or TIMEOUT, or None where the machine is at fault and the point gets no row.
         message: Why.
+        certain: Whether the machine is at fault for certain: its disk is full, or it lacks memory.
     """
 
     status: str | None
     message: str
+    certain: bool = False
 
 
-LOST = Ended(None, "the process that runs the cells ended; see the messages above")
+LOST = "the process that runs the cells ended; see the messages above"
 
 
 class Allowance:
@@ -79,14 +87,17 @@ class WarmProcess:
 
     def __init__(self, study: str) -> None:
         self.study = study
-        self.process = self._start()
+        self._start()
 
-    def _start(self) -> subprocess.Popen:
-        return subprocess.Popen(
+    def _start(self) -> None:
+        # If it is killed, what its cells left comes to this process.
+        adopt_orphans()
+        self._others = {process.pid for process in descendants()}
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "runs.worker", self.study],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Unbuffered, so that `select` sees every answer.
+            stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
             # One thread unless the caller says otherwise: the last bits of a matrix product, and
@@ -98,100 +109,107 @@ class WarmProcess:
                 "PYTHONPATH": _python_path(),
             },
         )
+        os.set_blocking(self.process.stderr.fileno(), False)
+        self._answers = LineReader(self.process.stdout)
 
     def run(
-        self, cell: CellSpec, folder: Path, log: Path, allowance: Allowance, limits: dict
+        self, cell: CellSpec, folder: Path, log: CellLog, allowance: Allowance, limits: dict
     ) -> Ended:
         """Run a cell until its child ends, or kill it at a limit.
 
         Args:
             cell: The cell.
             folder: Its unfinished work.
-            log: File that what the child prints is added to, and shown on stderr.
+            log: Gets what the child prints.
             allowance: What the cell has left; it is stopped where that is spent.
             limits: `seconds` and `memory_gib`, for the messages and the memory.
         """
         if self.process.poll() is not None:
             self.close()
-            self.process = self._start()
-        task = {"cell": cell.to_json(), "folder": str(folder), "log": str(log)}
-        with open(log, "ab+") as shown:
-            shown.seek(0, os.SEEK_END)
-            try:
-                self.process.stdin.write((json.dumps(task) + "\n").encode())
-                return self._watch(folder, allowance, limits, shown)
-            except BrokenPipeError:
-                return LOST
-            finally:
-                _show(shown)
-
-    def _watch(self, folder: Path, allowance: Allowance, limits: dict, shown) -> Ended:
-        # The process that works: the warm one while it loads a problem, then the cell's child.
-        at_work, machine, largest, listed = None, None, 0, time.monotonic()
+            self._start()
+        task = {"cell": cell.to_json(), "folder": str(folder.absolute())}
+        kills = kills_for_memory()
         try:
-            while True:
-                for answer in self._answers():
-                    if answer is None:
-                        return LOST
-                    at_work = answer.get("pid", at_work)
-                    machine = answer.get("machine", machine)
-                    if "ended" in answer:
-                        machine = machine or full_disk(folder)
-                        return _ended(answer["ended"], machine, largest, limits)
-                _show(shown)
-                now = time.monotonic()
-                if at_work is not None:
-                    if allowance.is_spent():
-                        self._kill(at_work)
-                        return Ended(
-                            TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s"
-                        )
-                    descendants = now - listed > DESCENDANTS_SECONDS
-                    listed = now if descendants else listed
-                    resident = _resident_bytes(at_work, descendants)
-                    largest = max(largest, resident)
-                    if resident > limits["memory_gib"] * GIB:
-                        self._kill(at_work)
-                        return Ended(
-                            ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB"
-                        )
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.write((json.dumps(task) + "\n").encode())
+            ended = self._watch(allowance, limits, log)
         finally:
-            # Processes that the mechanism started end with its child.
-            if at_work not in (None, self.process.pid):
-                _kill_group(at_work)
+            self._copy(log)
+        if ended.status == TIMEOUT:
+            return ended
+        if full := full_disk(folder):
+            return Ended(None, ended.message if ended.status is None else full, certain=True)
+        return replace(ended, certain=kills is None or kills_for_memory() != kills)
+
+    def _watch(self, allowance: Allowance, limits: dict, log: CellLog) -> Ended:
+        # The process that works: the warm one while it loads a problem, then the cell's child.
+        at_work, largest, listed = None, 0, time.monotonic()
+        start = Allowance(SECONDS_TO_START)
+        while True:
+            select.select([self.process.stdout, self.process.stderr], [], [], POLL_SECONDS)
+            self._copy(log)
+            while (line := self._answers.line(0)) is not None:
+                if not line:
+                    self.close()
+                    return Ended(None, LOST)
+                answer = json.loads(line)
+                at_work = answer.get("pid", at_work)
+                if "ended" in answer:
+                    return _ended(answer, largest, limits)
+            if at_work is None:
+                if start.is_spent():
+                    self.close()
+                    return Ended(None, "the process that runs the cells does not answer")
+                continue
+            if allowance.is_spent():
+                self._kill(at_work)
+                return Ended(TIMEOUT, f"stopped at the cell's limit of {limits['seconds']:g} s")
+            now = time.monotonic()
+            look = now - listed > DESCENDANTS_SECONDS
+            listed = now if look else listed
+            resident = _resident_bytes(at_work, self.process.pid if look else None)
+            largest = max(largest, resident)
+            if resident > limits["memory_gib"] * GIB:
+                self._kill(at_work)
+                return Ended(ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB")
 
     def _kill(self, at_work: int) -> None:
-        """Kill a child and wait until its end is reported, or the warm process itself."""
-        _kill_group(at_work)
-        while not any(answer is None or "ended" in answer for answer in self._answers()):
-            pass
-        if at_work == self.process.pid:
-            # Its pipe closes before its end can be seen: the next cell would be sent to it.
-            self.process.wait()
+        """Kill a child and wait until its end is reported; else kill the warm process as well."""
+        _kill_with_group(at_work)
+        while at_work != self.process.pid and (line := self._answers.line(SECONDS_TO_END)):
+            if "ended" in json.loads(line):
+                return
+        self.close()
 
-    def _answers(self) -> list[dict | None]:
-        """The answer that came within POLL_SECONDS, if any; None where the process has ended."""
-        if not select.select([self.process.stdout], [], [], POLL_SECONDS)[0]:
-            return []
-        line = self.process.stdout.readline()
-        return [json.loads(line) if line else None]
+    def _copy(self, log: CellLog) -> None:
+        """Add to the log what has been printed until now, and at most as much as a log holds."""
+        for _ in range(MOST_BYTES // CHUNK):
+            try:
+                printed = os.read(self.process.stderr.fileno(), CHUNK)
+            except (BlockingIOError, ValueError):
+                return
+            if not printed:
+                return
+            log.add(printed)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process and whatever its cells left."""
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
+        end_descendants(self._others)
+        adopt_orphans(False)
         self.process.stdout.close()
 
 
-def _ended(status: int, machine: str | None, largest: int, limits: dict) -> Ended:
-    """What the end of a child means; `machine` is what is wrong with the machine, or None."""
-    if machine is not None:
-        return Ended(None, machine)
+def _ended(answer: dict, largest: int, limits: dict) -> Ended:
+    """What the end of a child means; see `runs.worker.main` for the answer."""
+    status = answer["ended"]
+    if "machine" in answer:
+        return Ended(None, answer["machine"])
     if status >= 0:
-        return Ended(ERROR, f"the process ended with status {status}")
+        return Ended(ERROR, answer.get("reason", f"the process ended with status {status}"))
     number = -status
     died = f"the process died of signal {number} ({signal.strsignal(number)})"
     if number not in FROM_OUTSIDE:
@@ -205,24 +223,23 @@ def _ended(status: int, machine: str | None, largest: int, limits: dict) -> Ende
     return Ended(None, f"{died}, which comes from outside: out of memory, a scheduler or a user")
 
 
-def _kill_group(child: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
+def _kill_with_group(number: int) -> None:
+    """Kill a process and its group: it may have left the group that it began with."""
+    for kill in (os.kill, os.killpg):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(number, signal.SIGKILL)
 
 
-def _show(log) -> None:
-    """Copy what was added to a log to stderr."""
-    sys.stderr.write(log.read().decode(errors="replace"))
-    sys.stderr.flush()
-
-
-def _resident_bytes(pid: int, descendants: bool) -> int:
-    try:
-        parent = psutil.Process(pid)
-        children = parent.children(recursive=True) if descendants else []
-        return sum(p.memory_info().rss for p in [parent, *children])
-    except psutil.NoSuchProcess:
-        return 0
+def _resident_bytes(pid: int, root: int | None) -> int:
+    """Of a process, and of the descendants of `root`, if one is given, except `root` itself."""
+    total = 0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        members = {psutil.Process(pid)}
+        members |= set(psutil.Process(root).children(recursive=True) if root else [])
+        for member in members:
+            with contextlib.suppress(psutil.Error):
+                total += member.memory_info().rss
+    return total
 
 
 def _python_path() -> str:

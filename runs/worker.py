@@ -7,6 +7,7 @@ point was being measured when a child died.
 """
 
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
@@ -21,15 +22,16 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.cell_spec import CellSpec
+from runs.descendants import adopt_orphans, descendants, end_descendants
 from runs.job import ending_with
 from runs.machine import MachineError, fault_of_machine
-from runs.parts import begin, failure, read_part, write_part
+from runs.parts import begin, clean, failure, read_part, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 from studies.base.agreement import require_agreement
 from studies.base.case import Case, Point, Setup, Value, Variant
@@ -42,30 +44,34 @@ _MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize.elementwise",
 
 # How often the warm process looks whether a child has ended whose descendants live on.
 WAIT_SECONDS = 0.05
+# Of the reason that a child tells, and where the numbers of its copied files begin.
+_MOST_TOLD, _HIGH = 1 << 16, 200
 
 
 def main(name: str) -> None:
     """Import a study, then run the cells that stdin names, one line of JSON each.
 
-    A line holds `cell` (see `CellSpec.to_json`), `folder` (of its unfinished work) and `log`. The
-    answers, lines of JSON on stdout, are {"pid": ...} of the process that is at work (this one
-    while it loads a problem, then the child), {"machine": reason} where the machine failed, and
-    {"ended": status} with the exit status, negative for a signal.
+    A line holds `cell` (see `CellSpec.to_json`) and `folder` (of its unfinished work). The answers,
+    lines of JSON on stdout, are {"pid": ...} of the process that is at work (this one while it
+    loads a problem, then the child), and {"ended": status} with the exit status, negative for a
+    signal, and the reason where one is known: as `machine` where the machine failed, else as
+    `reason`. What is printed goes to stderr. Whatever a child started has ended before the answer.
     """
     parent = os.getppid()
+    adopt_orphans()
     problems = Problems(import_study(name))
-    tasks, answers = os.fdopen(os.dup(0)), os.dup(1)
-    # A mechanism that reads stdin reads nothing.
+    tasks, answers = os.dup(0), os.dup(1)
+    # A mechanism that reads stdin reads nothing, and what it prints is no answer.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for line in tasks:
+    os.dup2(2, 1)
+    for line in os.fdopen(tasks):
         task = json.loads(line)
         cell, folder = CellSpec.from_json(task["cell"]), Path(task["folder"])
-        prepare = functools.partial(problems.prepare, cell, task["log"], answers)
-        status = _status_of(prepare, folder, answers)
+        status, told = _status_of(functools.partial(problems.prepare, cell, answers), folder)
         if status == 0:
             measure = functools.partial(run_points, problems, cell, folder)
-            status = _in_child(measure, folder, answers, parent)
-        _answer({"ended": status}, answers)
+            status, told = _in_child(measure, folder, (tasks, answers), parent)
+        _answer({"ended": status} | told, answers)
 
 
 def import_study(name: str) -> Study:
@@ -89,9 +95,8 @@ class Problems:
         self._problem: Any = None
         _freeze()
 
-    def prepare(self, cell: CellSpec, log: str, answers: int) -> None:
+    def prepare(self, cell: CellSpec, answers: int) -> None:
         """Load the problem of a cell before the fork, unless it is there; forget the last one."""
-        _print_to(log)
         if self._kept == cell.problem or _setup(cell, self.study)["settings"].takes_gpu:
             return
         _answer({"pid": os.getpid()}, answers)
@@ -146,50 +151,58 @@ def _freeze() -> None:
     gc.freeze()
 
 
-def _print_to(log: str) -> None:
-    """Send what this process and its children print to the end of a log."""
-    sys.stdout.flush()
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.close(output)
-
-
-def _status_of(work: Callable[[], None], folder: Path, answers: int) -> int:
-    """Do some work; returns the exit status that it means.
-
-    A fault of the machine is answered before anything is printed: the disk that holds the log may
-    be full.
-    """
+def _status_of(work: Callable[[], None], folder: Path) -> tuple[int, dict]:
+    """Do some work; returns the exit status that it means, and the reason as in `main`."""
     try:
         work()
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None), {}
     except BaseException as error:
+        _print_traceback()
         if reason := fault_of_machine(error, folder):
-            _answer({"machine": reason}, answers)
-        with contextlib.suppress(OSError):
-            traceback.print_exc()
-        return 1
-    return 0
+            return 1, {"machine": clean(reason)}
+        return 1, {"reason": _said_by(error)}
+    return 0, {}
 
 
-def _in_child(work: Callable[[], None], folder: Path, answers: int, parent: int) -> int:
-    """Do some work in a forked process; returns its exit status, negative for a signal.
+def _said_by(error: BaseException) -> str:
+    return clean(f"{type(error).__name__}: {clean(error)}")
 
-    Both end once `parent` is gone, as nothing else limits them.
+
+def _print_traceback() -> None:
+    # A mechanism may have closed the stream.
+    with contextlib.suppress(Exception):
+        traceback.print_exc()
+
+
+def _in_child(
+    work: Callable[[], None], folder: Path, own: tuple[int, int], parent: int
+) -> tuple[int, dict]:
+    """Do some work in a forked process; returns its exit status and the reason, as in `main`.
+
+    Both processes end once `parent` is gone, as nothing else limits them. The child gets none of
+    the files `own`, through which this process is told what to do and answers.
     """
+    before = [process.pid for process in descendants()]
     ends, held = os.pipe()
+    # What a mechanism writes into all the files that it finds open is not taken for a reason.
+    mark = os.urandom(16)
     child = os.fork()
     if child == 0:
-        _become_child(work, folder, answers)
+        _become_child(work, folder, (*own, ends), lambda told: os.write(held, mark + told))
     os.close(held)
     # The child does the same: whichever is first, its group exists before it is named.
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
-    _answer({"pid": child}, answers)
+    _answer({"pid": child}, own[1])
     try:
-        return _exit_status(child, parent, ends)
+        status = _exit_status(child, parent, ends)
+        end_descendants(before)
+        os.set_blocking(ends, False)
+        told = os.read(ends, _MOST_TOLD).partition(mark)[2]
+        return status, json.loads(told or "{}")
+    except BlockingIOError:
+        return status, {}
     finally:
         os.close(ends)
 
@@ -204,8 +217,7 @@ def _exit_status(child: int, parent: int, ends: int) -> int:
         if ended:
             return os.waitstatus_to_exitcode(status)
         if os.getppid() != parent:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)
+            end_descendants()
             os._exit(1)
         # The child closes its end a little before it can be waited for.
         if select.select([ends], [], [], WAIT_SECONDS)[0]:
@@ -216,14 +228,20 @@ def _answer(message: dict, answers: int) -> None:
     os.write(answers, (json.dumps(message) + "\n").encode())
 
 
-def _become_child(work: Callable[[], None], folder: Path, answers: int) -> None:
-    """Do some work in this forked process, which ends here."""
+def _become_child(
+    work: Callable[[], None], folder: Path, own: Iterable[int], tell: Callable[[bytes], object]
+) -> None:
+    """Do some work in this forked process, which ends here, and tell the reason of a failure."""
     status = 1
     try:
+        for file in own:
+            os.close(file)
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-        status = _status_of(work, folder, answers)
+        status, told = _status_of(work, folder)
+        if told:
+            tell(json.dumps(told).encode())
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
@@ -238,6 +256,37 @@ def _end_with(parent: int) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
+class Surroundings:
+    """The working directory, the mask of new files and the standard streams of a process.
+
+    A mechanism may change them, and the rest of its cell needs them as they were.
+    """
+
+    def __init__(self) -> None:
+        self.folder = os.getcwd()
+        self.mask = os.umask(0o022)
+        os.umask(self.mask)
+        self.streams = sys.stdin, sys.stdout, sys.stderr
+        # Beyond what a mechanism closes that goes over the first files one by one.
+        self.copies = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in range(3)]
+
+    def restore(self) -> None:
+        """Bring all back; OSError where the mechanism has closed the copies of the streams."""
+        os.chdir(self.folder)
+        os.umask(self.mask)
+        for number, copy in enumerate(self.copies):
+            try:
+                os.dup2(copy, number)
+            except OSError:
+                raise OSError("the mechanism closed files that it had not opened") from None
+        sys.stdin, sys.stdout, sys.stderr = (
+            stream
+            if stream and not stream.closed
+            else os.fdopen(number, "w" if number else "r", closefd=False)
+            for number, stream in enumerate(self.streams)
+        )
+
+
 def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
@@ -247,11 +296,16 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     problem = problems.of(cell)
     case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
+    surroundings, own = Surroundings(), os.getpid()
     for index, point in enumerate(cell.points):
         if read_part(folder, index) is not None:
             continue
         begin(folder, index)
         values = _measured(problems.study, problem, case, point)
+        if os.getpid() != own:
+            # A fork of the mechanism that came back into its code: the cell goes on elsewhere.
+            os._exit(0)
+        surroundings.restore()
         write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
@@ -276,17 +330,17 @@ def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict
             _require_finite(values)
             require_agreement(study, values)
         except Unsupported as reason:
-            return failure(UNSUPPORTED, str(reason))
+            return failure(UNSUPPORTED, reason)
         except Inconsistent as contradiction:
-            return failure(INCONSISTENT, str(contradiction))
+            return failure(INCONSISTENT, contradiction)
         except Exception as error:
             if reason := fault_of_machine(error, case.folder):
                 raise MachineError(reason) from error
-            traceback.print_exc()
-            return failure(ERROR, f"{type(error).__name__}: {error}")
+            _print_traceback()
+            return failure(ERROR, _said_by(error))
         finally:
             notices = _notices(caught)
-    message = "; ".join(dict.fromkeys(notices))
+    message = clean("; ".join(dict.fromkeys(notices)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
     values.append(Value(PEAK_MEMORY, float(peak), timing=True))
     values.append(Value(CPU_SECONDS, _cpu_seconds() - started, timing=True))
@@ -322,10 +376,11 @@ def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
     notices = []
     for w in caught:
         if issubclass(w.category, OutOfRangeWarning):
-            notices.append(str(w.message))
+            notices.append(clean(w.message))
         else:
             text = warnings.formatwarning(w.message, w.category, w.filename, w.lineno)
-            sys.stderr.write(text)
+            with contextlib.suppress(Exception):
+                sys.stderr.write(text)
     return notices
 
 

@@ -9,12 +9,13 @@ import importlib
 import json
 import os
 import pickle
-import select
+import signal
 import subprocess
 import sys
 from typing import Any
 
 from mechanisms.base.registry import all_mechanisms
+from mechanisms.comparison.line_reader import LineReader
 
 _PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
@@ -43,6 +44,7 @@ class LimitedProcess:
     def __init__(self, function: str, shared: object) -> None:
         self._messages = (sys.path, (*function.split(":"), shared))
         self._process: subprocess.Popen | None = None
+        self._lines: LineReader | None = None
 
     def ask(self, question: object, seconds: float) -> Any:
         """The function's answer; raises `NoAnswer` where the process is killed or ends."""
@@ -52,14 +54,18 @@ class LimitedProcess:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(f"{json.dumps(question)}\n".encode())
             self._process.stdin.flush()
-        answer = self._line(seconds)
+        answer = self._lines.line(seconds)
         if answer is None:
             self.end()
             raise TooSlow(f"takes longer than {seconds:.3g} seconds")
         if not answer:
             self.end()
             raise NoAnswer("ended its process without an answer, which may be a lack of memory")
-        return json.loads(answer)
+        try:
+            return json.loads(answer)
+        except ValueError:
+            self.end()
+            raise NoAnswer("wrote into the answers of its process") from None
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
@@ -68,24 +74,23 @@ class LimitedProcess:
             stdout=subprocess.PIPE,
             # Small matrices, for which more threads mostly wait for each other.
             env={"OMP_NUM_THREADS": "1", **os.environ},
+            start_new_session=True,
         )
-        for message in self._messages:
-            pickle.dump(message, self._process.stdin)
-        self._process.stdin.flush()
-        if self._line(_SECONDS_TO_START) != _READY:
+        self._lines = LineReader(self._process.stdout)
+        with contextlib.suppress(BrokenPipeError):
+            for message in self._messages:
+                pickle.dump(message, self._process.stdin)
+            self._process.stdin.flush()
+        if self._lines.line(_SECONDS_TO_START) != _READY:
             self.end()
             raise RuntimeError("the child process did not start")
 
-    def _line(self, seconds: float) -> bytes | None:
-        """The next line of the child, empty if it has ended, None if it takes too long."""
-        pipe = self._process.stdout
-        return pipe.readline() if select.select([pipe], [], [], seconds)[0] else None
-
     def end(self) -> None:
-        """Kill the process, if there is one."""
+        """Kill the process, if there is one, and those that it started in its session."""
         if self._process is None:
             return
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             # What was not yet written to a dead process is lost with it.

@@ -11,7 +11,7 @@ from runs import worker
 @pytest.mark.parametrize(("takes_gpu", "loads"), [(False, 1), (True, 0)])
 def test_what_may_use_a_gpu_is_not_loaded_before_the_fork(monkeypatch, takes_gpu, loads):
     """CUDA cannot be used again in a forked process."""
-    for name in ("_print_to", "_answer", "_freeze"):
+    for name in ("_answer", "_freeze"):
         monkeypatch.setattr(worker, name, lambda *_: None)
     monkeypatch.setattr(worker, "ending_with", lambda _: nullcontext())
     settings = SimpleNamespace(takes_gpu=takes_gpu)
@@ -20,5 +20,5 @@ def test_what_may_use_a_gpu_is_not_loaded_before_the_fork(monkeypatch, takes_gpu
     loaded = []
     study = SimpleNamespace(load=lambda setup, folder: loaded.append(setup))
     problems = worker.Problems(study)
-    problems.prepare(SimpleNamespace(problem="mnist", data_folder="data"), "log", 1)
+    problems.prepare(SimpleNamespace(problem="mnist", data_folder="data"), 1)
     assert len(loaded) == loads

@@ -148,18 +148,41 @@ def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
 
 
 @pytest.mark.parametrize("generation", [0, None])
-def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, generation):
-    """Of the process that measures, or of the one that it was forked from."""
+def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, generation):
+    """Of the process that measures, or of the one that it was forked from: it is measured again."""
     happen = KILLS_ITS_RUN.format(generation=generation)
     if generation is None:
         happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")
     cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
-    with pytest.raises(CellError, match=r"cell cell failed: the process .*(outside|ended)"):
-        run(cell, config)
-    assert not (tmp_path / "cells/cell.parquet").exists()
     assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 3, 3, 4]
     wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "os.kill(os.getpid(), 9)",
+        "os.kill(os.getppid(), 9); time.sleep(9)",
+        "raise OSError(28, 'mine')",
+    ],
+)
+def test_twice_at_the_same_point_is_the_fault_of_the_cell(odd_cell, run, monkeypatch, act):
+    """Unless the system says that it kills for memory, or does not say whether it does."""
+    cell, config, folder = odd_cell(f"if epsilon == 2: {act}", [1, 2, 3])
+    monkeypatch.setattr("runs.warm_process.kills_for_memory", lambda: None)
+    with pytest.raises(CellError, match="cell cell failed: "):
+        run(cell, config)
+    monkeypatch.setattr("runs.warm_process.kills_for_memory", lambda: 5)
+    frame = run(cell, config)
+    assert dict(zip(frame["epsilon"], frame["status"], strict=True)) == {
+        1: "ok",
+        2: "error",
+        3: "ok",
+    }
+    (message,) = frame[frame["epsilon"] == 2]["message"]
+    assert message.startswith("twice at this grid point: ")
+    assert measured(folder) == [1, 2, 2, 2, 3]
 
 
 def test_other_settings_start_afresh(killed_run, run, tmp_path):

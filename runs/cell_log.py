@@ -1,0 +1,60 @@
+"""The log of a cell: beginning and end of what its processes print, shown on stderr too."""
+
+import sys
+from pathlib import Path
+
+MOST_BYTES = 1 << 20
+# Room for the line that says how much is left out.
+_HALF = MOST_BYTES // 2 - 100
+
+
+class CellLog:
+    """A file that cells add to; a context manager that adds the end of what was printed.
+
+    The first half of `MOST_BYTES` is written as it comes, of the rest only the end. A file that has
+    no room left from earlier runs starts again. What it does not take, as on a full disk, stops no
+    cell: the OSError is raised at the end.
+
+    Args:
+        path: Of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._fault: OSError | None = None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = path.stat().st_size if path.is_file() else 0
+        if before >= _HALF:
+            path.unlink()
+            before = 0
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115
+        self._room = _HALF - before
+        self._end = bytearray()
+        self._left_out = 0
+
+    def __enter__(self) -> "CellLog":
+        return self
+
+    def __exit__(self, kind: type | None, *_) -> None:
+        if self._left_out:
+            self._write(b"\n... %d bytes are left out ...\n" % self._left_out)
+        self._write(bytes(self._end))
+        self._file.close()
+        if self._fault and kind is None:
+            raise self._fault
+
+    def add(self, printed: bytes) -> None:
+        """Add some bytes."""
+        self._write(printed[: self._room])
+        self._end += printed[self._room :]
+        self._room = max(self._room - len(printed), 0)
+        over = max(len(self._end) - _HALF, 0)
+        del self._end[:over]
+        self._left_out += over
+
+    def _write(self, printed: bytes) -> None:
+        sys.stderr.write(printed.decode(errors="replace"))
+        sys.stderr.flush()
+        try:
+            self._file.write(printed)
+        except OSError as error:
+            self._fault = error
