@@ -15,6 +15,9 @@ MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
 }  # fmt: skip
 
+# Looked up once, as that may write a file.
+_TEMPORARY = tempfile.gettempdir()
+
 
 class MachineError(Exception):
     """The machine failed, for example its disk is full; no mechanism is at fault."""
@@ -38,7 +41,7 @@ def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
 
 def full_disk(folder: str | Path) -> str | None:
     """Which of the disks that a cell writes to is full, in words; None where none is."""
-    for place in (folder, tempfile.gettempdir()):
+    for place in (folder, _TEMPORARY):
         if shutil.disk_usage(place).free < FULL_BYTES:
             return f"the disk of {place} is full"
     return None

@@ -25,6 +25,8 @@ _CHUNK = 1 << 16
 _DAMAGED = "truncated or damaged archive"
 _SPECIAL = "a link or a special file"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without a limit of memory
+_OTHER_METHODS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 98: "PPMd"}
+_ENCRYPTED = 1  # bit of a member's flags
 
 
 def is_archive(name: str) -> bool:
@@ -161,10 +163,22 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
         for member in container.infolist():
             mode = stat.S_IFMT(member.external_attr >> 16)
             wrong = "" if mode in (0, stat.S_IFREG, stat.S_IFDIR) else _SPECIAL
-            if member.compress_type not in _METHODS:
-                wrong = f"compressed by method {member.compress_type}"
+            _require_readable(archive, member)
             opened = None if member.is_dir() else partial(container.open, member)
             yield member.filename, member.file_size, wrong, opened
+
+
+def _require_readable(archive: Path, member: zipfile.ZipInfo) -> None:
+    name = f"its member {member.filename!r}"
+    if member.flag_bits & _ENCRYPTED or member.compress_type == 99:
+        raise wrong_file(archive, f"{name} is encrypted")
+    if member.compress_type not in _METHODS:
+        number = member.compress_type
+        method = _OTHER_METHODS.get(number, f"method {number}")
+        raise DataError(
+            f"{archive}: {name} is compressed by {method}, and only Deflate is read: unpack it and "
+            f"pack it again with `zip`, or get the published file"
+        )
 
 
 def _path_error(name: str) -> str:

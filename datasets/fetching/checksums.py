@@ -15,6 +15,7 @@ from pooch import file_hash
 
 from datasets.entry import Dataset, RemoteFile
 from datasets.fetching.data_error import DataError, reading
+from datasets.fetching.inspection import recognised
 
 RECORD = "SHA256SUMS"
 _LINE = re.compile("([0-9a-fA-F]{64}) [ *](.+)")
@@ -23,7 +24,8 @@ _LINE = re.compile("([0-9a-fA-F]{64}) [ *](.+)")
 def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
     """How the file at `path` differs from its published checksum, or else from the recorded one.
 
-    Empty if it does not, or if there is no checksum yet. `folder` is that of the data set.
+    It begins with what the file is instead, if that is known. Empty if it does not differ, or if
+    there is no checksum yet. `folder` is that of the data set.
     """
     first = recorded(folder, file.name) if file.sha256 is None else None
     origin = "recorded" if first else "expected"
@@ -31,7 +33,9 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
         with reading(path, "it cannot be read"):
             actual = file_hash(str(path), alg=kind) if digits else ""
         if digits and not actual.startswith(digits):
-            return f"{kind} {actual}, {origin} {kind} {digits}"
+            what = recognised(path)
+            instead = f"{what} instead of {file.name}, " if what else ""
+            return f"{instead}{kind} {actual}, {origin} {kind} {digits}"
     return ""
 
 

@@ -6,6 +6,7 @@ hosts that are not asked again, and errors of one line. pooch knows no partial d
 an interrupted file starts again, and complete files are kept.
 """
 
+import gzip
 import logging
 import lzma
 import os
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,7 @@ import pooch
 from datasets.entry import RemoteFile
 from datasets.fetching.checksums import RECORD, mismatch, recorded
 from datasets.fetching.data_error import DataError
-from datasets.fetching.inspection import inspect
+from datasets.fetching.inspection import inspect, recognised
 
 TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 3
@@ -33,6 +35,8 @@ HEADERS = {
     "Accept-Encoding": "identity",
 }
 _CHUNK = 1 << 18
+# Of a transfer that stalls, the last bytes are not counted if they are fewer.
+_PACKET = 1 << 13
 
 
 class DownloadError(DataError):
@@ -79,17 +83,26 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, s
     # A hidden folder on the same file system; after a SIGKILL it stays, and no reader looks there.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
         path = Path(scratch) / file.name
+        arrived, encoding = Path(place), ""
         if is_url(place):
             arrived = Path(scratch) / f"transferred{Path(place).suffix}"
-            _transfer(place, arrived, file.most_bytes + _CHUNK, dead_hosts)
-        else:
-            arrived = Path(place)
-        _unpack_or_copy(place, arrived, path, file.most_bytes)
-        _check(place, path, file, folder)
+            encoding = _transfer(place, arrived, file.most_bytes + _CHUNK, dead_hosts)
+        try:
+            _unpack_or_copy(place, arrived, path, file)
+            _check(place, path, file, folder)
+        except DownloadError as error:
+            # Some servers say so of a file that is compressed itself: its bytes come first.
+            if not encoding:
+                raise
+            decoded = arrived.with_name(f"decoded{Path(place).suffix}")
+            _decode(encoding, arrived, decoded, file.most_bytes, error)
+            _unpack_or_copy(place, decoded, path, file)
+            _check(place, path, file, folder)
         os.replace(path, folder / file.name)
 
 
-def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> None:
+def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> str:
+    """Download a file as it is sent; returns its Content-Encoding, mostly empty."""
     # Imported here, as pooch does: loading data does not need it, and it takes a while.
     import requests
 
@@ -105,27 +118,54 @@ def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> No
         urls={path.name: url},
         retry_if_failed=ATTEMPTS - 1,
     )
+    answers: list[_Answer] = []
     try:
-        depot.fetch(path.name, downloader=partial(_http, most))
+        depot.fetch(path.name, downloader=partial(_http, most, answers))
     except requests.HTTPError as error:
         raise DownloadError(url, f"{_status(error)} ({ATTEMPTS} attempts)") from error
     except (requests.ConnectionError, requests.Timeout) as error:
+        if answers:
+            arrived = max(answer.bytes for answer in answers)
+            where = f"after {arrived:,} bytes" if arrived else f"in its first {_PACKET:,} bytes"
+            dead_hosts[host] = "not asked, as another transfer from this host stalled"
+            reason = f"the transfer stalled {where} ({ATTEMPTS} attempts)"
+            raise DownloadError(url, reason) from error
         dead_hosts[host] = f"no connection ({_cause(error)}; {ATTEMPTS} attempts)"
         raise DownloadError(url, dead_hosts[host]) from error
     except requests.RequestException as error:
         reason = f"the transfer broke off ({_cause(error)}; {ATTEMPTS} attempts)"
         raise DownloadError(url, reason) from error
+    return answers[-1].encoding
 
 
-def _http(most: int, url: str, output_file: str, depot: pooch.Pooch) -> None:
+class _Answer:
+    """A server's answer, of which the content is not decoded.
+
+    requests decodes whatever has a Content-Encoding, asked for or not.
+    """
+
+    def __init__(self, response) -> None:
+        self._raw = response.raw
+        self.encoding = self._raw.headers.pop("Content-Encoding", "").lower()
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes of the content have arrived, in whole packets."""
+        return self._raw.tell()
+
+
+def _http(
+    most: int, answers: list[_Answer], url: str, output_file: str, depot: pooch.Pooch
+) -> None:
     """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
     import requests
 
     transfer = pooch.HTTPDownloader(
         progressbar=_Progress(url, Path(output_file), most),
-        chunk_size=_CHUNK,
+        chunk_size=_PACKET,
         timeout=TIMEOUT_SECONDS,
         headers=HEADERS,
+        hooks={"response": lambda response, **_: answers.append(_Answer(response))},
     )
     try:
         transfer(url, output_file, depot)
@@ -148,13 +188,31 @@ def _cause(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unpack_or_copy(place: str, source: Path, path: Path, most: int) -> None:
+def _decode(encoding: str, source: Path, path: Path, most: int, refused: DownloadError) -> None:
+    """Undo a Content-Encoding; `refused` says why the file was not accepted as it was sent."""
+    if encoding not in ("gzip", "x-gzip"):
+        sent = f"sent with Content-Encoding {encoding}, which was not asked for"
+        raise DownloadError(refused.place, f"{refused.reason}, {sent}") from refused
+    try:
+        with gzip.open(source) as unzipped:
+            path.write_bytes(unzipped.read(most + 1))
+    except (OSError, EOFError, zlib.error):
+        raise refused from None
+
+
+def _unpack_or_copy(place: str, source: Path, path: Path, file: RemoteFile) -> None:
     # As a copy it has the permissions of the user's own files; pooch's has not.
     with path.open("wb") as out:
         for chunk in _chunks(place, source):
             out.write(chunk)
-            if out.tell() > most:
-                raise DownloadError(place, f"wrong content, more than {most:,} bytes")
+            if out.tell() > file.most_bytes:
+                out.flush()
+                raise DownloadError(place, _too_much(path, file.most_bytes))
+
+
+def _too_much(path: Path, most: int) -> str:
+    what = recognised(path)
+    return f"{what and what + ', '}wrong content, more than {most:,} bytes"
 
 
 def _chunks(place: str, source: Path) -> Iterator[bytes]:
@@ -173,7 +231,9 @@ def _chunks(place: str, source: Path) -> Iterator[bytes]:
     except EOFError as error:
         raise DownloadError(place, "truncated xz file") from error
     except lzma.LZMAError as error:
-        raise DownloadError(place, f"damaged xz file ({error})") from error
+        what = recognised(source)
+        reason = f"{what} instead of an xz file" if what else f"damaged xz file ({error})"
+        raise DownloadError(place, reason) from error
     except MemoryError as error:  # its header says how much memory its dictionary takes
         raise DownloadError(place, "damaged xz file, or too little memory") from error
 
@@ -207,7 +267,7 @@ class _Progress:
         # pooch counts whole chunks, however short they are.
         size, now = self._path.stat().st_size, time.monotonic()
         if size > self._most:
-            raise DownloadError(self._url, f"wrong content, more than {self._most:,} bytes")
+            raise DownloadError(self._url, _too_much(self._path, self._most))
         if now - self._last >= 10.0:
             self._last = now
             left = max((now - self._start) * (self.total / size - 1), 0.0)

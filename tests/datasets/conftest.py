@@ -6,6 +6,7 @@ import http.server
 import subprocess
 import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +15,7 @@ import datasets
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder; /short/ sends less than it announces, /flaky/ fails twice first."""
+    """Serves a folder. /short/ is cut short, /flaky/ fails twice, /stalls/ waits."""
 
     def do_GET(self):
         self.server.agents.append(self.headers["User-Agent"])
@@ -35,9 +36,20 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             with contextlib.suppress(ConnectionError):
                 while True:
                     self.wfile.write(bytes(1 << 16))
+        elif self.path.startswith("/stalls/"):
+            self.send_response(200)
+            self.send_header("Content-Length", "900000")
+            self.end_headers()
+            self.wfile.write(b"x" * int(self.path.removeprefix("/stalls/")))
+            time.sleep(0.5)
         else:
             self.path = self.path.removeprefix("/flaky")
             super().do_GET()
+
+    def end_headers(self):
+        if self.server.encoding:
+            self.send_header("Content-Encoding", self.server.encoding)
+        super().end_headers()
 
     def log_message(self, *arguments):
         pass
@@ -54,7 +66,7 @@ def server(tmp_path, monkeypatch):
         address, lambda *arguments: _Handler(*arguments, directory=str(folder))
     )
     running.folder, running.agents, running.requests = folder, [], []
-    running.code = 503
+    running.code, running.encoding = 503, ""
     running.url = f"http://127.0.0.1:{running.server_port}"
     thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -1,6 +1,7 @@
 """Fetching: where files come from, and everything that can go wrong on the way."""
 
 import errno
+import gzip
 import lzma
 import os
 import re
@@ -16,6 +17,7 @@ from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sh
 
 from datasets import DataError, fetch
 from datasets.fetching.download import DownloadError, NotThereError, _Progress, download
+from datasets.fetching.inspection import _recognised_text
 
 DAMAGED = lzma.compress(CONTENT)[:-20]
 
@@ -218,7 +220,9 @@ def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
 
 def test_a_server_that_never_ends_is_cut_off(server, data):
     """It announces a terabyte for a file of one byte."""
-    with pytest.raises(DataError, match=r"/endless/f: wrong content, more than \d+,\d+ bytes"):
+    with pytest.raises(
+        DataError, match=r"/endless/f: nothing but zeros, wrong content, more than \d+,\d+ bytes"
+    ):
         fetch(dataset(remote(bytes=1, urls=[f"{server.url}/endless/f"])), data)
     assert server.requests == ["/endless/f"]
     assert left_in(data) == []
@@ -405,3 +409,99 @@ def test_the_progress_of_a_download_says_how_long_it_takes(monkeypatch, tmp_path
     progress.total, now[0] = 2_000_000, 12.0
     progress.update(1)
     assert capsys.readouterr().err == "file: 0.5 MB of 2.0 MB, 36 s left\n"
+
+
+# What comes in place of the data
+
+PACKED = gzip.compress(CONTENT, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent", "encoding"),
+    [
+        (PACKED, PACKED, "gzip"),
+        (PACKED, gzip.compress(PACKED), "gzip"),
+        (CONTENT, PACKED, "gzip"),
+        (CONTENT, PACKED, "x-gzip"),
+        (CONTENT, CONTENT, "gzip"),
+        (CONTENT, CONTENT, "br"),
+    ],
+)
+def test_a_content_encoding_may_be_that_of_the_file(server, data, wanted, sent, encoding):
+    put(server.folder, "file.gz", sent)
+    server.encoding = encoding
+    toy = dataset(remote("file.gz", wanted, urls=[f"{server.url}/toy/file.gz"]))
+    assert (fetch(toy, data) / "file.gz").read_bytes() == wanted
+
+
+@pytest.mark.parametrize(
+    ("sent", "encoding", "words"),
+    [
+        (b"other", "br", "expected sha256 .*, sent with Content-Encoding br, which was not asked"),
+        (b"other", "gzip", "wrong content, sha256"),
+        (gzip.compress(b"<html>"), "gzip", r"a web page \(HTML\) instead of file.bin"),
+        (gzip.compress(bytes(10_000)), "gzip", "more than 900 bytes"),
+        (PACKED[:-9], "gzip", "wrong content, a gzip file instead of file.bin"),
+    ],
+)
+def test_a_content_encoding_does_not_hide_what_is_wrong(server, data, sent, encoding, words):
+    put(server.folder, content=sent)
+    server.encoding = encoding
+    with pytest.raises(DataError, match=words):
+        fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data)
+    assert left_in(data) == []
+
+
+INSTEAD = {
+    b"": "an empty file",
+    bytes(100): "nothing but zeros",
+    b"<!DOCTYPE html><p>Sign in</p>": "a web page (HTML)",
+    b"\xef\xbb\xbf\n <!-- a --> <HTML lang=en>": "a web page (HTML)",
+    "<html>".encode("utf-16"): "a web page (HTML)",
+    b"<?xml version='1.0'?><!DOCTYPE html>": "a web page (HTML)",
+    b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>": "an XML document",
+    b'{"message": "rate limit"}': "JSON",
+    b'[{"a": [1]}, ' + b'"b", ' * 2000: "JSON",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n": "a pointer of Git LFS",
+    b"../../.git/annex/objects/Xx/Yy/MD5-s9--0\n": "a pointer of git-annex",
+    b"%PDF-1.7": "a PDF",
+    b"PK\x03\x04": "a zip archive",
+}
+
+
+@pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("content", INSTEAD, ids=INSTEAD.values())
+def test_what_came_instead_is_named_with_its_place(tmp_path, data, content, published):
+    place = put(tmp_path / "mirror", content=content)
+    known = {} if published else {"sha256": None, "check": lambda path: None}
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote(bytes=10**6, **known)), data, mirror=tmp_path / "mirror")
+    assert f"{INSTEAD[content]} instead of file.bin" in str(caught.value)
+    assert str(place) in str(caught.value)
+    assert "Set DATA_MIRROR" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_page_in_place_of_an_xz_file_or_by_hand_is_named(tmp_path, data):
+    put(tmp_path / "mirror", "file.bin.xz", b"<html>")
+    with pytest.raises(DataError, match=r"bin: a web page \(HTML\) instead of an xz file"):
+        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
+    put(data, content=b"<html>" * 10**4)
+    with pytest.raises(DataError, match=r"a web page \(HTML\) instead of file\.bin"):
+        fetch(dataset(remote()), data)
+
+
+def test_text_that_only_looks_like_markup_is_not_named():
+    """Numbers are JSON, but no object; a table may begin with a bracket."""
+    assert [_recognised_text(text, 9) for text in ("17", "<a,b>", "[1,2", "a/b")] == [""] * 4
+
+
+@pytest.mark.parametrize("sent", [0, 100, 300_000])
+def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypatch, sent):
+    monkeypatch.setattr("datasets.fetching.download.TIMEOUT_SECONDS", 0.1)
+    urls = [f"{server.url}/stalls/{sent}", f"{server.url}/again"]
+    with pytest.raises(DataError) as caught:
+        fetch(dataset(remote(bytes=10**6, urls=urls)), data)
+    said = "stalled after 294,912 bytes" if sent > 8192 else "stalled in its first 8,192 bytes"
+    assert said in str(caught.value)
+    assert server.requests == [f"/stalls/{sent}"] * 3

@@ -59,7 +59,7 @@ def test_an_http_address_needs_a_checksum():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "file.bin: the file is empty"),
+        (b"", "file.bin: an empty file instead of file.bin"),
         (PAGE, r"file.bin: a web page \(HTML\) instead of file.bin"),
         (b"\xef\xbb\xbf<html>", "a web page"),
         (b"wrong", "file.bin: it starts with other words"),
