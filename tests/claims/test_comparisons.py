@@ -422,3 +422,16 @@ def test_who_is_faster_is_open_where_equal_work_differs_by_as_much(times, expect
     for sign, sure in ((ratio, CONFIRMED), (ratio.reversed, CONTRADICTED)):
         part = timed_apart(Part("faster", sure), sign, 2.0)
         assert part.verdict == (INCONCLUSIVE if expected == INCONCLUSIVE else sure)
+
+
+def test_an_effect_below_zero_but_within_the_margin_contradicts_nothing():
+    """Certain, and too small to matter: it is absent. Beyond the margin it contradicts."""
+    small = Mean(-0.005 + 1e-6 * np.arange(20))
+    assert order({"a": small}, margin=MARGIN)[0].verdict == NOT_FOUND
+    assert order({"a": small}, margin=0.001)[0].verdict == CONTRADICTED
+    assert order({"a": Mean(-small.values)}, margin=MARGIN)[0].verdict == CONFIRMED
+    # Of few trials too, the interval of 95% decides whether it is within the margin.
+    few = Mean(-0.005 + 1e-6 * np.arange(3))
+    assert order({"a": few}, margin=MARGIN)[0].verdict == INCONCLUSIVE
+    wide = Mean(np.array([-0.015, -0.013, -0.014, -0.012, -0.016] * 4))
+    assert order({"a": wide}, margin=0.05)[0].verdict == NOT_FOUND

@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import hashlib
 import lzma
 import os
 import re
@@ -505,3 +506,27 @@ def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypa
     said = "stalled after 294,912 bytes" if sent > 8192 else "stalled in its first 8,192 bytes"
     assert said in str(caught.value)
     assert server.requests == [f"/stalls/{sent}"] * 3
+
+
+@pytest.mark.parametrize("kept", [1, 8, 32, 63])
+@pytest.mark.parametrize("kind", ["sha256", "md5", "recorded"])
+def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
+    """The digits after the first ones are those of another file."""
+    digits = hashlib.md5(CONTENT).hexdigest() if kind == "md5" else sha256(CONTENT)
+    wrong = digits[:kept] + "".join("1" if digit == "0" else "0" for digit in digits[kept:])
+    put(data)
+    toy = dataset(remote(sha256=wrong))
+    if kind == "md5" and kept < len(digits):
+        toy = dataset(remote(md5=wrong))
+    elif kind == "recorded":
+        (data / "toy/SHA256SUMS").write_text(f"{wrong}  file.bin\n")
+        toy = dataset(remote(sha256=None, check=lambda path: None))
+    with pytest.raises(DataError, match=f"has the wrong content: .* {wrong}"):
+        fetch(toy, data)
+
+
+@pytest.mark.parametrize("more", ["0", "00" * 20])
+def test_a_checksum_of_more_digits_is_another_one(data, more):
+    put(data)
+    with pytest.raises(DataError, match="has the wrong content"):
+        fetch(dataset(remote(sha256=sha256(CONTENT) + more)), data)

@@ -12,7 +12,7 @@ import pytest
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.base import mechanism as mechanism_module
-from mechanisms.base.guard import ReleaseError
+from mechanisms.base.guard import ReleaseError, check_values, checked_value, plain_answer
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 SERVED = {
@@ -331,3 +331,16 @@ def test_a_calibrated_mechanism_is_one_of_its_kind_and_never_changes():
     assert one != other and len({one, other}) == 2
     with pytest.raises(FrozenInstanceError):
         one.budget = Budget(epsilon=0.1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [(0, 0), (1, 2)])
+def test_one_number_that_is_not_finite_is_refused_everywhere(bad, place):
+    numbers = np.ones((2, 3))
+    numbers[place] = bad
+    with pytest.raises(ReleaseError, match=rf"finite, got -?{abs(bad)} at index \({place[0]}, "):
+        plain_answer(numbers, (2, 3), numbers.dtype)
+    with pytest.raises(ValueError, match=f"must be finite, got -?{abs(bad)} at index"):
+        check_values(numbers[None], (2, 3))
+    with pytest.raises(ValueError, match=f"must be finite, got -?{abs(bad)} at index"):
+        checked_value(numbers, Query(shape=(2, 3), l2_sensitivity=1.0))
