@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from claims.discovery import HOMES
 from claims.entries import ClaimError, Entry, entries, shown_path
@@ -22,11 +22,22 @@ MOST_WORDS = 30
 _REMOVED = re.compile(r"\bnot (?:judged|run)\b|\bleft out\b")
 
 
+def _plain(text: str) -> str:
+    if not re.fullmatch("[a-z0-9-]{1,80}", text):
+        raise ValueError("must be at most 80 small letters, digits and hyphens")
+    return text
+
+
+# A claim's id is the name of its page.
+Id = Annotated[str, AfterValidator(_plain)]
+
+
 class Claim(BaseModel):
     """One statement of a paper.
 
     Args:
-        id: Unique, "<short paper>-<what>".
+        id: Unique, "<short paper>-<what>" of small letters, digits and hyphens: it names files and
+            pages.
         paper: Key of the paper.
         where: Place in the paper.
         kind: What sort of statement it is.
@@ -55,7 +66,7 @@ class Claim(BaseModel):
 
     model_config = STRICT
 
-    id: str
+    id: Id
     paper: str
     about: Paper
     where: str

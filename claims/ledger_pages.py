@@ -63,7 +63,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
         lines += ["", f"## {paper}", ""]
         if about := paper_of(paper):
             lines += [about.read_words, ""]
-        lines += [markdown_table(index)]
+        lines += [markdown_table(index, markup=["claim"])]
         for _, claim in claims.iterrows():
             lines += _section(claim)
     return with_minus("\n".join(lines) + "\n")
@@ -90,7 +90,14 @@ def findings_page(ledger: pd.DataFrame) -> str:
                 "sizes": ["; ".join(all_sizes(claim)) for _, claim in claims.iterrows()],
             }
         )
-        lines += ["", f"## {title}", "", MEANING[verdict], "", markdown_table(table)]
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            MEANING[verdict],
+            "",
+            markdown_table(table, markup=["claim"]),
+        ]
     return with_minus("\n".join(lines) + "\n")
 
 

@@ -39,7 +39,7 @@ def mechanism_table() -> str:
         }
         for key, cls in all_mechanisms().items()
     ]
-    return markdown_table(pd.DataFrame(rows))
+    return markdown_table(pd.DataFrame(rows), markup=["key"])
 
 
 def generated_pages() -> dict[str, str]:

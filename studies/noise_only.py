@@ -99,7 +99,7 @@ class NoiseOnly(Study):
         Metric("expected_loss", "E L = E||noise||^2 in closed form"),
         Metric("raw_kurtosis", "E[L^4] / E[L^2]^2, about zero"),
         Metric("raw_skewness", "E[L^3] / E[L^2]^1.5, about zero"),
-        Metric("central_kurtosis", "kurtosis of L about its mean"),
+        Metric("central_kurtosis", "kurtosis of L about its mean, 3 for a Gaussian"),
         Metric("central_skewness", "skewness of L about its mean"),
         Metric("tail_exact", "P(L > factor E L) in closed form"),
         Metric("tail_sampled", "share of draws with L > factor E L"),

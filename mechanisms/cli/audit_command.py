@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+from mechanisms.black_box.audited_pairs import audited_pairs
 from mechanisms.black_box.forked_work import usable_cores
 from mechanisms.black_box.learned_scores import CLASSIFIERS, SCORES, USUAL, density_score
 from mechanisms.black_box.output_sources import PAIR_NAMES, load_function, load_pair
@@ -14,7 +15,6 @@ from mechanisms.black_box.program_source import LONGEST_LIMIT, TIME_LIMIT
 from mechanisms.black_box.release_audit import OneProcessOnly, audit_files, audit_release
 from mechanisms.black_box.sequential_audit import SequentialAudit
 from mechanisms.check.audit_statistics import familywise_confidence
-from mechanisms.check.neighbours import chosen_pairs
 from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import add_shape_and_sensitivities, audited_mechanism_of
 from mechanisms.verification.verification import REFUTED, claimed_delta
@@ -153,7 +153,7 @@ def _of_a_mechanism(options: argparse.Namespace) -> dict:
             raise ValueError(f"--{name.replace('_', '-')} is not for a mechanism: leave it out")
     mechanism = audited_mechanism_of(options)
     delta = claimed_delta(mechanism)
-    pairs = chosen_pairs(mechanism.release, mechanism.query)
+    pairs = audited_pairs(mechanism.release, mechanism.query)
     if not pairs:
         raise ValueError("no two values that the query allows are known to be neighbours")
     confidence = familywise_confidence(options.confidence, len(pairs))
@@ -291,11 +291,12 @@ def _show(found: dict) -> str:
         lines.append(f"  pair         {found['pair']}")
     if bounded:
         lines.append(
-            f"  true delta   at least {_down(found['delta_lower'])} at epsilon {found['epsilon']:g}"
+            f"  true delta   {_bound(found['delta_lower'], found['claimed_delta'])} at epsilon "
+            f"{found['epsilon']:g}"
         )
     if found["epsilon_lower"] > found["epsilon"] or found["verdict"] != REFUTED:
         lines.append(
-            f"  true epsilon at least {_down(found['epsilon_lower'])} at delta "
+            f"  true epsilon {_bound(found['epsilon_lower'], found['epsilon'])} at delta "
             f"{found['claimed_delta']:g}"
         )
     for rate, found_at in found["true_positive_rate_at"].items():
@@ -306,6 +307,12 @@ def _show(found: dict) -> str:
     if found["score"] is not None:
         lines.append(f"  score        {found['score']}")
     return "\n".join(lines)
+
+
+def _bound(bound: float, claimed: float) -> str:
+    """A lower bound in words; "above" what is claimed where five digits do not tell them apart."""
+    shown = _down(bound)
+    return f"above {claimed:g}" if float(shown) <= claimed < bound else f"at least {shown}"
 
 
 def _down(bound: float) -> str:

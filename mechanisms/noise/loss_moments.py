@@ -86,7 +86,10 @@ class LossMoments:
 
     @property
     def central_kurtosis(self) -> float:
-        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis (3 for a normal). NaN if L = 0."""
+        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis. NaN if L = 0.
+
+        It is 3 for a Gaussian, as in statistics; SciPy and pandas subtract 3 by default.
+        """
         return 3 + self._standard(4) if self.variance else math.nan
 
     @property

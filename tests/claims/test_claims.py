@@ -86,6 +86,10 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
+        *(
+            ("id: a-b", f"id: {wrong}", 2, "field 'id' must be at most 80 small letters, digits")
+            for wrong in ("<script>", "../a", "A-b", "a_b", "a b", '""', "a/b", '"a\\n"', "a" * 81)
+        ),
         ("metric:", "metrc:", 9, "unknown field 'metrc'; did you mean 'metric'?"),
         ("where:", "wehre:", 3, "unknown field 'wehre'; did you mean 'where'?"),
         ("  expected: e\n", "", 2, "field 'expected' is missing"),
@@ -136,7 +140,7 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     place = re.escape(f"paper_figures/r1smg2024/claims.yaml:{line}: ")
     with pytest.raises(ClaimError, match=f"^{place}.*{problem}") as error:
         read(ENTRY.replace(old, new))
-    in_claim = "!paper" not in new and "read:" not in old
+    in_claim = "!paper" not in new and "read:" not in old and not new.startswith("id: ")
     assert ("claim a-b: " in str(error.value)) == in_claim or "abstract" in new
 
 

@@ -96,7 +96,7 @@ def test_what_is_missing_is_not_run_with_its_reason(run):
         run(
             entry("refused", "refuse", decided_by="config/paper.yaml"),
             entry("unread", "read", **given("confirmed")),
-            entry("unread one", "chosen", arguments=of_one),
+            entry("unread-one", "chosen", arguments=of_one),
         )
     )
     assert list(judged["verdict"]) == ["not run"] * 3

@@ -193,6 +193,19 @@ def test_special_characters_in_tables():
     lines = markdown_table(table).splitlines()
     assert [cell.strip() for cell in lines[0].strip("|").split("|")] == ["a_b", "c"]
     assert r"P(x\|y)" in lines[3]
+    for given, shown in {
+        "<img src=x>": r"\<img src=x>",
+        "**bold** *a* _b_ a_b sigma* >= 1 [0, 1]": (
+            r"\*\*bold\*\* \*a* \_b_ a_b sigma* >= 1 [0, 1]"
+        ),
+        "[a](http://b) ![c](d) [e][f]": r"[a\](http:<!-- -->//b) ![c\](d) [e\][f]",
+        "`a` ~~b~~ &lt; a\\b $x$": r"\`a\` \~\~b\~\~ \&lt; a\\b \$x\$",
+        "www.a.b": "www<!-- -->.a.b",
+    }.items():
+        lines = markdown_table(pd.DataFrame({given: [given]})).splitlines()
+        assert [line.strip("| ") for line in (lines[0], lines[2])] == [shown] * 2
+    kept = markdown_table(pd.DataFrame({"claim": ["[a](#a)"]}), markup=["claim"])
+    assert "[a](#a)" in kept
     text = latex_table(table, "100% of a_b")
     assert r"\caption{100\% of a\_b}" in text
     assert r"a\_b & c" in text

@@ -1,0 +1,76 @@
+"""The pairs on which a mechanism is audited: at rest, at the edges of its range, far from rest."""
+
+import numpy as np
+import pytest
+
+from mechanisms import Query, get_mechanism
+from mechanisms.__main__ import main
+from mechanisms.black_box.audited_pairs import audited_pairs
+from mechanisms.check.neighbours import is_allowed
+from mechanisms.cli.audit_command import _bound
+
+
+def gaussian_noise(value, rng):
+    return value + rng.standard_normal(value.shape)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"shape": (1,), "l1_sensitivity": 0.5},
+        {"shape": (3, 2), "l2_sensitivity": 0.7},
+        {"shape": (4,), "l1_sensitivity": 1.0, "structure": "histogram"},
+        {"shape": (3, 2), "l2_sensitivity": 1.0, "frobenius_bound": 12.0},
+    ],
+)
+@pytest.mark.parametrize("edges", [(-1.0, 1.0), (2.0, 5.0), (0.0, 10.0)])
+def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
+    query = Query(element_range=edges, **fields)
+    pairs = audited_pairs(gaussian_noise, query)
+    rest = {name.removesuffix(", near rest"): pair for name, pair in pairs if "rest" in name[-9:]}
+    assert len({name for name, _ in pairs}) == len(pairs)
+    for name, (first, second) in pairs:
+        assert is_allowed(first, query) and is_allowed(second, query)
+        change = np.subtract(*rest.get(name.rsplit(", ", 1)[0], (first, second)))
+        assert np.allclose(first - second, change) or name.endswith("far from rest")
+        moved = first != second
+        for place, edge in zip(("lower", "upper"), edges, strict=True):
+            if name.endswith(f"{place} edge"):
+                assert np.allclose((np.minimum, np.maximum)[edge == edges[1]](first, second), edge)
+                assert moved.any()
+    if "frobenius_bound" not in fields:
+        found = {name.rsplit(", ", 1)[1] for name, _ in pairs}
+        assert found == {"near rest", "at the lower edge", "at the upper edge", "far from rest"}
+
+
+def test_without_a_range_pairs_start_at_rest():
+    pairs = audited_pairs(gaussian_noise, Query(shape=(2,), l2_sensitivity=1.0))
+    assert pairs and all(name.endswith(", near rest") for name, _ in pairs)
+
+
+class Redrawn(get_mechanism("laplace")):
+    """Laplace noise that is drawn again until the answer lies in [-1, 1]: not private there."""
+
+    key, only_adds_noise = "redrawn", False
+
+    def _release(self, value, rng):
+        while True:
+            answer = super()._release(value, rng)
+            if np.abs(answer).max() <= 1:
+                return answer
+
+
+def test_noise_redrawn_into_its_range_is_refuted_at_an_edge(capsys):
+    """Two values at rest show epsilon 0.87, and the edge and the middle log(2.72 * 1.61) = 1.48."""
+    query = ["--shape", "1", "--l1-sensitivity", "0.5", "--element-range=-1,1", "--epsilon", "1"]
+    assert main(["audit", f"{__name__}:Redrawn", *query, "--samples", "8000"]) == 0
+    shown = capsys.readouterr().out
+    assert "refuted: (1, 0)-differential privacy is false" in shown
+    assert "  pair         one element, at the " in shown
+
+
+def test_a_bound_that_five_digits_do_not_tell_from_the_claim_is_above_it():
+    assert _bound(1 + 1e-9, 1.0) == "above 1"
+    assert _bound(1.25, 1.0) == "at least 1.25"
+    assert _bound(1.0, 1.0) == "at least 1"
+    assert _bound(0.2, 1.0) == "at least 0.2"
