@@ -7,7 +7,6 @@ point was being measured when a child died.
 """
 
 import contextlib
-import fcntl
 import functools
 import gc
 import importlib
@@ -44,8 +43,8 @@ _MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize.elementwise",
 
 # How often the warm process looks whether a child has ended whose descendants live on.
 WAIT_SECONDS = 0.05
-# Of the reason that a child tells, and where the numbers of its copied files begin.
-_MOST_TOLD, _HIGH = 1 << 16, 200
+# Bytes of the reason that a child tells.
+_MOST_TOLD = 1 << 16
 
 
 def main(name: str) -> None:
@@ -158,7 +157,7 @@ def _status_of(work: Callable[[], None], folder: Path) -> tuple[int, dict]:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None), {}
     except BaseException as error:
-        _print_traceback()
+        _print(traceback.format_exc())
         if reason := fault_of_machine(error, folder):
             return 1, {"machine": clean(reason)}
         return 1, {"reason": _said_by(error)}
@@ -169,10 +168,11 @@ def _said_by(error: BaseException) -> str:
     return clean(f"{type(error).__name__}: {clean(error)}")
 
 
-def _print_traceback() -> None:
+def _print(text: str) -> None:
     # A mechanism may have closed the stream.
     with contextlib.suppress(Exception):
-        traceback.print_exc()
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def _in_child(
@@ -242,8 +242,9 @@ def _become_child(
         status, told = _status_of(work, folder)
         if told:
             tell(json.dumps(told).encode())
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
     finally:
         # Without the clean-up of the interpreter, which belongs to the process it was forked from.
         os._exit(status)
@@ -256,37 +257,6 @@ def _end_with(parent: int) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-class Surroundings:
-    """The working directory, the mask of new files and the standard streams of a process.
-
-    A mechanism may change them, and the rest of its cell needs them as they were.
-    """
-
-    def __init__(self) -> None:
-        self.folder = os.getcwd()
-        self.mask = os.umask(0o022)
-        os.umask(self.mask)
-        self.streams = sys.stdin, sys.stdout, sys.stderr
-        # Beyond what a mechanism closes that goes over the first files one by one.
-        self.copies = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in range(3)]
-
-    def restore(self) -> None:
-        """Bring all back; OSError where the mechanism has closed the copies of the streams."""
-        os.chdir(self.folder)
-        os.umask(self.mask)
-        for number, copy in enumerate(self.copies):
-            try:
-                os.dup2(copy, number)
-            except OSError:
-                raise OSError("the mechanism closed files that it had not opened") from None
-        sys.stdin, sys.stdout, sys.stderr = (
-            stream
-            if stream and not stream.closed
-            else os.fdopen(number, "w" if number else "r", closefd=False)
-            for number, stream in enumerate(self.streams)
-        )
-
-
 def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     """Measure every point of the cell in `folder` that has no intact file there yet.
 
@@ -296,7 +266,8 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     problem = problems.of(cell)
     case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
-    surroundings, own = Surroundings(), os.getpid()
+    own, mask = os.getpid(), os.umask(0)
+    os.umask(mask)
     for index, point in enumerate(cell.points):
         if read_part(folder, index) is not None:
             continue
@@ -305,16 +276,15 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
         if os.getpid() != own:
             # A fork of the mechanism that came back into its code: the cell goes on elsewhere.
             os._exit(0)
-        surroundings.restore()
+        # The mechanism may have set another one, and the parent reads the part.
+        os.umask(mask)
         write_part(folder, index, values)
         measured += 1
         seconds = time.monotonic() - started
         left = seconds / measured * (len(cell.points) - index - 1)
-        print(
+        _print(
             f"{cell.study} {cell.dataset} {cell.mechanism} {cell.calibration}: "
-            f"point {index + 1} of {len(cell.points)}, {seconds:.1f} s, about {left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
+            f"point {index + 1} of {len(cell.points)}, {seconds:.1f} s, about {left:.0f} s left\n"
         )
 
 
@@ -336,7 +306,7 @@ def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict
         except Exception as error:
             if reason := fault_of_machine(error, case.folder):
                 raise MachineError(reason) from error
-            _print_traceback()
+            _print(traceback.format_exc())
             return failure(ERROR, _said_by(error))
         finally:
             notices = _notices(caught)
@@ -379,8 +349,7 @@ def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
             notices.append(clean(w.message))
         else:
             text = warnings.formatwarning(w.message, w.category, w.filename, w.lineno)
-            with contextlib.suppress(Exception):
-                sys.stderr.write(text)
+            _print(text)
     return notices
 
 

@@ -118,14 +118,14 @@ def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> st
         urls={path.name: url},
         retry_if_failed=ATTEMPTS - 1,
     )
-    answers: list[_Answer] = []
+    answers: list[requests.Response] = []
     try:
         depot.fetch(path.name, downloader=partial(_http, most, answers))
     except requests.HTTPError as error:
         raise DownloadError(url, f"{_status(error)} ({ATTEMPTS} attempts)") from error
     except (requests.ConnectionError, requests.Timeout) as error:
         if answers:
-            arrived = max(answer.bytes for answer in answers)
+            arrived = max(answer.raw.tell() for answer in answers)
             where = f"after {arrived:,} bytes" if arrived else f"in its first {_PACKET:,} bytes"
             dead_hosts[host] = "not asked, as another transfer from this host stalled"
             reason = f"the transfer stalled {where} ({ATTEMPTS} attempts)"
@@ -135,37 +135,24 @@ def _transfer(url: str, path: Path, most: int, dead_hosts: dict[str, str]) -> st
     except requests.RequestException as error:
         reason = f"the transfer broke off ({_cause(error)}; {ATTEMPTS} attempts)"
         raise DownloadError(url, reason) from error
-    return answers[-1].encoding
+    return answers[-1].headers.get("Content-Encoding", "").lower()
 
 
-class _Answer:
-    """A server's answer, of which the content is not decoded.
-
-    requests decodes whatever has a Content-Encoding, asked for or not.
-    """
-
-    def __init__(self, response) -> None:
-        self._raw = response.raw
-        self.encoding = self._raw.headers.pop("Content-Encoding", "").lower()
-
-    @property
-    def bytes(self) -> int:
-        """How many bytes of the content have arrived, in whole packets."""
-        return self._raw.tell()
-
-
-def _http(
-    most: int, answers: list[_Answer], url: str, output_file: str, depot: pooch.Pooch
-) -> None:
+def _http(most: int, answers: list, url: str, output_file: str, depot: pooch.Pooch) -> None:
     """pooch's downloader; what another attempt cannot repair is raised as a DataError."""
     import requests
+
+    def keep(response, **_) -> None:
+        # Otherwise requests decodes the content, whether it asked for that or not.
+        response.raw.headers.pop("Content-Encoding", None)
+        answers.append(response)
 
     transfer = pooch.HTTPDownloader(
         progressbar=_Progress(url, Path(output_file), most),
         chunk_size=_PACKET,
         timeout=TIMEOUT_SECONDS,
         headers=HEADERS,
-        hooks={"response": lambda response, **_: answers.append(_Answer(response))},
+        hooks={"response": keep},
     )
     try:
         transfer(url, output_file, depot)

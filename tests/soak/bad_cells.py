@@ -26,8 +26,6 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 FOREVER = 10**6
 KEPT = []
-# What the row of epsilon 2 says: by name of the class, its status, and words of its message.
-ALL = {}
 
 
 class Fine(AdditiveMechanism):
@@ -46,18 +44,19 @@ class Fine(AdditiveMechanism):
         return IndependentGaussian(shape=query.shape, sigma=1 / budget.epsilon)
 
 
-def bad(name, status, words, act):
-    """Add a class that calls `act`."""
-    body = {"__module__": __name__, "key": name.lower(), "act": staticmethod(act)}
-    globals()[name] = type(name, (Fine,), body)
-    ALL[name] = status, words
-
-
 def raising(error):
     def act():
         raise error
 
     return act
+
+
+def failing(code):
+    return raising(OSError(code, "mine"))
+
+
+def forge(line):
+    return every_file(lambda number: os.write(number, LINES[line]))
 
 
 def in_fork(act, waits=0.0):
@@ -204,104 +203,123 @@ LINES = [b'{"ended": 0}\n', b'{"pid": 1}\n', b'{"machine": "mine"}\n', b'{"pid"'
 DEV_NULL = lambda: open("/dev/null")  # noqa: E731, SIM115
 SET, SIG = signal.signal, signal.SIG_IGN
 DIES = "the process died of signal"
-
-# Processes
-bad("Forks", "ok", "", in_fork(sleep))
-bad("ForksAndReturns", "ok", "", forks_and_returns)
-bad("ForkSpins", "ok", "", in_fork(spin))
-bad("ForkIgnoresTerm", "ok", "", in_fork(lambda: SET(signal.SIGTERM, SIG)))
-bad("Session", "ok", "", lambda: subprocess.Popen(["sleep", "4242"], start_new_session=True))
-bad("NoHangup", "ok", "", lambda: subprocess.Popen("nohup setsid sleep 4242 &", shell=True))
-bad("EmptyEnvironment", "ok", "", lambda: subprocess.Popen(["/bin/sleep", "4242"], env={}))
-bad("Daemon", "ok", "", in_daemon(sleep))
-bad("DaemonOfDaemon", "ok", "", in_daemon(in_daemon(sleep)))
-bad("DaemonSpams", "ok", "", in_daemon(lambda: [os.write(1, b"x" * 4096) for _ in iter(int, 1)]))
-bad("DaemonEats", "error", "exceeded the memory limit", lambda: (in_daemon(eat)(), sleep()))
-bad("SomeForks", "ok", "", lambda: [in_fork(sleep)() for _ in range(4)])
-bad("StoppedFork", "ok", "", in_fork(lambda: os.kill(os.getpid(), signal.SIGSTOP)))
-bad("StopsItself", "timeout", "limit of 6 s", lambda: os.kill(os.getpid(), signal.SIGSTOP))
-bad("StopsItsParent", "timeout", "6 s", lambda: (os.kill(os.getppid(), signal.SIGSTOP), sleep()))
-bad("JoinsItsParent", "timeout", "limit of 6 s", joins_its_parent)
-bad("KillsItsParent", "error", "twice", lambda: (os.kill(os.getppid(), 9), sleep()))
-bad("KillsItself", "error", "twice", lambda: os.kill(os.getpid(), 9))
-bad("TerminatesItself", "error", "twice", lambda: os.kill(os.getpid(), signal.SIGTERM))
-bad("KillsItsGroup", "error", "twice", lambda: os.killpg(0, 9))
-bad("Aborts", "error", DIES, os.abort)
-bad("Segfault", "error", DIES, lambda: ctypes.string_at(0))
-bad("Alarm", "error", DIES, lambda: (signal.alarm(1), sleep()))
-# Ends
-bad("Exit0", "error", "ended with status 0", lambda: os._exit(0))
-bad("Exit75", "error", "ended with status 75", lambda: os._exit(75))
-bad("SysExit", "error", "ended with status 1", lambda: sys.exit("bye"))
-bad("ThreadExits", "error", "status 3", lambda: (in_threads(1, lambda: os._exit(3))(), sleep()))
-bad("AtExit", "ok", "", lambda: atexit.register(sleep))
-bad("Interrupt", "error", "KeyboardInterrupt", raising(KeyboardInterrupt()))
-bad("GeneratorEnds", "error", "GeneratorExit", raising(GeneratorExit()))
-bad("Stops", "error", "StopIteration", raising(StopIteration()))
-bad("Memory", "error", "MemoryError", raising(MemoryError("mine")))
-bad("Recursion", "error", "RecursionError", recursion)
-# Time and memory
-bad("Hangs", "timeout", "limit of 6 s", sleep)
-bad("Spins", "timeout", "limit of 6 s", spin)
-bad("Eats", "error", "exceeded the memory limit", eat)
-bad("Threads", "ok", "", in_threads(100, sleep))
-bad("DaemonThreads", "ok", "", in_threads(100, sleep, daemon=True))
-bad("NoCollector", "ok", "", lambda: (gc.disable(), gc.freeze()))
-# Words
-bad("Surrogate", "error", "ValueError: bad \\udcff", raising(ValueError("bad \udcff text")))
-bad("Nul", "error", "a\\x00b", raising(ValueError("a\0b\r\n\x1b[31m \u202e <script>")))
-bad("Huge", "error", " [...] ", raising(ValueError("y" * 20_000_000)))
-bad("HugeUnsupported", "unsupported", " [...] ", raising(Unsupported("y" * 20_000_000)))
-bad("HugeInconsistent", "inconsistent", " [...] ", raising(Inconsistent("\udc80" * 9_000)))
-bad("HugeWarning", "ok", " [...] ", warn("\ud800" * 20_000))
-bad("NoText", "error", "cannot be read", raising(Odd()))
-bad("NumberAsText", "error", "cannot be read", raising(Other()))
-bad("WarnsAsErrors", "error", "OutOfRangeWarning", lambda: (
-    warnings.simplefilter("error"), warn("w")()))  # fmt: skip
-# Output
-bad("SpamsOut", "ok", "", spam(1))
-bad("SpamsErr", "ok", "", spam(2))
-bad("SpamsBytes", "ok", "", lambda: os.write(2, bytes(range(256)) * 40_000))
-bad("SpamsOfAChild", "ok", "", lambda: subprocess.run("yes | head -c 90000000", shell=True))
-bad("Prints", "ok", "", lambda: print("z" * 5_000_000, "\ud800".encode("utf-8", "replace")))
-# Files
-bad("LeaksFiles", "error", "Too many open files", leak(DEV_NULL))
-bad("LeaksPipes", "error", "Too many open files", leak(os.pipe))
-bad("LeaksSockets", "error", "Too many open files", leak(socket.socket))
-bad("LowersFiles", "error", "Too many open", limit(resource.RLIMIT_NOFILE, 3, DEV_NULL))
-bad("ClosesFiles", "ok", "", every_file(os.close))
-bad("ClosesAllFiles", "error", "", lambda: os.closerange(0, 10_000))
-bad("ClosesStreams", "ok", "", closes_streams)
-bad("ClosesDescriptors", "ok", "", lambda: os.closerange(0, 3))
-bad("NoStreams", "ok", "", lambda: (setter(sys, "stdout", None)(), setter(sys, "stderr", None)()))
-bad("Chdir", "ok", "", lambda: os.chdir("/"))
-bad("ChdirGone", "ok", "", moved)
-bad("Umask", "ok", "", lambda: os.umask(0o777))
-bad("NoTemporary", "ok", "", setter(tempfile, "tempdir", "/none"))
-for place, line in enumerate(LINES):
-    bad(f"Forges{place}", "ok", "", every_file(lambda number, line=line: os.write(number, line)))
-bad("ReadsTasks", "ok", "", reads_tasks)
-bad("Listens", "ok", "", listens)
-bad("NoPath", "ok", "", lambda: (os.environ.clear(), sys.path.clear()))
-# Errors of the system, and limits
-for code in ("ENOSPC", "EIO", "EROFS", "ENFILE"):
-    error = OSError(getattr(errno, code), "mine")
-    bad(f"Raises{code.capitalize()}", "error", "twice", raising(error))
-for code in ("EMFILE", "ENOMEM", "EAGAIN", "EPERM"):
-    error = OSError(getattr(errno, code), "mine")
-    bad(f"Raises{code.capitalize()}", "error", "mine", raising(error))
-bad("NoMemory", "error", "Memory", limit(resource.RLIMIT_AS, 1 << 20, lambda: np.ones(1 << 24)))
-bad("NoFileSize", "error", "File too large", limit(resource.RLIMIT_FSIZE, 0))
-bad("NoSeconds", "error", "signal", limit(resource.RLIMIT_CPU, 1, spin))
-bad("NoCore", "error", DIES, limit(resource.RLIMIT_CORE, 0, os.abort))
-# Signals and state
-bad("Deaf", "timeout", "6 s", lambda: ([SET(n, SIG) for n in (1, 2, 3, 13, 14, 15, 17)], sleep()))
-bad("NoChildSignals", "ok", "", lambda: SET(signal.SIGCHLD, SIG))
-bad("Masks", "ok", "", lambda: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)))
-bad("Faults", "error", DIES, lambda: (faulthandler.enable(), os.kill(os.getpid(), signal.SIGSEGV)))
-bad("Seeds", "ok", "", lambda: (random.seed(0), np.random.seed(0)))  # noqa: NPY002
-bad("PatchesNumpy", "error", "", setter(np.random, "default_rng", None))
-bad("PatchesOpen", "ok", "", setter(builtins, "open", None))
-bad("PatchesExit", "error", "", lambda: (setter(os, "_exit", None)(), sys.exit(0)))
-bad("Ionice", "ok", "", lambda: os.nice(19))
-bad("NoDisk", "ok", "", lambda: shutil.rmtree(tempfile.mkdtemp()))
+# What the row of epsilon 2 says, by name of the class: its status, words of its message, and what
+# the class does.
+ACTS = {
+    # Processes
+    "Forks": ("ok", "", in_fork(sleep)),
+    "ForksAndReturns": ("ok", "", forks_and_returns),
+    "ForkSpins": ("ok", "", in_fork(spin)),
+    "ForkIgnoresTerm": ("ok", "", in_fork(lambda: SET(signal.SIGTERM, SIG))),
+    "Session": ("ok", "", lambda: subprocess.Popen(["sleep", "4242"], start_new_session=True)),
+    "NoHangup": ("ok", "", lambda: subprocess.Popen("nohup setsid sleep 4242 &", shell=True)),
+    "EmptyEnvironment": ("ok", "", lambda: subprocess.Popen(["/bin/sleep", "4242"], env={})),
+    "Daemon": ("ok", "", in_daemon(sleep)),
+    "DaemonOfDaemon": ("ok", "", in_daemon(in_daemon(sleep))),
+    "DaemonSpams": ("ok", "", in_daemon(lambda: [os.write(1, b"x" * 4096) for _ in iter(int, 1)])),
+    "DaemonEats": ("error", "exceeded the memory limit", lambda: (in_daemon(eat)(), sleep())),
+    "SomeForks": ("ok", "", lambda: [in_fork(sleep)() for _ in range(4)]),
+    "StoppedFork": ("ok", "", in_fork(lambda: os.kill(os.getpid(), signal.SIGSTOP))),
+    "StopsItself": ("timeout", "limit of 6 s", lambda: os.kill(os.getpid(), signal.SIGSTOP)),
+    "StopsItsParent": ("timeout", "6 s", lambda: (os.kill(os.getppid(), signal.SIGSTOP), sleep())),
+    "JoinsItsParent": ("timeout", "limit of 6 s", joins_its_parent),
+    "KillsItsParent": ("error", "twice", lambda: (os.kill(os.getppid(), 9), sleep())),
+    "KillsItself": ("error", "twice", lambda: os.kill(os.getpid(), 9)),
+    "TerminatesItself": ("error", "twice", lambda: os.kill(os.getpid(), signal.SIGTERM)),
+    "KillsItsGroup": ("error", "twice", lambda: os.killpg(0, 9)),
+    "Aborts": ("error", DIES, os.abort),
+    "Segfault": ("error", DIES, lambda: ctypes.string_at(0)),
+    "Alarm": ("error", DIES, lambda: (signal.alarm(1), sleep())),
+    # Ends
+    "Exit0": ("error", "ended with status 0", lambda: os._exit(0)),
+    "Exit75": ("error", "ended with status 75", lambda: os._exit(75)),
+    "SysExit": ("error", "ended with status 1", lambda: sys.exit("bye")),
+    "ThreadExits": ("error", "status 3", lambda: (in_threads(1, lambda: os._exit(3))(), sleep())),
+    "AtExit": ("ok", "", lambda: atexit.register(sleep)),
+    "Interrupt": ("error", "KeyboardInterrupt", raising(KeyboardInterrupt())),
+    "GeneratorEnds": ("error", "GeneratorExit", raising(GeneratorExit())),
+    "Stops": ("error", "StopIteration", raising(StopIteration())),
+    "Memory": ("error", "MemoryError", raising(MemoryError("mine"))),
+    "Recursion": ("error", "RecursionError", recursion),
+    # Time and memory
+    "Hangs": ("timeout", "limit of 6 s", sleep),
+    "Spins": ("timeout", "limit of 6 s", spin),
+    "Eats": ("error", "exceeded the memory limit", eat),
+    "Threads": ("ok", "", in_threads(100, sleep)),
+    "DaemonThreads": ("ok", "", in_threads(100, sleep, daemon=True)),
+    "NoCollector": ("ok", "", lambda: (gc.disable(), gc.freeze())),
+    # Words
+    "Surrogate": ("error", "ValueError: bad \\udcff", raising(ValueError("bad \udcff text"))),
+    "Nul": ("error", "a\\x00b", raising(ValueError("a\0b\r\n\x1b[31m \u202e <script>"))),
+    "Huge": ("error", " [...] ", raising(ValueError("y" * 20_000_000))),
+    "HugeUnsupported": ("unsupported", " [...] ", raising(Unsupported("y" * 20_000_000))),
+    "HugeInconsistent": ("inconsistent", " [...] ", raising(Inconsistent("\udc80" * 9_000))),
+    "HugeWarning": ("ok", " [...] ", warn("\ud800" * 20_000)),
+    "NoText": ("error", "cannot be read", raising(Odd())),
+    "NumberAsText": ("error", "cannot be read", raising(Other())),
+    "WarnsAsErrors": (
+        "error",
+        "OutOfRangeWarning",
+        lambda: (warnings.simplefilter("error"), warn("w")()),
+    ),
+    # Output
+    "SpamsOut": ("ok", "", spam(1)),
+    "SpamsErr": ("ok", "", spam(2)),
+    "SpamsBytes": ("ok", "", lambda: os.write(2, bytes(range(256)) * 40_000)),
+    "SpamsOfAChild": ("ok", "", lambda: subprocess.run("yes | head -c 90000000", shell=True)),
+    "Prints": ("ok", "", lambda: print("z" * 5_000_000, "\ud800".encode("utf-8", "replace"))),
+    # Files
+    "LeaksFiles": ("error", "Too many open files", leak(DEV_NULL)),
+    "LeaksPipes": ("error", "Too many open files", leak(os.pipe)),
+    "LeaksSockets": ("error", "Too many open files", leak(socket.socket)),
+    "LowersFiles": ("error", "Too many open", limit(resource.RLIMIT_NOFILE, 3, DEV_NULL)),
+    "ClosesFiles": ("ok", "", every_file(os.close)),
+    "ClosesAllFiles": ("error", "", lambda: os.closerange(0, 10_000)),
+    "ClosesStreams": ("ok", "", closes_streams),
+    "ClosesDescriptors": ("ok", "", lambda: os.closerange(0, 3)),
+    "NoStreams": ("ok", "", lambda: (setter(sys, "stdout", None)(), setter(sys, "stderr", None)())),
+    "Chdir": ("ok", "", lambda: os.chdir("/")),
+    "ChdirGone": ("ok", "", moved),
+    "Umask": ("ok", "", lambda: os.umask(0o777)),
+    "NoTemporary": ("ok", "", setter(tempfile, "tempdir", "/none")),
+    "Forges0": ("ok", "", forge(0)),
+    "Forges1": ("ok", "", forge(1)),
+    "Forges2": ("ok", "", forge(2)),
+    "Forges3": ("ok", "", forge(3)),
+    "Forges4": ("ok", "", forge(4)),
+    "ReadsTasks": ("ok", "", reads_tasks),
+    "Listens": ("ok", "", listens),
+    "NoPath": ("ok", "", lambda: (os.environ.clear(), sys.path.clear())),
+    # Errors of the system, and limits
+    "RaisesEnospc": ("error", "twice", failing(errno.ENOSPC)),
+    "RaisesEio": ("error", "twice", failing(errno.EIO)),
+    "RaisesErofs": ("error", "twice", failing(errno.EROFS)),
+    "RaisesEnfile": ("error", "twice", failing(errno.ENFILE)),
+    "RaisesEmfile": ("error", "mine", failing(errno.EMFILE)),
+    "RaisesEnomem": ("error", "mine", failing(errno.ENOMEM)),
+    "RaisesEagain": ("error", "mine", failing(errno.EAGAIN)),
+    "RaisesEperm": ("error", "mine", failing(errno.EPERM)),
+    "NoMemory": ("error", "Memory", limit(resource.RLIMIT_AS, 1 << 20, lambda: np.ones(1 << 24))),
+    "NoFileSize": ("error", "File too large", limit(resource.RLIMIT_FSIZE, 0)),
+    "NoSeconds": ("error", "signal", limit(resource.RLIMIT_CPU, 1, spin)),
+    "NoCore": ("error", DIES, limit(resource.RLIMIT_CORE, 0, os.abort)),
+    # Signals and state
+    "Deaf": ("timeout", "6 s", lambda: ([SET(n, SIG) for n in (1, 2, 3, 13, 14, 15, 17)], sleep())),
+    "NoChildSignals": ("ok", "", lambda: SET(signal.SIGCHLD, SIG)),
+    "Masks": ("ok", "", lambda: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))),
+    "Faults": (
+        "error",
+        DIES,
+        lambda: (faulthandler.enable(), os.kill(os.getpid(), signal.SIGSEGV)),
+    ),
+    "Seeds": ("ok", "", lambda: (random.seed(0), np.random.seed(0))),  # noqa: NPY002
+    "PatchesNumpy": ("error", "", setter(np.random, "default_rng", None)),
+    "PatchesOpen": ("ok", "", setter(builtins, "open", None)),
+    "PatchesExit": ("error", "", lambda: (setter(os, "_exit", None)(), sys.exit(0))),
+    "Ionice": ("ok", "", lambda: os.nice(19)),
+    "NoDisk": ("ok", "", lambda: shutil.rmtree(tempfile.mkdtemp())),
+}
+ALL = {name: said[:2] for name, said in ACTS.items()}
+for name, (_, _, act) in ACTS.items():
+    body = {"__module__": __name__, "key": name.lower(), "act": staticmethod(act)}
+    globals()[name] = type(name, (Fine,), body)
