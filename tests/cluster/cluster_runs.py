@@ -184,28 +184,32 @@ def job_of(project):
     return wait_for(job)[0]
 
 
-def wait_for_its_end(child, folder):
-    """Until the processes of a job have ended, which takes some seconds, they may still measure."""
-    wait_for(lambda: all(process.pid == child.pid for process in at_work_in(folder)))
+def end_with(command, child, folder):
+    """Run a command that ends a job, and wait for the end of all processes that it has now.
+
+    That takes some seconds, in which they may still measure. Snakemake may meanwhile send the job
+    again, whose processes are others.
+    """
+    before = {process for process in at_work_in(folder) if process.pid != child.pid}
+    subprocess.run(command, check=True)
+    wait_for(lambda: before.isdisjoint(at_work_in(folder)))
 
 
-def start_now(job, child, folder):
+def start_now(job):
     """Slurm holds back for two minutes a job that returns to the queue."""
     wait_for(lambda: slurm_says("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
-    wait_for_its_end(child, folder)
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)
 
 
 def requeue(job, child, folder):
     """A site sends the job back into the queue."""
-    subprocess.run(["scontrol", "requeue", job], check=True)
-    start_now(job, child, folder)
+    end_with(["scontrol", "requeue", job], child, folder)
+    start_now(job)
 
 
 def cancel(job, child, folder):
     """A user or an administrator ends the job."""
-    subprocess.run(["scancel", job], check=True)
-    wait_for_its_end(child, folder)
+    end_with(["scancel", job], child, folder)
 
 
 def cancel_task(job, child, folder):
@@ -218,8 +222,8 @@ def lose_node(job, child, folder):
     """The node of the job goes down, and stays so: the job ends on the other one."""
     node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
     down = f"nodename={node}"
-    subprocess.run(["scontrol", "update", down, "state=down", "reason=test"], check=True)
-    start_now(job, child, folder)
+    end_with(["scontrol", "update", down, "state=down", "reason=test"], child, folder)
+    start_now(job)
 
 
 def kill_snakemake(job, child, folder):

@@ -1,0 +1,183 @@
+"""What a cell prints, says, starts and breaks is bounded; `make soak` has many more of its kind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from one_cell import ended
+
+from mechanisms.comparison import line_reader
+from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooSlow
+from mechanisms.comparison.line_reader import LineReader
+from runs.cell_log import MOST_BYTES, CellLog
+from runs.descendants import adopt_orphans, descendants, end_descendants
+from runs.parts import MOST_CHARACTERS, clean
+
+
+@pytest.fixture
+def pipe():
+    ends, held = os.pipe()
+    with os.fdopen(ends, "rb") as reader, os.fdopen(held, "wb", buffering=0) as writer:
+        yield LineReader(reader), writer
+
+
+def test_a_line_is_whole_or_none(pipe):
+    lines, writer = pipe
+    assert lines.line(0) is None
+    writer.write(b"one\ntwo\nhal")
+    assert [lines.line(0), lines.line(0)] == [b"one\n", b"two\n"]
+    began = time.monotonic()
+    assert lines.line(0.2) is None
+    assert 0.2 <= time.monotonic() - began < 1
+    writer.write(b"f\nhalf")
+    writer.close()
+    assert [lines.line(1), lines.line(1)] == [b"half\n", b""]
+
+
+def test_bytes_that_never_end_a_line_are_no_answer(monkeypatch):
+    """Neither slow ones nor fast ones."""
+    for endless in ("while :; do printf x; sleep 0.01; done", "exec tr '\\0' x </dev/zero"):
+        monkeypatch.setattr(line_reader, "MOST_BYTES", 1 << 30)
+        with subprocess.Popen(["sh", "-c", endless], stdout=subprocess.PIPE) as child:
+            began = time.monotonic()
+            assert LineReader(child.stdout).line(0.2) is None
+            assert time.monotonic() - began < 1
+            monkeypatch.setattr(line_reader, "MOST_BYTES", 20)
+            assert LineReader(child.stdout).line(2) in (b"", None)
+            child.kill()
+
+
+def misbehave(_, question):
+    """Writes into its answers, or starts a process and hangs."""
+    if question == "sleep":
+        print(subprocess.Popen(["sleep", "4242"]).pid, file=open("child", "w"), flush=True)  # noqa: SIM115
+        time.sleep(4242)
+    for number in range(3, 30):
+        try:
+            os.write(number, question.encode())
+        except OSError:
+            continue
+    return "right"
+
+
+def test_a_limited_process_answers_in_time_or_not_at_all(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(os.path.dirname(__file__))
+    monkeypatch.chdir(tmp_path)
+    process = LimitedProcess(f"{__name__}:misbehave", None)
+    with pytest.raises(NoAnswer, match="wrote into the answers"):
+        process.ask("not JSON\n", 20)
+    with pytest.raises(TooSlow, match=r"takes longer than 1 seconds"):
+        process.ask("sleep", 1)
+    assert ended(int((tmp_path / "child").read_text()))
+    assert process.ask("", 20) == "right"
+    process.end()
+
+
+class Unreadable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        (
+            "plain \N{GREEK SMALL LETTER EPSILON}\nlines",
+            "plain \N{GREEK SMALL LETTER EPSILON}\nlines",
+        ),
+        ("a\udcffb\0c\u202e\x1b", "a\\udcffb\\x00c\\u202e\\x1b"),
+        (Unreadable(), "a message that cannot be read, of the class Unreadable"),
+        ("x" * MOST_CHARACTERS, "x" * MOST_CHARACTERS),
+    ],
+)
+def test_a_message_is_text(said, stored):
+    assert clean(said) == stored == clean(clean(said))
+
+
+@pytest.mark.parametrize("middle", ["x", "\udc00", "\n"])
+def test_a_long_message_keeps_its_ends(middle):
+    text = clean("begin" + middle * 10**7 + "end")
+    assert len(text) <= MOST_CHARACTERS
+    assert text.startswith("begin") and text.endswith("end") and " [...] " in text
+
+
+def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capsys):
+    path = tmp_path / "logs/cell.log"
+    for run in range(3):
+        with CellLog(path) as log:
+            log.add(b"begin %d\n" % run)
+            for _ in range(100):
+                log.add(b"x" * 65536)
+            log.add(b"\nend \xff")
+        assert path.stat().st_size <= MOST_BYTES
+    content = path.read_bytes()
+    assert content.startswith(b"begin 2\n") and content.endswith(b"\nend \xff")
+    assert b" bytes are left out ...\n" in content
+    assert len(capsys.readouterr().err) <= 3 * MOST_BYTES
+
+
+def test_short_logs_are_added_to(tmp_path):
+    for run in range(2):
+        with CellLog(tmp_path / "log") as log:
+            log.add(b"run %d\n" % run)
+    assert (tmp_path / "log").read_text() == "run 0\nrun 1\n"
+
+
+def test_a_log_that_takes_nothing_is_said_at_the_end():
+    with pytest.raises(OSError, match="No space left"), CellLog(Path("/dev/full")) as log:
+        log.add(b"x")
+    with pytest.raises(KeyError), CellLog(Path("/dev/full")) as log:
+        log.add(b"x")
+        raise KeyError
+
+
+DAEMON = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(4242)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
+def test_daemons_end_and_others_are_spared():
+    adopt_orphans()
+    with subprocess.Popen(["sleep", "4242"]) as spared:
+        before = {process.pid for process in descendants()}
+        subprocess.run([sys.executable, "-c", DAEMON], check=True)
+        (daemon,) = descendants(before)
+        assert os.getsid(daemon.pid) == daemon.pid
+        end_descendants(before)
+        assert descendants(before) == [] and ended(daemon.pid)
+        assert spared.poll() is None
+        spared.kill()
+    adopt_orphans(False)
+
+
+def test_one_batch_of_bad_points(odd_cell, run, tmp_path):
+    """A leak of files, a surrogate, another mask and folder, a forged answer, an interrupt."""
+    happen = """
+        if epsilon == 2:
+            while True:
+                LEAKED.append(os.dup(0))
+        if epsilon == 3:
+            raise ValueError("bad \\udcff text")
+        if epsilon == 4:
+            os.chdir("/"), os.umask(0o777), os.closerange(0, 3)
+        if epsilon == 5:
+            for number in range(3, 30):
+                try:
+                    os.write(number, b'{"ended": 0}\\\\n')
+                except OSError:
+                    pass
+        if epsilon == 6:
+            raise KeyboardInterrupt("mine")
+    """
+    cell, config, folder = odd_cell(happen, [1, 2, 3, 4, 5, 6, 7])
+    with open(folder / "odd_mechanism.py", "a") as file:
+        file.write("\nLEAKED = []\n")
+    frame = run(cell, config).drop_duplicates("epsilon").set_index("epsilon")
+    assert frame["status"].to_dict() == {
+        1: "ok", 2: "error", 3: "error", 4: "ok", 5: "ok", 6: "error", 7: "ok"
+    }  # fmt: skip
+    assert "Too many open files" in frame["message"][2]
+    assert frame["message"][3] == "ValueError: bad \\udcff text"
+    assert frame["message"][6] == "KeyboardInterrupt: mine"
