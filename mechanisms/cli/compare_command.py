@@ -269,6 +269,7 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
                 f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
                 f'query, budget, "{calibration}"{asked})',
+                "print(mechanism.parameters())",
             ]
     return "\n".join([*lines, "released = mechanism.release(answer, np.random.default_rng())"])
 

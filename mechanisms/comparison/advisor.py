@@ -15,6 +15,7 @@ from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import SERVED, TOO_SLOW, Task, unserved_rows
 from mechanisms.comparison.assessor import Assessor
 from mechanisms.query.query import Budget, Query
+from mechanisms.query.words import rounded_down
 from mechanisms.strategies.workload_options import workload_factors
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 TIE = 1e-3
 # Sampled errors tie as well within so many standard errors of their difference.
 TIE_DEVIATIONS = 3.0
-# More ties than this are counted, not named.
-_MOST_NAMED = 3
+# Among ties, mechanisms with independent noise of one scale come first, as the simplest.
+SIMPLEST = ("gaussian-analytic", "laplace", "gaussian")
 # With a workload compared only if it is named, and why.
 _ON_REQUEST = {
     "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
@@ -238,9 +239,12 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     elif best.calibration == "exact":
         how = "exactly calibrated"
     text = (
-        f"At {budget} use {best.title}, {how}, for the least error: RMSE {rmse_text(told)} per "
-        f"{per}{close}."
+        f"At {budget} use {best.title}, {how}, for the least error in this suite: RMSE "
+        f"{rmse_text(told)} per {per}{close}."
     )
+    if best.of_limit == best.of_limit and best.of_limit is not None:
+        least = rounded_down(1 / best.of_limit, 4)
+        text += f" Every private mechanism has at least {least} of that error."
     false = set(part["mechanism"][refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
     ties = [
@@ -253,7 +257,7 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         for row in others.itertuples()
     ]
     if ties:
-        who = _listed(ties) if len(ties) <= _MOST_NAMED else f"{len(ties)} others"
+        who = _listed(ties)
         within = "as far as samples tell" if first["rmse_error"].any() else f"within {TIE:.1%}"
         text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it ({within})."
     behind = counted[counted["rank"] > 1]
@@ -264,12 +268,21 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
 
 
 def leaders(part: pd.DataFrame) -> pd.DataFrame:
-    """The rows of rank 1 at one budget; first those that need no rescaling, which are `ready`."""
+    """The rows of rank 1 at one budget, the simplest first, then those that need no rescaling.
+
+    `ready` marks the latter. A mechanism that is refuted as published comes last.
+    """
     first = part[part["rank"] == 1]
     as_good = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
     as_good &= part["rmse"] <= first["rmse"].min() * (1 + TIE)
-    first = first.assign(ready=first["mechanism"].isin(part["mechanism"][as_good]))
-    return first.sort_values("ready", ascending=False, kind="stable")
+    order = {key: place for place, key in enumerate(SIMPLEST)}
+    first = first.assign(
+        ready=first["mechanism"].isin(part["mechanism"][as_good]),
+        false=first["mechanism"].isin(part["mechanism"][refuted(part)]),
+        place=first["mechanism"].map(order).fillna(len(order)),
+        rescaled=lambda rows: ~rows["ready"],
+    )
+    return first.sort_values(["false", "place", "rescaled"], kind="stable")
 
 
 def unranked(frame: pd.DataFrame) -> list[tuple[list[str], str]]:
