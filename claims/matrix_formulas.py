@@ -1,9 +1,9 @@
-"""Rules on formulas of matrix-variate Gaussian noise that several papers print."""
+"""The rule on the density of matrix-variate Gaussian noise, which several papers print."""
 
 import numpy as np
 
 from claims.comparisons import statement
-from claims.judges import Count, Shape, judge
+from claims.judges import Shape, judge
 from claims.verdicts import Finding
 
 
@@ -33,23 +33,4 @@ def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
             f"m = {m}, n = {n}. Every column of N meets Sigma_1, and every row Sigma_2: so Sigma_1 "
             "has the exponent n/2, and Sigma_2 has m/2."
         ),
-    )
-
-
-@judge
-def covariance_of_a_product(*, shape: Shape, draws: Count) -> Finding:
-    """U1 N U2^T has the covariance (U2 U2^T) x (U1 U1^T), for random factors."""
-    rng = np.random.default_rng(0)
-    gaps = []
-    for _ in range(draws):
-        first, second = (rng.normal(size=(side, side)) for side in shape)
-        # vec(U1 N U2^T) is (U2 x U1) vec(N), and the entries of N are independent.
-        linear = np.kron(second, first)
-        stated = np.kron(second @ second.T, first @ first.T)
-        gaps.append(np.abs(linear @ linear.T / stated - 1).max())
-    return Finding(
-        parts=[
-            statement("", max(gaps) <= 1e-6, f"the covariances agree to {max(gaps):.1g} (relative)")
-        ],
-        detail=f"{draws} random pairs of factors of an answer of shape {shape[0]}x{shape[1]}.",
     )

@@ -8,12 +8,12 @@ from functools import cache
 
 import numpy as np
 
-from claims.comparisons import Signal, beyond, order
+from claims.comparisons import beyond
 from claims.intervals import Mean
 from claims.judged_rows import calibrated
 from claims.judges import Count, judge
 from claims.verdicts import Finding, Sizes
-from paper_figures.mvg2018.compared_study import treatment_title
+from paper_figures.mvg2018.compared_study import ComparedStudy
 from paper_figures.mvg2018.first_component import (
     ANCHORS,
     EXACT_COVARIANCE,
@@ -62,42 +62,6 @@ def over_shares(treatment: str, draws: int) -> np.ndarray:
 
 
 @judge
-def drawn_directions(*, others: list[str], margin: float, draws: Count) -> Finding:
-    """Figure 4, middle: whether the component does better with the right anchors than with others.
-
-    The error is the mean over all shares tau.
-    """
-    right = over_shares(RIGHT, draws)
-    found = {name: over_shares(name, draws) for name in others}
-    effects = {
-        f"{treatment_title(name)} above {treatment_title(RIGHT)}": Mean(values - right)
-        for name, values in found.items()
-    }
-    signals = {
-        name: Signal(
-            means=(right.mean(), values.mean()),
-            floor=RANDOM_COMPONENT,
-            margin=margin,
-            floor_words="a random component",
-            better="smaller",
-        )
-        for name, values in zip(effects, found.values(), strict=True)
-    }
-    listed = [f"{treatment_title(name)} {values.mean():.4f}" for name, values in found.items()]
-    equal_precision = over_shares(IID, draws).mean()
-    return Finding(
-        parts=order(effects, margin=margin, signal=signals),
-        detail=(
-            f"{DRAWN.format(draws=draws)}. Mean errors: {treatment_title(RIGHT)} "
-            f"{right.mean():.4f}, {', '.join(listed)}, equal precision {equal_precision:.4f}, a "
-            f"random component {RANDOM_COMPONENT:.4f}."
-        ),
-        calibration="published",
-        sizes=drawn_sizes(draws),
-    )
-
-
-@judge
 def drawn_error(*, margin: float, draws: Count) -> Finding:
     """Table 4: whether MVG's error at its best share is below a random component's by the margin.
 
@@ -117,13 +81,12 @@ def drawn_error(*, margin: float, draws: Count) -> Finding:
     )
 
 
-def drawn_sizes(draws: int) -> Sizes:
-    """What a verdict on these draws rests on."""
-    setting = FIRST_COMPONENT.setting
-    records = round(1 / setting.budget.delta)
+def drawn_sizes(draws: int, study: ComparedStudy = FIRST_COMPONENT) -> Sizes:
+    """What a verdict on the draws of a study rests on."""
+    budget = study.setting.budget
     return Sizes(
-        dataset="movement_aal",
-        records=records,
+        dataset={"II": "movement_aal", "III": "cardiotocography"}[study.numeral],
+        records=round(1 / budget.delta),
         trials=draws,
-        epsilons=f"{setting.budget.epsilon:g}",
+        epsilons=f"{budget.epsilon:g}",
     )

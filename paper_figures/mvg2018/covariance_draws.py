@@ -8,17 +8,20 @@ decomposition.
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from claims.comparisons import order
+from claims.comparisons import Signal, order
 from claims.intervals import Mean
 from claims.judged_rows import calibrated
 from claims.judges import Count, judge
-from claims.verdicts import Finding, Sizes
+from claims.verdicts import Finding
+from paper_figures.mvg2018 import component_draws
 from paper_figures.mvg2018.compared_study import treatment_title
 from paper_figures.mvg2018.component_draws import SHARES
 from paper_figures.mvg2018.covariance import COVARIANCE
+from paper_figures.mvg2018.first_component import FIRST_COMPONENT
 from paper_figures.mvg2018.numbers import binary_allocation
 from paper_figures.mvg2018.orders import error_above
 from runs.results import Results
@@ -75,28 +78,44 @@ def over_shares(treatment: str, draws: int) -> np.ndarray:
     return np.mean([errors("mvg", treatment, share, draws) for share in shares], axis=0)
 
 
+# By the numeral of a study: the study, and the draws of its error.
+DRAWN = {
+    "II": (FIRST_COMPONENT, component_draws.over_shares),
+    "III": (COVARIANCE, over_shares),
+}
+
+
 @judge
-def drawn_covariance_directions(
-    *, above: list[tuple[str, str]], margin: float, draws: Count
+def drawn_directions(
+    *, numeral: Literal["II", "III"], above: list[tuple[str, str]], margin: float, draws: Count
 ) -> Finding:
-    """Figure 4, right: whether the first RSS of each pair of sets of features is the larger one."""
-    found = {name: over_shares(name, draws) for pair in above for name in pair}
-    effects = {
-        f"{treatment_title(worse)} above {treatment_title(better)}": Mean(
-            found[worse] - found[better]
+    """Figure 4, middle and right: whether the first error of each pair of sets is the larger one.
+
+    The error is the mean over all shares tau.
+    """
+    compared, draw = DRAWN[numeral]
+    found = {name: draw(name, draws) for pair in above for name in pair}
+    effects, signals = {}, {}
+    for worse, better in above:
+        name = f"{treatment_title(worse)} above {treatment_title(better)}"
+        effects[name] = Mean(found[worse] - found[better])
+        signals[name] = Signal(
+            means=(found[worse].mean(), found[better].mean()),
+            floor=compared.exact_floor,
+            margin=margin,
+            floor_words=compared.floor_words,
+            better="smaller",
         )
-        for worse, better in above
-    }
     means = [f"{treatment_title(name)} {values.mean():.4f}" for name, values in found.items()]
     return Finding(
-        parts=order(effects, margin=margin),
+        parts=order(effects, margin=margin, signal=signals),
         detail=(
             f"{draws:,} draws of the release with the published zeta and the largest gamma, the "
-            "same normals behind every set; the error is the mean over all shares tau. Mean RSS: "
-            f"{', '.join(means)}."
+            "same normals behind every set; the error is the mean over all shares tau. Mean "
+            f"errors: {', '.join(means)}."
         ),
         calibration="published",
-        sizes=drawn_sizes(draws),
+        sizes=component_draws.drawn_sizes(draws, compared),
     )
 
 
@@ -117,17 +136,5 @@ def drawn_covariance_order(
         ),
         calibration=rest.calibration,
         sizes=rest.sizes,
-        other_sizes=[drawn_sizes(draws)],
-    )
-
-
-def drawn_sizes(draws: int) -> Sizes:
-    """What a verdict on these draws rests on."""
-    budget = COVARIANCE.setting.budget
-    records = round(1 / budget.delta)
-    return Sizes(
-        dataset="cardiotocography",
-        records=records,
-        trials=draws,
-        epsilons=f"{budget.epsilon:g}",
+        other_sizes=[component_draws.drawn_sizes(draws, COVARIANCE)],
     )

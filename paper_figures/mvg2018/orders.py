@@ -37,7 +37,7 @@ from paper_figures.mvg2018.noise_alone import STUDIES as PROVEN
 from paper_figures.mvg2018.regression import REGRESSION
 from paper_figures.style import mechanism_title
 from runs.results import Results
-from studies.base.treatments import SUBSPACE
+from studies.base.treatments import PCA
 
 STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
 Study = Literal["regression", "first_component", "covariance"]
@@ -50,20 +50,19 @@ def error_above(
     study: Study,
     others: list[str],
     directions: str | None = None,
-    subspace: bool = False,
+    of_others: str = WHOLE_QUERY,
     factor: Positive = 1.0,
     tolerance: float = 0.0,
     margin: float,
 ) -> Finding:
     """Whether the others' errors are above MVG's times the factor, less the tolerance.
 
-    MVG has the right features or other directions; with `subspace` the others see the right
-    features alone.
+    MVG has the right features or other directions. The others have the treatment `of_others`, such
+    as "subspace", which lets them see the right features alone, and their best share too.
     """
     compared, least = STUDIES[study], factor * (1 - tolerance)
     above = "above MVG" if least == 1 else f"above {least:.3g} times MVG"
     is_noise = study in PROVEN
-    of_others = SUBSPACE if subspace else WHOLE_QUERY
 
     def judged(scores: pd.DataFrame) -> Judged:
         treatment = directions or judged_treatment(scores, compared)
@@ -73,7 +72,9 @@ def error_above(
             CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
         )
         frames = {
-            mechanism_title(key): select(published, mechanism=key, treatment=of_others)
+            mechanism_title(key) + (", private directions" if of_others == PCA else ""): (
+                at_best_share(select(published, mechanism=key, treatment=of_others))
+            )
             for key in others
         }
         scaled = ours.assign(value=least * ours["value"])

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from claims.comparisons import equal, number, order
-from claims.judged_rows import pick, required
-from claims.judges import CannotJudge, judge
+from claims.comparisons import equal, number
+from claims.judged_rows import pick
+from claims.judges import judge
 from claims.verdicts import Finding, Outcome
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mvg2018 import numbers as mvg2018
@@ -129,21 +129,4 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
         return parts, shown
 
     detail = f"{SETTING}. MVG has its best share tau."
-    return finding_per_kernel(results, REGRESSION, judged, detail)
-
-
-@judge(studies=("regression",))
-def regression_sources(results: Results, *, margin: float) -> Finding:
-    """Table 3: directions from domain knowledge (MVG-1) against private ones (MVG-2)."""
-
-    def judged(scores: pd.DataFrame) -> Judged:
-        published = select(scores, calibration="published", mechanism=MVG)
-        right = judged_treatment(scores, REGRESSION)
-        known, learnt = (at_best_share(select(published, treatment=t)) for t in (right, PCA))
-        required(learnt, CannotJudge(f"The results have no rows of {MVG} with private directions"))
-        effects = {"MVG-2 above MVG-1": difference(learnt, known)}
-        means = f"MVG-1 {known['value'].mean():.4g}, MVG-2 {learnt['value'].mean():.4g}"
-        return order(effects, margin=margin), means
-
-    detail = f"{SETTING}. Both have their best share tau."
     return finding_per_kernel(results, REGRESSION, judged, detail)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from claims.judged_rows import calibrated
-from claims.matrix_formulas import covariance_of_a_product, matrix_normal_density
+from claims.matrix_formulas import matrix_normal_density
 from mechanisms import Query
 from paper_figures.imgm2022.lemmas import (
     applies_to_matrices,
@@ -135,10 +135,6 @@ def test_every_factor_has_the_exponent_of_the_other_side(rows, columns, verdict)
     assert finding.verdict == verdict
     # Square answers have one exponent.
     assert matrix_normal_density(shape=(4, 4), rows=4, columns=4).verdict == "confirmed"
-
-
-def test_the_covariance_of_a_product():
-    assert covariance_of_a_product(shape=(3, 4), draws=5).verdict == "confirmed"
 
 
 def test_rows_of_a_product_have_less_than_the_largest_singular_values():

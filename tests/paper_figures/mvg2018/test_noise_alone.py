@@ -9,7 +9,8 @@ import pytest
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_FOUND
 from mechanisms import Budget
 from paper_figures.mvg2018 import covariance_draws
-from paper_figures.mvg2018.component_draws import EXACT, drawn_directions, drawn_error, over_shares
+from paper_figures.mvg2018.component_draws import EXACT, drawn_error, over_shares
+from paper_figures.mvg2018.covariance_draws import drawn_directions
 from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
 from paper_figures.mvg2018.noise_alone import distance_of_algorithm_1, noise_alone
 from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
@@ -120,6 +121,7 @@ def test_products_never_cost_more_than_the_svds():
 
 def test_components_worse_than_a_random_one_have_no_order():
     """Anchors 0 and 3, and anchor 0 alone, are above the error of a random component."""
-    found = drawn_directions(others=["anc0", "anc3"], margin=5e-5, draws=40_000)
+    pairs = [("anc0", "anc0-anc3"), ("anc3", "anc0-anc3")]
+    found = drawn_directions(numeral="II", above=pairs, margin=5e-5, draws=40_000)
     assert [part.verdict for part in found.parts] == [INCONCLUSIVE, CONTRADICTED]
     assert "no signal" in found.parts[0].reason
