@@ -274,7 +274,7 @@ ACTS = {
     "LeaksSockets": ("error", "Too many open files", leak(socket.socket)),
     "LowersFiles": ("error", "Too many open", limit(resource.RLIMIT_NOFILE, 3, DEV_NULL)),
     "ClosesFiles": ("ok", "", every_file(os.close)),
-    "ClosesAllFiles": ("error", "", lambda: os.closerange(0, 10_000)),
+    "ClosesAllFiles": ("ok", "", lambda: os.closerange(0, 10_000)),
     "ClosesStreams": ("ok", "", closes_streams),
     "ClosesDescriptors": ("ok", "", lambda: os.closerange(0, 3)),
     "NoStreams": ("ok", "", lambda: (setter(sys, "stdout", None)(), setter(sys, "stderr", None)())),
