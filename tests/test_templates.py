@@ -52,6 +52,21 @@ def test_the_mechanism_keeps_what_it_claims():
         cls.calibrate(QUERY, Budget(epsilon=1.0, delta=0.0))
 
 
+@parametrize(template("radial_noise").StudentTMechanism.calibrate(QUERY, BUDGET))
+def test_radial_noise_does_what_it_states(mechanism, check):
+    check.require(mechanism)
+
+
+def test_radial_noise_has_an_exact_profile():
+    cls = template("radial_noise").StudentTMechanism
+    published = cls.calibrate(QUERY, BUDGET)
+    assert verify(published).verdict == "holds"
+    assert published.profile().delta(0.7).value == pytest.approx(1e-5, rel=1e-7)
+    exact = cls.calibrate(QUERY, BUDGET, "exact")
+    assert exact.noise.scale == pytest.approx(published.noise.scale, rel=1e-7)
+    assert exact.noise.loss().mean == pytest.approx(12 * 10 / 8 * exact.noise.scale**2)
+
+
 def test_the_mechanism_without_noise_keeps_what_it_claims():
     cls = template("mechanism_without_noise").MyBits
     query = Query(shape=(2, 3), element_range=(0.0, 1.0), adjacency="local")

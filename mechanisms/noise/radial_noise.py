@@ -1,0 +1,78 @@
+"""Spherically symmetric noise of any density that falls with the radius, with its exact privacy."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechanisms.noise.distribution import (
+    Noise,
+    attained_reach,
+    checked_dtype,
+    gram_slack,
+    uncorrelated_variance,
+)
+from mechanisms.noise.loss_moments import LossMoments
+from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.spherical.radial_profile import RadialProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadialNoise(Noise):
+    """Noise of density f(||x|| / scale), up to a constant factor.
+
+    A subclass is a frozen dataclass that defines f, its derivative, a sampler of the radius and the
+    moments of the radius, all at scale 1. f must never rise with the radius; the profile checks it.
+
+    shape: Axes of the answer; M >= 2 is their product. scale: Positive, in units of the answer.
+    """
+
+    shape: tuple[int, ...]
+    scale: float
+
+    @abstractmethod
+    def log_density(self, radius: np.ndarray) -> np.ndarray:
+        """log f at radii > 0, up to a constant; an array of the shape of `radius`."""
+
+    @abstractmethod
+    def steepness(self, radius: np.ndarray) -> np.ndarray:
+        """-d log f / d log radius, >= 0; an array of the shape of `radius`."""
+
+    @abstractmethod
+    def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Draw radii, (trials,)."""
+
+    @abstractmethod
+    def log_moments(self) -> tuple:
+        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; inf where there is none."""
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = checked_dtype(dtype)
+        draws = rng.standard_normal((trials, self.size), dtype)
+        radius = self.scale * self.sample_radius(rng, trials)
+        draws *= (radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)
+        return draws.reshape(trials, *self.shape)
+
+    def loss(self):
+        return LossMoments.of_radius(
+            tuple(log + 2 * k * np.log(self.scale) for k, log in enumerate(self.log_moments(), 1))
+        )
+
+    def _scaled(self, factor):
+        return replace(self, scale=self.scale * factor)
+
+    def parameters(self):
+        return {"scale": self.scale}
+
+    def profile(self, query):
+        above = RadialProfile(
+            dimension=self.size, density=self, scale=self.scale, sensitivity=query.reach
+        )
+        return enclosed(above, replace(above, sensitivity=attained_reach(query)))
+
+    def slack(self, query):
+        return gram_slack(query)
+
+    def workload_variance(self, factors):
+        # All directions are alike: the covariance is a multiple of the identity.
+        return uncorrelated_variance(self, factors)
