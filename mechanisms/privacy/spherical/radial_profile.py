@@ -52,6 +52,9 @@ class RadialDensity(Protocol):
     def steepness(self, radius: np.ndarray) -> np.ndarray:
         """-d log f / d log radius, >= 0."""
 
+    def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """Draw radii, (trials,); only `sample_losses` asks for them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RadialProfile(PrivacyProfile):
@@ -79,6 +82,18 @@ class RadialProfile(PrivacyProfile):
 
     def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
+
+    def sample_losses(
+        self, rng: np.random.Generator, n: int, *, reverse: bool = False
+    ) -> np.ndarray:
+        """Losses from the radius and the cosine alone, whatever the dimension."""
+        radius = self.density.sample_radius(rng, check_count("n", n))
+        half = (self.dimension - 1) / 2
+        cosine = 1 - 2 * rng.beta(half, half, size=n)
+        shift = self.sensitivity / self.scale
+        other = np.sqrt((radius - shift) ** 2 + 2 * radius * shift * (1 - cosine))
+        losses = self.density.log_density(radius) - self.density.log_density(other)
+        return -losses if reverse else losses
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         start, end, peak, total = self._window()

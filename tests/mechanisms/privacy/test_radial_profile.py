@@ -36,6 +36,9 @@ class Student:
     def steepness(self, radius):
         return (self.freedom + self.size) / (1 + self.freedom / radius**2)
 
+    def sample_radius(self, rng, trials):
+        return np.sqrt(self.size * rng.f(self.size, self.freedom, trials))
+
 
 def direct_delta(freedom, size, shift, epsilon):
     """P(S) - e^epsilon Q(S) for the best S of this shift, by the radius and the cosine."""
@@ -102,6 +105,14 @@ def test_student_t_over_shifts(freedom, size):
         )
         assert profile.delta(epsilon).value == pytest.approx(exact[-1], rel=1e-7)
         assert max(exact) == exact[-1]
+
+
+def test_losses_have_this_profile():
+    profile = RadialProfile(dimension=6, density=Student(5, 6), scale=1.0, sensitivity=1.0)
+    losses = profile.sample_losses(np.random.default_rng(1), 400_000)
+    gains = np.maximum(-np.expm1(0.3 - losses), 0.0)
+    error = gains.std() / gains.size**0.5
+    assert abs(gains.mean() - profile.delta(0.3).value) < 4 * error
 
 
 def test_a_wrong_density_is_refused():
