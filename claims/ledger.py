@@ -124,7 +124,7 @@ def _settled(claim: Claim, finding: Finding) -> Finding:
         )
     for each in listed:
         if each.choice == finding.choice:
-            finding = finding.without(each.removed([one.choice for one in finding.outcomes]))
+            finding = finding.without(each.ruled_out)
         if each.not_run and finding.choice in ("", each.choice):
             finding = finding.with_open(each.choice, each.here, each.not_run)
     return finding

@@ -3,7 +3,6 @@
 It says what was read, which choices the paper leaves open, and where our method is not the paper's.
 """
 
-from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,8 +36,7 @@ class OpenChoice(BaseModel):
         choice: In the words of the judges' `Finding.choice`; all claims that it touches are judged
             at every outcome.
         where: A place in the paper, such as "Figure 8", whose claims alone it touches.
-        settled: The outcome that the paper's own text or number selects, for all these claims.
-        ruled_out: Or the outcomes that the paper's text or number excludes.
+        ruled_out: The outcomes that the paper's own text or number excludes, for all these claims.
         by: The sentence or the number that does, quoted.
         here: The outcome that our rows have, where judges do not name it.
         not_run: Outcomes that no row has yet.
@@ -48,17 +46,10 @@ class OpenChoice(BaseModel):
 
     choice: str
     where: str = ""
-    settled: str = ""
     ruled_out: tuple[str, ...] = ()
     by: str = ""
     here: str = ""
     not_run: tuple[str, ...] = ()
-
-    def removed(self, outcomes: Collection[str]) -> tuple[str, ...]:
-        """Those of a finding's outcomes that the paper does not leave open."""
-        if self.settled:
-            return tuple(name for name in outcomes if name != self.settled)
-        return self.ruled_out
 
 
 class Paper(BaseModel):
@@ -89,15 +80,15 @@ def paper_in(entry: Entry) -> Paper:
     """The paper of the first entry of a file.
 
     Raises:
-        ClaimError: A field is wrong; a choice is settled and no sentence of the paper settles it.
+        ClaimError: A field is wrong; outcomes are ruled out, and no words of the paper do it.
     """
     if "read" not in entry.fields:
         problem = "the first entry says what was read of the paper; begin with - read: full"
         raise ClaimError(shown_path(entry.path), entry.node.start_mark.line + 1, problem)
     paper = entry.checked(Paper, entry.fields)
     for index, each in enumerate(paper.open_choices):
-        if bool(each.settled or each.ruled_out) != bool(each.by):
-            problem = "what is settled or ruled out has `by`, the paper's words; add the other"
+        if bool(each.ruled_out) != bool(each.by):
+            problem = "what is ruled out has `by`, the paper's words; add the other"
             raise entry.error(("open_choices", index), problem)
     return paper
 

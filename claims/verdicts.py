@@ -195,13 +195,11 @@ class Finding:
     def without(self, choices: Collection[str]) -> Self:
         """The finding without the outcomes that the paper rules out; they become a note.
 
-        Raises:
-            ValueError: None of the outcomes is left.
+        Where nothing else was run, nothing was run.
         """
+        if not choices:
+            return self
         kept = [outcome for outcome in self.outcomes if outcome.choice not in choices]
-        if not kept:
-            known = "; ".join(outcome.choice for outcome in self.outcomes)
-            raise ValueError(f"the paper rules out every outcome; there are: {known}")
         others = (
             f"Not what the paper states, {each.choice}: {each.verdict} "
             f"({'; '.join(map(str, each.parts))})."
@@ -211,7 +209,8 @@ class Finding:
         detail = " ".join(filter(None, (self.detail, *others)))
         if len(kept) > 1:
             return replace(self, outcomes=kept, detail=detail)
-        parts = (*kept[0].parts, *self.beside)
+        judged = kept[0].parts if kept else (Part("what the paper leaves open", NOT_RUN),)
+        parts = (*judged, *self.beside)
         return replace(self, parts=parts, choice="", outcomes=(), beside=(), detail=detail)
 
     def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from claims.comparisons import more_than_noise
 from claims.judges import judge
-from claims.verdicts import Finding, Part, Sizes
+from claims.verdicts import Finding, Sizes
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.comparison.no_data import distance_at_precision
 from mechanisms.query.words import rounded_up
@@ -34,19 +34,14 @@ def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
     return distance_at_precision(query.frobenius_bound, bound / math.sqrt(query.shape[1]))
 
 
-def useful(setting: PaperSetting) -> Part:
-    """Whether MVG's answer can be more useful than noise alone."""
-    published, root = (distance_of_algorithm_1(setting, zeta) for zeta in ("published", "sqrt"))
-    found = f"total variation from noise at most {rounded_up(published, 2)}, with the root of zeta "
-    return more_than_noise(USEFUL, max(published, root), found + rounded_up(root, 2))
-
-
 @judge
 def noise_alone(*, query: Literal["regression", "covariance"]) -> Finding:
     """Whether MVG's release in a study is more than noise, for every allocation and direction."""
     setting = STUDIES[query]
+    published, root = (distance_of_algorithm_1(setting, zeta) for zeta in ("published", "sqrt"))
+    found = f"total variation from noise at most {rounded_up(published, 2)}, with the root of zeta "
     return Finding(
-        parts=[useful(setting)],
+        parts=[more_than_noise(USEFUL, max(published, root), found + rounded_up(root, 2))],
         detail=(
             "Algorithm 1 at every gamma of at least s/2, every allocation of precision and every "
             "orthogonal directions that do not depend on the data. The bound is that of two "

@@ -43,7 +43,6 @@ from paper_figures.mvg2018.component_draws import (
 from paper_figures.mvg2018.covariance import COVARIANCE
 from paper_figures.mvg2018.covariance_draws import INFORMATIVE
 from paper_figures.mvg2018.covariance_draws import errors as errors_of_records
-from paper_figures.mvg2018.covariance_draws import over_shares as over_shares_of_records
 from paper_figures.mvg2018.first_component import ANCHORS, FIRST_COMPONENT
 from paper_figures.mvg2018.numbers import STATED_MILLISECONDS, STATED_RMSE
 from paper_figures.mvg2018.regression import REGRESSION, control_errors
@@ -404,37 +403,6 @@ def comparable_directions(
         sizes=replace(finding.sizes, dataset="liver_disorders"),
         other_sizes=[drawn_sizes(draws)],
     )
-
-
-@judge(studies=("regression",))
-def directions_matter(
-    results: Results, *, pairs: dict[str, tuple[str, str]], draws: dict[str, Count], margin: float
-) -> Finding:
-    """Section 9.1: in all three plots, another set of features has another error.
-
-    Args:
-        pairs: By study, the set with the larger error and the one with the smaller.
-        draws: Of the studies that are judged by draws of the noise.
-    """
-
-    def named(study: ComparedStudy, effect: Mean) -> list[Part]:
-        worse, better = map(treatment_title, pairs[study.name])
-        return order({f"{study.numeral}: {worse} above {better}": effect}, margin=margin)
-
-    def judged(scores: pd.DataFrame) -> Judged:
-        published = select(scores, calibration="published", mechanism=MVG)
-        worse, better = (
-            mean_over_shares(select(published, treatment=name)) for name in pairs[REGRESSION.name]
-        )
-        means = f"{worse['value'].mean():.4g} and {better['value'].mean():.4g}"
-        return named(REGRESSION, difference(worse, better)), means
-
-    by_draws = []
-    for study, of_study in ((FIRST_COMPONENT, over_shares), (COVARIANCE, over_shares_of_records)):
-        worse, better = (of_study(name, draws[study.name]) for name in pairs[study.name])
-        by_draws += named(study, Mean(worse - better))
-    detail = f"{SETTING}. The error is the mean over all shares tau; II and III by draws."
-    return finding_per_kernel(results, REGRESSION, judged, detail, by_draws)
 
 
 def _nearest(

@@ -108,9 +108,9 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("read: full", "read: abstract", 7, "the abstract alone was read; the rule of its claims"),
         (
             "read: full",
-            "{read: full, open_choices: [{choice: c, settled: o}]}",
+            "{read: full, open_choices: [{choice: c, ruled_out: [o]}]}",
             1,
-            "what is settled or ruled out has `by`",
+            "what is ruled out has `by`",
         ),
         (
             "  expected",

@@ -307,7 +307,7 @@ def test_a_part_that_nobody_judged_makes_the_claim_partly(run):
 
 def test_a_choice_is_settled_for_all_claims_of_a_paper_and_stands_in_its_list(run):
     arguments = {"verdicts": {"linear": "confirmed", "cubic": "contradicted"}}
-    settled = {"choice": "the kernel", "settled": "linear", "by": '"Linear."'}
+    settled = {"choice": "the kernel", "ruled_out": ["cubic"], "by": '"Linear."'}
     for choices, verdict in (([settled], "confirmed"), ([{"choice": "the kernel"}], "depends")):
         about = {"read": "full", "open_choices": choices}
         folder = run(entry("swept", "swept", arguments=arguments, about=about))
