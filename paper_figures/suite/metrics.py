@@ -5,8 +5,7 @@ follow from the noise, and some draws stand beside the former; seconds and score
 study that runs the setting.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,36 +38,21 @@ INFORMATIVE = {
 NUMBERS, DRAWS = 1_000_000, (5, 200)
 
 
-class Source(NamedTuple):
-    """Where the seconds and the score of a setting are.
-
-    Args:
-        study: Its name.
-        score: Its metric; none where no row has the setting's budget.
-        draw: The metric of the seconds of a draw, or of a release.
-        where: What selects the rows of the setting.
-    """
-
-    study: str
-    score: str = ""
-    draw: str = "release_seconds"
-    where: Mapping[str, Any] = {}
-
-
-_LAYERS = Source("noise_only", draw="draw_seconds", where={"dataset": "gradient-shapes"})
-SOURCES = {
-    "mvg2018-regression": Source("regression", "rmse", where={"kernel": "linear"}),
-    "mvg2018-component": Source("first_component", "error"),
-    "mvg2018-covariance": Source("covariance", "rss"),
-    **{f"mgm2021-{name}": _LAYERS for name in ("mnist", "cifar10", "imdb", "adult")},
-    "imgm2022-features": Source("features", "test_accuracy", where={"dataset": "mnist"}),
-    "r1smg2024-count-0.5": Source("count_query", "rmse_valid_cell"),
-    "r1smg2024-count-1e-05": Source("count_query", "rmse_valid_cell"),
-    "r1smg2024-pca-1.6": Source("pca", "accuracy"),
-    "r1smg2024-pca-1.6e-07": Source("pca", "accuracy"),
+# By setting: the study that has its seconds, the metric of its score ("" where no row has the
+# setting's budget), and what else selects that.
+SOURCES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "mvg2018-regression": ("regression", "rmse", {"kernel": "linear"}),
+    "mvg2018-component": ("first_component", "error", {}),
+    "mvg2018-covariance": ("covariance", "rss", {}),
+    **{f"mgm2021-{name}": ("noise_only", "", {}) for name in ("mnist", "cifar10", "imdb", "adult")},
+    "imgm2022-features": ("features", "test_accuracy", {"dataset": "mnist"}),
+    "r1smg2024-count-0.5": ("count_query", "rmse_valid_cell", {}),
+    "r1smg2024-count-1e-05": ("count_query", "rmse_valid_cell", {}),
+    "r1smg2024-pca-1.6": ("pca", "accuracy", {}),
+    "r1smg2024-pca-1.6e-07": ("pca", "accuracy", {}),
 }
-_SCORED = tuple(dict.fromkeys(each.study for each in SOURCES.values() if each.score))
-_TIMED = tuple(dict.fromkeys(each.study for each in SOURCES.values()))
+_TIMED = tuple(dict.fromkeys(study for study, *_ in SOURCES.values()))
+_SCORED = tuple(dict.fromkeys(study for study, score, _ in SOURCES.values() if score))
 
 
 @drawing("suite_metrics", kind="tables", needs=["guarantee/papers", *_SCORED], timings=_TIMED)
@@ -107,13 +91,14 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
             return
         if isinstance(mechanism, AdditiveMechanism):
             is_directional = treatment in RIGHT
-            exact = None if is_directional else _at(losses, setting, key)["value"].mean()
+            exact = _of_mechanism(losses, setting, key)
+            exact = exact[np.isclose(exact["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)]
             yield {
                 "mechanism": mechanism_title(key) + is_directional * f", tau {SHARE:g}",
                 "setting": setting.name,
                 "epsilon": setting.budget.epsilon,
                 **_of_noise(mechanism),
-                "loss at equal true privacy": exact,
+                "loss at equal true privacy": None if is_directional else exact["value"].mean(),
                 **_of_study(results, setting, key, treatment),
             }
 
@@ -146,40 +131,32 @@ def _of_noise(mechanism: AdditiveMechanism) -> dict[str, float]:
 def _of_study(
     results: Results, setting: PaperSetting, key: str, treatment: str | None
 ) -> dict[str, Any]:
-    """Seconds and score of the study that runs the setting; None where it lacks them."""
-    source = SOURCES.get(setting.name)
-    if source is None:
+    """Seconds and score of the study that runs the setting; NaN where it lacks them."""
+    if setting.name not in SOURCES:
         return {}
-    found = {}
-    for name, metric in (("calibration", "calibrate_seconds"), ("draw", source.draw)):
-        rows = results.timings
-        own = rows[(rows["study"] == source.study) & (rows["metric"] == metric)]
-        own = own[(own["mechanism"] == key) & (own["calibration"] == "published")]
-        shape = "x".join(map(str, setting.query.shape))
-        seconds = own[(own["shape"] == shape) & (own["status"] == OK)]["value"]
-        found[f"seconds of a {name}"] = seconds.median() if len(seconds) else None
-    score = _score(results.rows, source, setting, key, treatment)
-    return found | {"score": score, "scored by": source.score if score is not None else ""}
+    study, metric, where = SOURCES[setting.name]
+    seconds = _of_mechanism(results.timings, setting, key)
+    seconds = seconds[(seconds["study"] == study) & (seconds["calibration"] == "published")]
+    draws = seconds["metric"].isin(("draw_seconds", "release_seconds"))
+    scores = ok_rows(_of_mechanism(results.rows, setting, key), study, metric)
+    at = np.isclose(scores["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
+    scores = scores[at & (scores["calibration"] == "published")]
+    for column, value in where.items():
+        scores = scores[scores[column] == value]
+    if scores.get("treatment", pd.Series(dtype=object)).notna().any():
+        own = (scores["treatment"] == treatment) & ~(scores["share"] < SHARE - 1e-9)
+        scores = scores[own]
+    return {
+        "seconds of a calibration": seconds[seconds["metric"] == "calibrate_seconds"][
+            "value"
+        ].median(),
+        "seconds of a draw": seconds[draws]["value"].median(),
+        "score": scores["value"].mean(),
+        "scored by": metric if len(scores) else "",
+    }
 
 
-def _score(
-    rows: pd.DataFrame, source: Source, setting: PaperSetting, key: str, treatment: str | None
-) -> float | None:
-    """The mean over trials, or None."""
-    if not source.score:
-        return None
-    own = ok_rows(rows, source.study, source.score)
-    own = _at(own[own["calibration"] == "published"], setting, key)
-    for column, value in source.where.items():
-        own = own[own[column] == value]
-    if "treatment" in own and own["treatment"].notna().any():
-        own = own[own["treatment"] == treatment]
-        own = own[own["share"].isna() | np.isclose(own["share"].astype(float), SHARE)]
-    return float(own["value"].mean()) if len(own) else None
-
-
-def _at(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
-    """The rows of a mechanism at the shape and the epsilon of a setting."""
+def _of_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
+    """The rows of a mechanism at the shape of a setting that have a value."""
     shape = "x".join(map(str, setting.query.shape))
-    own = (rows["mechanism"] == key) & (rows["shape"] == shape)
-    return rows[own & np.isclose(rows["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)]
+    return rows[(rows["mechanism"] == key) & (rows["shape"] == shape) & (rows["status"] == OK)]
