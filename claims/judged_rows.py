@@ -20,6 +20,9 @@ from mechanisms import (
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
 
+# The controls: they ignore epsilon, so they are the same at every one.
+LEVELS = ("non-private", "random-answer")
+
 Found = TypeVar("Found", bound=Sized)
 
 
@@ -28,6 +31,17 @@ def required(found: Found, missing: Exception) -> Found:
     if not len(found):
         raise missing
     return found
+
+
+def ok_rows(
+    rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
+) -> pd.DataFrame:
+    """Rows with status ok of one metric of one study (and data set)."""
+    chosen = (rows["study"] == study) & (rows["metric"] == metric)
+    chosen &= rows["status"] == OK
+    if dataset is not None:
+        chosen &= rows["dataset"] == dataset
+    return rows[chosen]
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:

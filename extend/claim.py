@@ -9,10 +9,10 @@ import pandas as pd
 
 from claims.comparisons import order
 from claims.intervals import Mean
+from claims.judged_rows import ok_rows
 from claims.judges import CannotJudge, Epsilon, Positive, judge
 from claims.verdicts import Finding, Sizes
 from paper_figures.drawings import Drawn, drawing
-from paper_figures.selections import ok_rows
 from runs.results import Results
 
 SETTING = ["mechanism", "calibration", "epsilon"]

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.clear_words import Place, write_clear
 from paper_figures.drawings import DrawingError
 from paper_figures.legends import entries_of
-from paper_figures.selections import LEVELS, ok_rows
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

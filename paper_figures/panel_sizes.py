@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, ok_rows
 from datasets.titles import dataset_title
 from paper_figures.imgm2022.numbers import FEATURE_EPOCHS, GRADIENT_EPOCHS, GRADIENT_RECORDS
 from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
@@ -15,7 +15,6 @@ from paper_figures.mgm2021.numbers import (
     VERTICAL_RECORDS,
 )
 from paper_figures.r1smg2024.numbers import TRAINING
-from paper_figures.selections import ok_rows
 from paper_figures.tldp2025.numbers import RECORDS as TLDP_RECORDS
 from paper_figures.tldp2025.numbers import ROUNDS as TLDP_ROUNDS
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from claims.judged_rows import required
+from claims.judged_rows import LEVELS, required
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
@@ -16,20 +16,7 @@ SOURCE_WORDS = {
     "simulated": "simulated data",
     "none": "no data",
 }
-# The controls: they ignore epsilon, so they are lines across a panel, at any calibration.
-LEVELS = ("non-private", "random-answer")
 _PREFERENCE = ["official", "bundled", "simulated", "none"]
-
-
-def ok_rows(
-    rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
-) -> pd.DataFrame:
-    """Rows with status ok of one metric of one study (and data set)."""
-    chosen = (rows["study"] == study) & (rows["metric"] == metric)
-    chosen &= rows["status"] == OK
-    if dataset is not None:
-        chosen &= rows["dataset"] == dataset
-    return rows[chosen]
 
 
 def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:

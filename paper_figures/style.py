@@ -4,14 +4,13 @@ The colours come from Okabe and Ito (2008) and from Paul Tol's muted scheme, whi
 readers can tell apart. The markers carry the same distinction without colour.
 """
 
-import functools
 import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from claims.mechanism_titles import class_of, mechanism_title, variants
 from claims.verdicts import CALIBRATION_TITLES
-from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
 # Inches: both columns of a two-column paper.
 PAGE = 7.0
@@ -55,37 +54,6 @@ _SPARE = [
 ]
 
 
-@functools.cache
-def _variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
-    """Variants of the shipped configs: the class, what the variant changes, and the look."""
-    return {
-        name: (found, *stated)
-        for found in all_mechanisms().values()
-        for name, stated in found.variants.items()
-    }
-
-
-def class_of(name: str) -> type[Mechanism] | None:
-    """The class behind a key, module:Class or a variant's name; None where it is not known."""
-    if name in _variants():
-        return _variants()[name][0]
-    try:
-        return get_mechanism(name)
-    except UnknownMechanism:
-        return None
-
-
-def mechanism_title(name: str) -> str:
-    """The title of a mechanism, given as its key, as module:Class or as a variant's name.
-
-    A variant that the suite does not know keeps its name: only its config says what it is.
-    """
-    found = class_of(name)
-    if found is None:
-        return name
-    return f"{found.title} ({_variants()[name][1]})" if name in _variants() else found.title
-
-
 def _stated_look(name: str) -> tuple[str, str, float]:
     """Colour, marker and place in legends.
 
@@ -93,7 +61,7 @@ def _stated_look(name: str) -> tuple[str, str, float]:
     alike, but one never changes the look of another.
     """
     found = class_of(name)
-    stated = _variants()[name][2] if name in _variants() else found and found.look
+    stated = variants()[name][2] if name in variants() else found and found.look
     if stated:
         return stated
     spare = int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(_SPARE)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from paper_figures.selections import ok_rows, size_of
+from claims.judged_rows import ok_rows
+from paper_figures.selections import size_of
 from site_builder.run_folder import RunFolder
 
 

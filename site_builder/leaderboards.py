@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
+from claims.judged_rows import LEVELS
 from datasets.majority import MAJORITY
 from mechanisms.base.mechanism import CALIBRATIONS
-from paper_figures.selections import LEVELS
 from paper_figures.style import title_in
 from runs.result_table import OK
 from studies.base.metrics import Metric

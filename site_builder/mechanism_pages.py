@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from claims.judged_rows import LEVELS
 from datasets import DATASETS
 from datasets.titles import dataset_title
-from paper_figures.selections import LEVELS
 from paper_figures.style import CALIBRATION_TITLES
 from site_builder.claim_pages import shown_claims
 from site_builder.error_over_size import noise_by_size

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import listed, ok_rows
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -16,7 +16,6 @@ from claims.verdicts import (
 )
 from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
-from paper_figures.selections import ok_rows
 from paper_figures.style import mechanism_title
 from site_builder.claim_pages import claims_by_paper
 from site_builder.error_over_size import noise_by_size

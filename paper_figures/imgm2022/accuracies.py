@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from claims.judged_rows import pick
+from claims.judged_rows import LEVELS, ok_rows, pick
 from claims.verdicts import Sizes
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn
@@ -17,7 +17,7 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.panel_sizes import differing_words, missing_words, size_words
-from paper_figures.selections import LEVELS, SOURCE_WORDS, failed_mechanisms, ok_rows
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms
 from studies.features import network_name
 
 # The metric of either study at the end of a trial.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from claims.comparisons import Signal, order
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import listed, over_budgets, pick, required, shared_budgets, tally
+from claims.judged_rows import LEVELS, listed, over_budgets, pick, required, shared_budgets, tally
 from claims.judges import CannotJudge, judge
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding
 from datasets.majority import MAJORITY
@@ -17,7 +17,6 @@ from paper_figures.imgm2022.accuracies import (
     official_accuracies,
     sizes_of,
 )
-from paper_figures.selections import LEVELS
 from paper_figures.style import mechanism_title
 from runs.results import Results
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import listed, pick, required
+from claims.judged_rows import LEVELS, listed, ok_rows, pick, required
 from claims.judges import CannotJudge
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
@@ -22,13 +22,7 @@ from paper_figures.over_epsilon import (
     trial_words,
 )
 from paper_figures.panel_sizes import differing_words, missing_words, size_words
-from paper_figures.selections import (
-    LEVELS,
-    SOURCE_WORDS,
-    failed_mechanisms,
-    ok_rows,
-    published_only,
-)
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import mechanism_title
 from studies import federated_horizontal
 from studies.federated_horizontal import SMALL

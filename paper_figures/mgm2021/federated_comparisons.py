@@ -13,7 +13,7 @@ from pandas.api.typing import SeriesGroupBy
 
 from claims.comparisons import Signal, equal, order
 from claims.intervals import SHOWN, Mean, words
-from claims.judged_rows import gain, listed, pick, required, tally
+from claims.judged_rows import LEVELS, gain, listed, ok_rows, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
@@ -26,7 +26,7 @@ from paper_figures.mgm2021.federated_accuracies import (
 )
 from paper_figures.mgm2021.same_noise import same_noise_on_elements
 from paper_figures.mgm2021.upload_noise import noise_order_sentences
-from paper_figures.selections import LEVELS, ok_rows, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
 from runs.results import Results
 

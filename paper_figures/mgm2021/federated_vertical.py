@@ -6,7 +6,7 @@ import pandas as pd
 
 from claims.comparisons import every, order
 from claims.intervals import Mean
-from claims.judged_rows import gain, pick, required, tally
+from claims.judged_rows import gain, ok_rows, pick, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import Finding, Part
 from datasets.titles import dataset_title
@@ -25,7 +25,6 @@ from paper_figures.mgm2021.federated_comparisons import (
     sizes_by_dataset,
 )
 from paper_figures.mgm2021.numbers import VERTICAL_EPSILONS
-from paper_figures.selections import ok_rows
 from paper_figures.style import mechanism_title
 from runs.results import Results
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from claims.comparisons import ratios, statement, timed_apart
 from claims.intervals import Bootstrap, bootstrapped
-from claims.judged_rows import calibrated, listed, required, tally
+from claims.judged_rows import calibrated, listed, ok_rows, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
@@ -21,7 +21,6 @@ from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.mgm2021.numbers import STATED_GROWTH, STATED_SECONDS
 from paper_figures.power_law import power
-from paper_figures.selections import ok_rows
 from paper_figures.style import in_order, mechanism_title
 from runs.result_table import OK
 from runs.results import Results

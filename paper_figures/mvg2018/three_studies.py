@@ -9,7 +9,7 @@ import pandas as pd
 
 from claims.comparisons import equal, order, timed_apart
 from claims.intervals import SHOWN, Mean, bootstrapped, ratio_words
-from claims.judged_rows import required
+from claims.judged_rows import LEVELS, required
 from claims.judges import CannotJudge, Count, judge
 from claims.verdicts import CONTRADICTED, NOT_RUN, Finding, Part, not_run
 from paper_figures import pyplot as plt
@@ -46,7 +46,6 @@ from paper_figures.mvg2018.covariance_draws import errors as errors_of_records
 from paper_figures.mvg2018.first_component import ANCHORS, FIRST_COMPONENT
 from paper_figures.mvg2018.numbers import STATED_MILLISECONDS, STATED_RMSE
 from paper_figures.mvg2018.regression import REGRESSION, control_errors
-from paper_figures.selections import LEVELS
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

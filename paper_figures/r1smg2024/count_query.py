@@ -18,7 +18,7 @@ import scipy
 from claims.comparisons import number, order, statement
 from claims.implied_epsilon import Implied, in_closed_form
 from claims.intervals import SHOWN, Mean, bootstrapped
-from claims.judged_rows import calibrated, official_study, pick, required
+from claims.judged_rows import calibrated, official_study, ok_rows, pick, required
 from claims.judges import judge
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
@@ -34,7 +34,7 @@ from paper_figures.r1smg2024.numbers import (
     setting,
 )
 from paper_figures.r1smg2024.stated_bounds import stated_constant
-from paper_figures.selections import main_dataset, ok_rows
+from paper_figures.selections import main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
-from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
+from paper_figures.selections import failed_mechanisms, main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

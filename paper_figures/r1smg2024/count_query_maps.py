@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import calibrated, pick
+from claims.judged_rows import calibrated, ok_rows, pick
 from claims.judges import Probability, judge
 from claims.verdicts import Finding
 from mechanisms import Budget
@@ -34,7 +34,7 @@ from paper_figures.r1smg2024.numbers import (
     count_epsilon,
     count_query,
 )
-from paper_figures.selections import failed_mechanisms, main_dataset, ok_rows
+from paper_figures.selections import failed_mechanisms, main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

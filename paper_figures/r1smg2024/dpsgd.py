@@ -8,7 +8,7 @@ import itertools
 
 import pandas as pd
 
-from claims.judged_rows import required
+from claims.judged_rows import ok_rows, required
 from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
@@ -33,7 +33,7 @@ from paper_figures.r1smg2024.numbers import (
     REACHED_EPOCHS,
     TRAINING,
 )
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, ok_rows, published_only
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from claims.judged_rows import pick
-from paper_figures.selections import ok_rows
+from claims.judged_rows import ok_rows, pick
 
 STUDY = "dpsgd"
 # The rows keep the mechanism's key; in this study its noise is not that of its theorem.

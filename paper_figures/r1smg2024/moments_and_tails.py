@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import calibrated, listed, required
+from claims.judged_rows import calibrated, listed, ok_rows, required
 from claims.judges import Positive, judge
 from claims.verdicts import Finding, Part
 from mechanisms import Budget
@@ -22,7 +22,7 @@ from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.noise_only import FAMILY
 from paper_figures.r1smg2024.numbers import setting
-from paper_figures.selections import ok_rows, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import in_order
 from runs.results import Results
 from studies.noise_only import family_query

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement
-from claims.judged_rows import listed, required
+from claims.judged_rows import listed, ok_rows, required
 from claims.judges import CannotJudge, judge
 from claims.verdicts import Finding, Sizes
 from paper_figures import pyplot as plt
@@ -17,7 +17,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS
-from paper_figures.selections import ok_rows, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import (
     CALIBRATION_LINES,
     PAGE,

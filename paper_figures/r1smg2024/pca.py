@@ -11,7 +11,7 @@ import pandas as pd
 
 from claims.comparisons import equal, number, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, official_study, pick
+from claims.judged_rows import LEVELS, calibrated, official_study, ok_rows, pick
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
@@ -25,7 +25,7 @@ from paper_figures.r1smg2024.numbers import (
     PCA_RATIO,
     setting,
 )
-from paper_figures.selections import LEVELS, failed_mechanisms, main_dataset, ok_rows
+from paper_figures.selections import failed_mechanisms, main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,

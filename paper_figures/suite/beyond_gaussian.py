@@ -7,13 +7,12 @@ import math
 
 import pandas as pd
 
-from claims.judged_rows import at_least, listed, required
+from claims.judged_rows import at_least, listed, ok_rows, required
 from mechanisms import all_mechanisms
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import ok_rows
 from paper_figures.style import PAGE, in_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, at_one_epsilon
 from runs.results import Results

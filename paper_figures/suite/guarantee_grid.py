@@ -5,10 +5,10 @@
 
 import numpy as np
 
-from claims.judged_rows import required
+from claims.judged_rows import ok_rows, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import ok_rows, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import PAGE
 from runs.results import Results
 

@@ -9,14 +9,14 @@ import textwrap
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import listed, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merged
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
-from paper_figures.selections import LEVELS, ok_rows, size_of
+from paper_figures.selections import size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
 from runs.results import Results
 

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import required
+from claims.judged_rows import LEVELS, ok_rows, required
 from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows, size_of
+from paper_figures.selections import SOURCE_WORDS, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
     PAGE,

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated, required
+from claims.judged_rows import calibrated, ok_rows, required
 from mechanisms import AdditiveMechanism, Unsupported
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.mvg2018.numbers import binary_allocation
 from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
-from paper_figures.selections import ok_rows
 from paper_figures.style import mechanism_title
 from runs.result_table import OK
 from runs.results import Results

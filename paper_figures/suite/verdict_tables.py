@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from claims.guarantee import by_setting, setting_of
-from claims.judged_rows import required
+from claims.judged_rows import LEVELS, required
 from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import LEVELS
 from paper_figures.style import class_of, in_order
 from runs.result_table import OK
 from runs.results import Results

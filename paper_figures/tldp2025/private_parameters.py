@@ -5,13 +5,13 @@ The verdicts on the claims about it are in private_parameters_verdicts.py.
 
 import pandas as pd
 
-from claims.judged_rows import listed
+from claims.judged_rows import LEVELS, listed, ok_rows
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.over_epsilon import floor_words
 from paper_figures.panel_sizes import differing_words, missing_words, size_words
-from paper_figures.selections import LEVELS, failed_mechanisms, ok_rows, query_size
+from paper_figures.selections import failed_mechanisms, query_size
 from paper_figures.style import in_order, look
 from paper_figures.tldp2025.numbers import (
     CLIP,

@@ -25,14 +25,14 @@ from claims.comparisons import (
     some,
     statement,
 )
-from claims.judged_rows import calibrated, listed, pick, required
+from claims.judged_rows import LEVELS, calibrated, listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
-from paper_figures.selections import LEVELS, ok_rows, query_size
+from paper_figures.selections import query_size
 from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import CLIP, STATED_DELTA, STATED_DELTA_IMDB
 from paper_figures.tldp2025.private_parameters import STUDY, width_of

@@ -11,7 +11,7 @@ import pandas as pd
 from claims.comparisons import at_most, equal, every, most, order
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import Mean, paired
-from claims.judged_rows import listed, pick, required
+from claims.judged_rows import LEVELS, listed, ok_rows, pick, required
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Outcome, Part
 from datasets.titles import dataset_title
@@ -26,7 +26,7 @@ from paper_figures.over_epsilon import (
     outside_theorem,
     trial_words,
 )
-from paper_figures.selections import LEVELS, SOURCE_WORDS, ok_rows
+from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import mechanism_title
 
 TLDP = ("tldp-l", "tldp-g")

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from claims.judged_rows import LEVELS
 from claims.markdown import markdown_table
 from mechanisms import AdditiveMechanism, all_mechanisms
 from paper_figures import drawings, pyplot
@@ -25,7 +26,6 @@ from paper_figures.drawings import (
     latex_table,
 )
 from paper_figures.legends import legend_below
-from paper_figures.selections import LEVELS
 from paper_figures.style import in_order
 from runs.cells import cells_of
 from runs.config import read_config
