@@ -2,12 +2,11 @@
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Sized
+from collections.abc import Iterable, Sized
 from typing import TypeVar
 
 import pandas as pd
 
-from claims.intervals import Mean, paired
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, Part, count_of
 from mechanisms import (
@@ -57,27 +56,6 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
         wanted = ", ".join(f"{column} {value}" for column, value in values.items())
         raise CannotJudge(f"The results have no rows with {wanted}")
     return rows[chosen]
-
-
-def shared_budgets(*frames: pd.DataFrame) -> list[float]:
-    """The epsilons that every frame has, in order."""
-    return sorted(set.intersection(*(set(frame["epsilon"]) for frame in frames)))
-
-
-def over_budgets(rows: pd.DataFrame, epsilons: Collection[float]) -> pd.DataFrame:
-    """One row per trial: the mean over some epsilons."""
-    return rows[rows["epsilon"].isin(epsilons)].groupby("trial")["value"].mean().reset_index()
-
-
-def gain(rows: pd.DataFrame, better: str, worse: str) -> Mean:
-    """Paired difference of two mechanisms' means over the budgets that both have.
-
-    Raises:
-        CannotJudge: They share no budget.
-    """
-    both = [pick(rows, mechanism=mechanism) for mechanism in (better, worse)]
-    shared = required(shared_budgets(*both), CannotJudge(f"{better} and {worse} share no budget"))
-    return paired(*(over_budgets(frame, shared) for frame in both))
 
 
 def official_study(

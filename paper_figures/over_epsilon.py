@@ -1,16 +1,22 @@
 """Accuracy over epsilon, a row of panels per data set and a column per calibration."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from claims.judged_rows import LEVELS, listed, ok_rows, required
+from claims.scores import SCORED
+from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.clear_words import Place, write_clear
-from paper_figures.drawings import DrawingError
+from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
+from paper_figures.panel_sizes import differing_words, missing_words, size_words
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -25,97 +31,194 @@ ALIKE = 0.03
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
+# What a point of a curve is.
+KEYS = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
 # What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
 
-def spread_over_trials(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
-    """Mean and range over trials at every grid point, with the run's true epsilon where known.
+class Stated(NamedTuple):
+    """A score of the paper, and the epsilon that it says to be below, where it does."""
+
+    score: float
+    below: float | None = None
+
+
+class Panels(NamedTuple):
+    """The parts of a figure around its curves.
+
+    Args:
+        score: What the means are of; the title of the row of panels follows.
+        epsilons: What the epsilon of a calibration is.
+        floor: What the accuracy of a guess is called in the legend; "" where none is drawn.
+        beside: What was trained by title of the row, such as "3,000 records (paper: 55,000)".
+        stated: The paper's scores by title of the row and by what they are for. They stand as stars
+            in the panel as published.
+        marked: Epsilons with a line in the panels as published, and words for it.
+        empty: What a panel says that has no curve of its own; without it, it has the controls.
+        lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
+    """
+
+    score: str
+    epsilons: Mapping[str, str] = EPSILONS
+    floor: str = FLOOR
+    beside: Mapping[str, str] = {}
+    stated: Mapping[str, Mapping[str, Stated]] = {}
+    marked: Mapping[float, str] = {}
+    empty: str = ""
+    lone: str = ""
+
+
+def spread_over_trials(
+    rows: pd.DataFrame,
+    study: str,
+    *keys: str,
+    statistics: Sequence[str] = ("mean", "min", "max", "count"),
+) -> pd.DataFrame:
+    """Statistics of a study's scores over the trials at every budget.
+
+    Args:
+        *keys: Further columns to keep, which are constant over the trials.
 
     Raises:
-        DrawingError: There are no such rows.
+        DrawingError: There are no scores.
     """
     found = required(
-        ok_rows(rows, study, metric),
-        DrawingError(f"the results hold no {metric} of {study}; run it first"),
+        ok_rows(rows, study, SCORED[study]),
+        DrawingError(f"the results hold no {SCORED[study]} of {study}; run it first"),
     )
-    keys = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
-    spread = found.groupby(keys)["value"].agg(["mean", "min", "max", "count"])
-    spread[OUTSIDE] = outside_theorem(found).groupby([found[key] for key in keys]).any()
-    true = ok_rows(rows, study, "true_epsilon_upper").set_index(keys)["value"]
-    return spread.join(true.rename("true_epsilon_upper")).reset_index()
+    by = [*KEYS, *keys]
+    spread = found.groupby(by)["value"].agg(list(statistics))
+    warned = found["message"].fillna("").str.contains("the theorem is proved")
+    spread[OUTSIDE] = warned.groupby([found[key] for key in by]).any()
+    return spread.reset_index()
 
 
-def outside_theorem(rows: pd.DataFrame) -> pd.Series:
-    """Whether the run warned that a mechanism's theorem does not cover the budget of a row."""
-    return rows["message"].fillna("").str.contains("the theorem is proved")
+def add_true_epsilon(spread: pd.DataFrame, rows: pd.DataFrame, study: str) -> pd.DataFrame:
+    """The spread with the upper bound on the run's true epsilon, where one is known and finite."""
+    true = ok_rows(rows, study, "true_epsilon_upper")[[*KEYS, "value"]]
+    return spread.merge(true.rename(columns={"value": "true_epsilon_upper"}), "left", KEYS)
 
 
-def draw_spread(
-    spread: pd.DataFrame,
-    score: str,
-    floors: Mapping[str, float] | None = None,
-    sizes: Mapping[str, str] | None = None,
-    epsilons: Mapping[str, str] = EPSILONS,
-    floor_title: str = FLOOR,
-) -> plt.Figure:
-    """One panel per data set and calibration; controls are lines across every panel.
+def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
+    """A row of panels for each data set, a column for each calibration; controls are lines.
+
+    A guess, such as the commonest class, has a dashed line where random answers have another score.
 
     Args:
         spread: Columns dataset, calibration, mechanism, epsilon, mean in [0, 1], and the ends min
             and max of its error bar, which is drawn within [0, 1]. An optional column OUTSIDE says
-            which points have a hollow marker.
-        score: What the means are of; the data set's name follows.
-        floors: Score of a guess by data set; drawn where random answers have another one.
-        sizes: What was trained by data set, such as "3,000 records (paper: 55,000)"; it stands
-            beside the panels.
-        epsilons: What the epsilon of a calibration is.
-        floor_title: What the floors are, in the legend.
+            which points have a hollow marker, and `panel` has the title of the row of panels, in
+            place of the data set's.
     """
-    datasets = sorted(spread["dataset"].unique())
-    calibrations = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
+    spread = label_panels(spread)
+    if not panels.floor:
+        spread["guess"] = np.nan
+    rows = sorted(spread["panel"].unique())
+    columns = [c for c in CALIBRATION_LINES if c in set(spread["calibration"])]
     figure, axes = plt.subplots(
-        len(datasets),
-        len(calibrations),
-        figsize=(PAGE, 0.8 + 2.2 * len(datasets)),
+        len(rows),
+        len(columns),
+        figsize=(PAGE, 0.8 + 2.2 * len(rows)),
         sharex="row",
         sharey="row",
         squeeze=False,
     )
+    own = {title: spread[spread["panel"] == title] for title in rows}
     for (i, j), axis in np.ndenumerate(axes):
-        own = spread[spread["dataset"] == datasets[i]]
-        _panel(axis, own, calibrations[j])
-        floor = (floors or {}).get(datasets[i])
-        _floor(axis, own, floor, floor_title)
-        axis.set(ylim=_limits(own, floor))
-        if j == 0:
-            axis.set_ylabel(f"{score} {dataset_title(datasets[i])}")
-        if i == 0:
-            axis.set_title(CALIBRATION_TITLES[calibrations[j]])
-        if i == len(datasets) - 1:
-            axis.set_xlabel(epsilons[calibrations[j]])
-        if j == len(calibrations) - 1:
-            kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": axis.transAxes}
-            axis.text(1.02, 0.5, (sizes or {}).get(datasets[i], ""), **kind)
-    # A data set may lack mechanisms that another has.
-    drawn = entries_of(axes.flat)
-    titles = [mechanism_title(m) for m in in_order(spread["mechanism"])]
-    titles = [title for title in titles if title in drawn]
-    if OUTSIDE in spread and spread[OUTSIDE].any():
-        titles.append(f"hollow: {OUTSIDE}")
-        (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
-    if floor_title in drawn:
-        titles.append(floor_title)
-    figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
+        _panel(axis, own[rows[i]], columns[j])
+        _floor(axis, own[rows[i]], panels.floor)
+        axis.set(ylim=_limits(own[rows[i]]))
+    for title, axis in zip(rows, axes[:, 0], strict=True):
+        axis.set_ylabel(f"{panels.score} {title}")
+    for title, axis in zip(rows, axes[:, -1], strict=True):
+        kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": axis.transAxes}
+        axis.text(1.02, 0.5, panels.beside.get(title, ""), **kind)
+    for calibration, column in zip(columns, axes.T, strict=True):
+        column[0].set_title(CALIBRATION_TITLES[calibration])
+        kept = [axis for axis in column if axis.containers or not _blank(axis, panels.empty)]
+        (kept or column)[-1].set_xlabel(panels.epsilons[calibration])
+    _legend(figure, axes, spread, panels.floor)
     for (i, j), axis in np.ndenumerate(axes):
-        _name_missing(axis, spread[spread["dataset"] == datasets[i]], calibrations[j])
+        _name_missing(axis, own[rows[i]], columns[j], panels.lone)
+    for title, axis in zip(rows, axes[:, 0], strict=True):
+        _mark(axis, panels.stated.get(title, {}), panels.marked)
     return figure
 
 
-def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
-    """The mechanisms that have a curve in the other panel of a row alone."""
+def label_panels(spread: pd.DataFrame) -> pd.DataFrame:
+    """The spread with the title of the row in `panel`, and the accuracy of a guess in `guess`."""
+    guess = spread["dataset"].map(MAJORITY)
+    title = spread.get("panel", spread["dataset"].map(dataset_title))
+    return spread.assign(panel=title, guess=guess)
+
+
+def _blank(axis: plt.Axes, words: str) -> bool:
+    """Replace all that a panel without curves has by these words; False without words."""
+    if words:
+        for artist in [*axis.lines, *axis.patches]:
+            artist.remove()
+        axis.set_axis_off()
+        axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
+    return bool(words)
+
+
+def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, floor: str) -> None:
+    """One legend of all panels: a data set may lack mechanisms that another has."""
+    drawn = entries_of(axes.flat)
+    titles = [mechanism_title(m) for m in in_order(spread["mechanism"])]
+    if OUTSIDE in spread and spread[OUTSIDE].any():
+        titles.append(f"hollow: {OUTSIDE}")
+        (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
+    titles = [title for title in [*titles, floor] if title in drawn]
+    figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
+
+
+def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
+    """The paper's scores: on a line below the epsilon that it states, or at the right end.
+
+    And lines at the epsilons that are marked, with their words.
+    """
+    for epsilon in marked:
+        axis.axvline(epsilon, color="black", linewidth=0.8, linestyle="-.", zorder=1)
+    for score, below in stated.values():
+        axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
+        if below is None:
+            # In axes coordinates along epsilon: the paper states few of its budgets.
+            place = axis.get_yaxis_transform()
+            star = {"markersize": 8, "transform": place, "clip_on": False}
+            axis.plot(0.985, score, "*", color="black", **star)
+            continue
+        least = axis.get_xlim()[0]
+        axis.plot([least, below], [score, score], color="black", linewidth=1.5, zorder=4)
+        axis.plot(math.sqrt(least * below), score, "*", color="black", markersize=8, zorder=5)
+        axis.set_xlim(left=least)
+    for words, (score, below) in stated.items():
+        x, y = _panel_point(axis, below or axis.get_xlim()[1], score)
+        sides = (Place(x - 0.045, y), Place(0.02, y, "left"))
+        if below is not None:
+            sides = (Place(x + 0.02, y, "left"), Place(0.98, y))
+        heights = ((0.02, "bottom"), (-0.03, "top"), (0.08, "bottom"), (-0.1, "top"))
+        places = [side._replace(y=y + up, va=va) for side in sides for up, va in heights]
+        write_clear(axis, f"paper, {words}: {score:g}", places)
+    for epsilon, text in marked.items():
+        x, _ = _panel_point(axis, epsilon, 0)
+        sides = ((x + 0.02, "left"), (x - 0.02, "right"), (0.98, "right"))
+        heights = (0.6, 0.7, 0.85, 0.45, 0.3, 0.15, 0.02)
+        write_clear(axis, text, [Place(at, y, side) for y in heights for at, side in sides])
+
+
+def _panel_point(axis: plt.Axes, epsilon: float, score: float) -> np.ndarray:
+    """Where a point is in a panel, as shares of its sides."""
+    return axis.transAxes.inverted().transform(axis.transData.transform((epsilon, score)))
+
+
+def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: str) -> None:
+    """The mechanisms that have a curve in the other panel of a row alone, or why one has all."""
     own = rows[~rows["mechanism"].isin(LEVELS)]
     here = set(own[own["calibration"] == calibration]["mechanism"])
+    if len(here) == 1 and calibration == "exact":
+        axis.text(0.5, 0.45, lone, ha="center", fontsize=7, transform=axis.transAxes)
     missing = in_order(set(own["mechanism"]) - here) if len(here) > 1 else []
     if missing:
         words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
@@ -124,26 +227,29 @@ def _name_missing(axis, rows: pd.DataFrame, calibration: str) -> None:
         write_clear(axis, words, places, color="#444444")
 
 
-def _floor(axis, rows: pd.DataFrame, floor: float | None, title: str) -> None:
+def _floor(axis, rows: pd.DataFrame, title: str) -> None:
     """The score of a guess, such as the accuracy of the commonest class, if not random's too."""
-    if _stands_out(rows, floor):
+    if (floor := _guess_to_draw(rows)) is not None:
         axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=title)
 
 
-def _stands_out(rows: pd.DataFrame, floor: float | None) -> bool:
+def _guess_to_draw(rows: pd.DataFrame) -> float | None:
+    """The score of a guess on the data set of a panel, where random answers have another one."""
+    floor = rows["guess"].iloc[0]
     random = rows[rows["mechanism"] == "random-answer"]["mean"]
-    return floor is not None and bool(((random - floor).abs() > ALIKE).all())
+    return floor if ((random - floor).abs() > ALIKE).all() and pd.notna(floor) else None
 
 
-def floor_words(spread: pd.DataFrame, floors: Mapping[str, float], guess: str) -> str:
-    """What is dashed, to end a sentence: "; dashed: `guess`"; nothing where nothing is."""
-    drawn = (_stands_out(rows, floors.get(name)) for name, rows in spread.groupby("dataset"))
-    return f"; dashed: {guess}" if any(drawn) else ""
+def floor_words(spread: pd.DataFrame, guess: str) -> str:
+    """The end of a sentence, "; dashed: `guess`", or nothing where nothing is dashed."""
+    drawn = (_guess_to_draw(rows) for _, rows in label_panels(spread).groupby("panel"))
+    return f"; dashed: {guess}" if any(floor is not None for floor in drawn) else ""
 
 
-def _limits(rows: pd.DataFrame, floor: float | None) -> tuple[float, float]:
+def _limits(rows: pd.DataFrame) -> tuple[float, float]:
     """Those of an accuracy, or closer where all that is drawn lies in one half."""
-    drawn = [floor] if _stands_out(rows, floor) else []
+    floor = _guess_to_draw(rows)
+    drawn = [] if floor is None else [floor]
     low, high = min([rows["min"].min(), *drawn]), max([rows["max"].max(), *drawn])
     if low > 0.5:
         return low - 0.02, min(1.0, high + 0.02)
@@ -189,16 +295,16 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
-    """The true epsilon of a mechanism's claims as published, by data set; "" where unknown."""
+    """The true epsilon of a mechanism's claims as published, by panel; "" where unknown."""
     own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
-    own = own.dropna(subset="true_epsilon_upper")
+    own = label_panels(own.dropna(subset="true_epsilon_upper"))
     return "; ".join(
-        f"{dataset_title(dataset)}: "
+        f"{title}: "
         + ", ".join(
             f"{true:.3g} for {claimed:g}"
             for claimed, true in zip(part["epsilon"], part["true_epsilon_upper"], strict=True)
         )
-        for dataset, part in own.groupby("dataset")
+        for title, part in own.groupby("panel")
     )
 
 
@@ -210,15 +316,15 @@ def coinciding(spread: pd.DataFrame) -> str:
     Args:
         spread: As for `draw_spread`.
     """
-    private = spread[~spread["mechanism"].isin(LEVELS)]
+    private = label_panels(spread[~spread["mechanism"].isin(LEVELS)])
     panels = []
-    for (dataset, calibration), panel in private.groupby(["dataset", "calibration"]):
+    for (title, calibration), panel in private.groupby(["panel", "calibration"]):
         means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
         alike = [group for group in groups_within(means[in_order(means)], ALIKE) if len(group) > 1]
         if alike:
             everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
             words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
-            place = f"{dataset_title(dataset)}, {CALIBRATION_TITLES[calibration]}"
+            place = f"{title}, {CALIBRATION_TITLES[calibration]}"
             panels.append(f"{place}: {', and '.join(words)}")
     if not panels:
         return ""
@@ -250,3 +356,48 @@ def trial_words(spread: pd.DataFrame) -> str:
         return f"{int(counts.iloc[0])} trials"
     words = (f"{int(n)} ({dataset_title(dataset)})" for dataset, n in counts.items())
     return f"{', '.join(words)} trials"
+
+
+def study_words(rows: pd.DataFrame, study: str, spread: pd.DataFrame) -> str:
+    """Trials, delta and data: "20 trials, delta 1e-05, on MNIST (official data)"."""
+    own = rows[(rows["study"] == study) & rows["dataset"].isin(spread["dataset"])]
+    sources = ", ".join(
+        f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
+        for source, found in own.drop_duplicates("dataset").groupby("data_source")
+    )
+    return f"{trial_words(spread)}, delta {spread['delta'].iloc[0]:g}, on {sources}"
+
+
+def score_figure(
+    rows: pd.DataFrame,
+    study: str,
+    spread: pd.DataFrame,
+    panels: Panels,
+    caption: str,
+    note: str,
+    *,
+    trained: Callable[[str], str],
+    beside: Callable[[str], str] = lambda dataset: "",
+) -> Drawn:
+    """The figure of a study, with the size of the run beside each panel.
+
+    The note begins with what was trained, and ends with the curves that are hidden or were not run.
+
+    Args:
+        spread: As for `draw_spread`; with all of its rows and columns it is the figure's data.
+        trained: The words on what was trained on a data set.
+        beside: The words beside the panels of a data set, after its size, from the line break on.
+    """
+    datasets = sorted(set(spread["dataset"]))
+    words = (f"{dataset_title(dataset)}: {trained(dataset)}" for dataset in datasets)
+    note = (
+        f"{'; '.join(words)}. {note}{coinciding(spread)}{published_only(rows, study, *datasets)}"
+        f"{missing_words(rows, study)}{differing_words(rows, study)}"
+        f"{failed_mechanisms(rows, study, *datasets)}"
+    )
+    titles = label_panels(spread).groupby("panel")["dataset"].first()
+    sizes = {
+        title: f"{size_words(rows, study, dataset)}{beside(dataset)}".lstrip(",\n")
+        for title, dataset in titles.items()
+    }
+    return Drawn(caption, spread, draw_spread(spread, panels._replace(beside=sizes)), note)

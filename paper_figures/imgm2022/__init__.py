@@ -1,6 +1,8 @@
-"""Figures and verdicts of imgm2022, one module per study and one for its theorems.
+"""Figures and verdicts of imgm2022, and those of its theorems.
 
-features   Figure 1 (type II)           gradients  type I, which the paper only announces
+accuracies  Figure 1 (type II), and type I, which the paper only announces
+
+`learning_verdicts` judges both.
 """
 
 NAME = "IMGM"

@@ -1,40 +1,79 @@
-"""Accuracies of imgm2022's two studies, for their figures and their verdicts."""
-
-from collections.abc import Mapping
+"""Accuracy over epsilon in imgm2022's two studies: Figure 1, and the one announced with it."""
 
 import pandas as pd
 
-from claims.judged_rows import LEVELS, ok_rows, pick
-from claims.verdicts import Sizes
-from datasets.titles import dataset_title
-from paper_figures.drawings import Drawn
+from claims.judged_rows import ok_rows
+from paper_figures.drawings import Drawn, drawing
 from paper_figures.over_epsilon import (
-    coinciding,
-    draw_spread,
+    Panels,
+    add_true_epsilon,
     floor_words,
+    score_figure,
     spread_over_trials,
-    trial_words,
+    study_words,
     true_epsilons,
 )
-from paper_figures.panel_sizes import differing_words, missing_words, size_words
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms
-from studies.features import network_name
+from runs.results import Results
 
-# The metric of either study at the end of a trial.
-ACCURACY = {"features": "test_accuracy", "gradients": "final_test_accuracy"}
+FEATURES, GRADIENTS = "features", "gradients"
 
 
-def official_accuracies(rows: pd.DataFrame, study: str) -> pd.DataFrame:
-    """Accuracies at the end of a study's trials, on official data.
+@drawing("imgm2022_fig1", kind="figures", needs=[FEATURES])
+def figure_1(results: Results) -> Drawn:
+    """Accuracy of a head on features released once, over epsilon."""
+    return _draw(
+        results.rows,
+        FEATURES,
+        "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
+        "features that are released once",
+        {
+            "records": "released records",
+            "public_records": "public records",
+            "epochs": "epochs of the head",
+            "sampling_rate": "q",
+        },
+        more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
+        "mechanisms here do. Dotted: without noise, and trained on random features",
+        note="The network's body is trained on the public "
+        "records, which the paper does not mention. It turns every private training record into "
+        "features, which are released in batches; test features carry no noise. Adjacency: one "
+        "record is replaced, which changes one row by at most 2 per feature; labels are public. "
+        "As published, a batch gets (epsilon / q, delta / q), which the paper takes as the "
+        "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
+        "here. Every record is released, so sampling amplifies nothing. At equal true privacy the "
+        "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "
+        "analytic Gaussian have the same distribution at either calibration; MVG has equal "
+        "precision in all directions, so that at equal true privacy it has their noise. The "
+        "classic Gaussian is proved for epsilon < 1 only, and epsilon / q is mostly larger. The "
+        "paper states no accuracy in numbers, so there is no marker for it.",
+        true="as published",
+    )
 
-    Raises:
-        CannotJudge: The run has none.
-    """
-    wanted = {"study": study, "metric": ACCURACY[study]}
-    return pick(rows, data_source="official", **wanted)
+
+@drawing("imgm2022_gradients", kind="figures", needs=[GRADIENTS])
+def accuracy_with_private_gradients(results: Results) -> Drawn:
+    """Accuracy after training with noisy gradients, over epsilon."""
+    return _draw(
+        results.rows,
+        GRADIENTS,
+        "imgm2022 type I, private gradients, announced without results: test accuracy after "
+        "training",
+        {"records": "training records", "sampling_rate": "q", "steps": "steps"},
+        more="At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without "
+        "privacy, and random answers",
+        note="Gradient descent on Poisson samples: a step "
+        "clips every gradient to an l2 norm, which is the sensitivity, and releases their sum as "
+        "one vector. On one vector the matrix mechanism is the classic Gaussian and IMGM the "
+        "analytic one. Adjacency: one record is added or removed. As published, a step has its "
+        "share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, over q; the moments "
+        "accountant sets its noise from the total. At equal true privacy the noise is rescaled "
+        "until the bound on the run's true delta at epsilon is delta. Training without privacy "
+        "does not clip.",
+        true="as published, at most",
+    )
 
 
-def draw_accuracies(
+def _draw(
     rows: pd.DataFrame,
     study: str,
     title: str,
@@ -43,106 +82,29 @@ def draw_accuracies(
     more: str,
     note: str,
     true: str,
-    floors: Mapping[str, float] | None = None,
 ) -> Drawn:
     """Mean and range of a study's accuracies over epsilon, on every data set.
 
     Args:
         title: The caption's first words; `more` are its last, without a full stop.
-        facts: As in `study_numbers`; `note` follows them.
+        facts: The words for metrics that the note begins with, by their names; `note` follows them.
         true: Of what IMGM's true epsilon is that the note ends with.
-        floors: As in `draw_spread`.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
     """
-    spread = spread_over_trials(rows, study, ACCURACY[study])
+    spread = add_true_epsilon(spread_over_trials(rows, study), rows, study)
     caption = (
-        f"{title}, mean and range over {trial_words(spread)}, delta "
-        f"{spread['delta'].iloc[0]:g}, on {data_and_sources(rows, study)}. {more}"
-        f"{floor_words(spread, floors or {}, 'the majority class')}."
+        f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
+        f"{floor_words(spread, 'the majority class')}."
     )
     worth = true_epsilons(spread, "imgm")
-    note = (
-        f"{study_numbers(rows, study, facts)}. {note}"
-        + (f" True epsilon of IMGM's claims {true}: {worth}." if worth else "")
-        + coinciding(spread)
-        + missing_words(rows, study)
-        + differing_words(rows, study)
-        + failed_mechanisms(rows, study, *sorted(set(spread["dataset"])))
-    )
-    beside = {name: size_words(rows, study, name) for name in spread["dataset"].unique()}
-    return Drawn(caption, spread, draw_spread(spread, "test accuracy,", floors, beside), note)
+    note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""
 
+    def trained(dataset: str) -> str:
+        own = rows[rows["dataset"] == dataset]
+        values = {words: ok_rows(own, study, m)["value"].iloc[0] for m, words in facts.items()}
+        return ", ".join(f"{w} {v:{'.4f' if v < 1 else ',.0f'}}" for w, v in values.items())
 
-def data_and_sources(rows: pd.DataFrame, study: str) -> str:
-    """Every data set of a study with its source, in words."""
-    pairs = rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates()
-    return ", ".join(
-        f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
-        for dataset, source in sorted(pairs.itertuples(index=False))
-    )
-
-
-def study_numbers(rows: pd.DataFrame, study: str, facts: dict[str, str]) -> str:
-    """Some metrics of a study on every data set, in words.
-
-    Args:
-        facts: The words for a metric, by its name.
-    """
-    sentences = []
-    for dataset, part in rows[rows["study"] == study].groupby("dataset"):
-        values = {m: ok_rows(part, study, m)["value"].iloc[0] for m in facts}
-        numbers = ", ".join(
-            f"{words} {values[m]:{'.4f' if values[m] < 1 else ',.0f'}}"
-            for m, words in facts.items()
-        )
-        sentences.append(f"{dataset_title(dataset)}: {numbers}")
-    return "; ".join(sentences)
-
-
-def sizes_of(rows: pd.DataFrame, study: str, datasets: list[str]) -> Sizes:
-    """What a verdict on a study rests on; of several data sets the one with the fewest records."""
-    accuracies = official_accuracies(rows, study)
-    accuracies = accuracies[accuracies["dataset"].isin(datasets)]
-    private = accuracies[~accuracies["mechanism"].isin(LEVELS)]
-    records = ok_rows(rows, study, "records")
-    records = records[records["dataset"].isin(datasets)].groupby("dataset")["value"].first()
-    least = records.idxmin() if len(records) else datasets[0]
-    own = rows[(rows["study"] == study) & (rows["dataset"] == least)]
-    # `gradients` measures at every epoch; `features` states how many its head has.
-    epochs = own["epoch"] if study == "gradients" else ok_rows(own, study, "epochs")["value"]
-    return Sizes(
-        dataset=least,
-        records=int(records[least]) if len(records) else None,
-        epochs=float(epochs.max()),
-        trials=int(private.groupby("dataset")["trial"].nunique().min()),
-        network=", ".join(_network_title(rows, study, name) for name in datasets),
-        epsilons=", ".join(f"{epsilon:g}" for epsilon in sorted(set(private["epsilon"]))),
-    )
-
-
-# The study `gradients` has one network for each data set.
-GRADIENT_NETWORKS = {
-    "mnist": "LeNet",
-    "svhn": "AlexNet",
-    "cifar10": "VGG-16",
-    "adult": "MLP",
-    "cora": "GCN",
-}
-# A config chooses the networks of the study `features`, by these names.
-CUT_NETWORKS = {
-    "lenet": "LeNet",
-    "cnn": "small CNN",
-    "vgg16": "VGG-16",
-    "alexnet": "AlexNet",
-    "bilstm": "BiLSTM",
-}
-
-
-def _network_title(rows: pd.DataFrame, study: str, dataset: str) -> str:
-    """The network that a study trained; that of `features` by its features."""
-    if study == "gradients":
-        return GRADIENT_NETWORKS[dataset]
-    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
-    return CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]
+    panels = Panels("test accuracy,")
+    return score_figure(rows, study, spread, panels, caption, note, trained=trained)

@@ -1,7 +1,8 @@
-"""Figures, tables and verdicts of mgm2021, one module per study and one for its theorems.
+"""Figures, tables and verdicts of mgm2021, by study, and those of its theorems.
 
-federated_horizontal  Figure 2          noise_only  Tables 4 and 5
-federated_vertical    Figure 3
+federated_figures   Figures 2 and 3     noise_only  Tables 4 and 5
+
+`federated_verdicts` judges both figures.
 """
 
 NAME = "MGM, UDN and IDN"

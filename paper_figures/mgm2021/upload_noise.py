@@ -17,7 +17,7 @@ from learning.federated.upload_budgets import Uploads
 from learning.networks.network import Network
 from mechanisms import Budget
 from mechanisms.query.words import rounded_down
-from paper_figures.mgm2021.federated_accuracies import study_size, trained_network
+from paper_figures.mgm2021.federated_study import study_size, trained_network
 from paper_figures.mgm2021.numbers import DELTA, HORIZONTAL_ROUNDS
 from paper_figures.style import mechanism_title
 from studies.federated_horizontal import NETWORKS

@@ -21,10 +21,9 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     STUDY,
     TEST,
     TRAIN,
-    accuracies,
-    at_rate,
     public_rate,
     rates_of,
+    runs_at_rate,
     size_of_runs,
 )
 from paper_figures.r1smg2024.numbers import (
@@ -54,6 +53,14 @@ CLIPPED = (0.001, 0.9994)
 RESOLVED = 1e-10
 
 
+# What the paper states of these curves in numbers.
+STATED = {
+    "mnist": f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. ",
+    "cifar10": "The only number that the paper states for this figure is a training accuracy of "
+    f"{PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. ",
+}
+
+
 @drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
 def figure_7(results: Results) -> Drawn:
     """Accuracy over epochs on MNIST, or on digits where the run has no MNIST."""
@@ -72,7 +79,7 @@ def figure_8(results: Results) -> Drawn:
 
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     rows = rows[rows["dataset"] == dataset]
-    frames = {"test": accuracies(rows, TEST), "train": accuracies(rows, TRAIN)}
+    frames = {"test": ok_rows(rows, STUDY, TEST), "train": ok_rows(rows, STUDY, TRAIN)}
     required(frames["test"], DrawingError(f"the results hold no accuracies of dpsgd on {dataset}"))
     keys = ["calibration", "learning_rate", "mechanism", "epsilon", "delta", "epoch"]
     means = pd.concat(
@@ -80,35 +87,32 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         for which, frame in frames.items()
     ).reset_index()
     source = SOURCE_WORDS[rows["data_source"].iloc[0]]
+    trials = frames["test"].groupby("calibration")["trial"].nunique()
+    fewer = f" (bottom: {trials.min()})" if trials.min() < trials.max() else ""
     caption = (
         f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
         "descent on Poisson samples, test (solid) and training (dotted), mean over "
-        f"{_trials(frames['test'])}, one standard deviation around the test mean. Titles: claimed "
-        "budget of the run, one record added or removed. Legends: bounds on the true one. Top: as "
-        "published; bottom: rescaled until the run's true delta is the budget's."
+        f"{trials.max()} trials{fewer}, one standard deviation around the test mean. Titles: "
+        "claimed budget of the run, one record added or removed. Legends: bounds on the true one. "
+        "Top: as published; bottom: rescaled until the run's true delta is the budget's."
     )
-    logit = "The axis is logit, so that accuracies near 1 can be distinguished. "
-    axis = logit if _near_1(means) else ""
+    size = size_of_runs(rows)
+    epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
     note = (
-        f"{_facts(rows, dataset)} A legend bounds the true epsilon at the claimed delta from "
-        "above, or, where that is infinite, the true delta at the claimed epsilon: from below by "
-        "one step, from above for all steps. As published, DPSGD's noise multiplier comes from the "
-        "total budget by Renyi DP accounting, and all other noise from the step budget of eq. "
-        "(16); below, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
-        "is one vector, whose l2 sensitivity is the clipping norm. Training without privacy"
-        f"{_own_rate(rows)} does not clip. {axis}{_stated(dataset)}The paper does not state its "
-        "learning rate. A curve that cannot be seen is hidden by another one."
-        f"{_diverged(rows)}{published_only(rows, STUDY, dataset)}{differing_words(rows, STUDY)}"
+        f"{size['records']:,.0f} training records, {size['epochs']} epochs{epochs}, sampling rate "
+        f"{size['sampling_rate']:.4g}, {size['steps']:,.0f} steps. A legend bounds the true "
+        "epsilon at the claimed delta from above, or, where that is infinite, the true delta at "
+        "the claimed epsilon: from below by one step, from above for all steps. As published, "
+        "DPSGD's noise multiplier comes from the total budget by Renyi DP accounting, and all "
+        "other noise from the step budget of eq. (16); below, all i.i.d. Gaussian noise is the "
+        "same. The released sum of clipped gradients is one vector, whose l2 sensitivity is the "
+        f"clipping norm. Training without privacy{_own_rate(rows)} does not clip. The axis is "
+        f"logit where accuracies come near 1. {STATED.get(dataset, '')}The paper does not state "
+        "its learning rate. A curve that cannot be seen is hidden by another one."
+        f"{published_only(rows, STUDY, dataset)}{differing_words(rows, STUDY)}"
         f"{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)
-
-
-def _trials(tested: pd.DataFrame) -> str:
-    """The number of trials, and how many there are at the bottom where these are fewer."""
-    trials = tested.groupby("calibration")["trial"].nunique()
-    most, exact = trials.max(), trials.get("exact", trials.max())
-    return f"{most} trials" + (f" (bottom: {exact})" if exact < most else "")
 
 
 def _near_1(means: pd.DataFrame) -> bool:
@@ -122,26 +126,13 @@ def _own_rate(rows: pd.DataFrame) -> str:
     return "" if rate is None else f" at learning rate {rate:g}"
 
 
-def _diverged(rows: pd.DataFrame) -> str:
-    """A sentence on the runs without accuracies because they diverged, or nothing."""
-    found = ok_rows(rows, STUDY, DIVERGED)
-    keys = ["mechanism", "calibration", "epsilon", "learning_rate"]
-    words = [
-        f"{title_in(STUDY, mechanism, calibration)}, {CALIBRATION_TITLES[calibration]}, "
-        f"epsilon {epsilon:g}, rate {rate:g} ({len(own)} runs, from epoch "
-        f"{own['value'].min():.0f} on)"
-        for (mechanism, calibration, epsilon, rate), own in found.groupby(keys, sort=False)
-    ]
-    return f" Diverged, without accuracies: {'; '.join(words)}." if words else ""
-
-
 def _write_diverged(
     axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
 ) -> None:
     """Name the mechanisms without a curve in a panel because all their runs diverged."""
     found = ok_rows(rows, STUDY, DIVERGED)
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
-    for place, mechanism in enumerate(in_order(at_rate(found[chosen], rate)["mechanism"])):
+    for place, mechanism in enumerate(in_order(runs_at_rate(found[chosen], rate)["mechanism"])):
         words = f"{look(mechanism).title}: diverged"
         kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
         axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
@@ -155,12 +146,6 @@ def _write_untrained(axis: plt.Axes, panel: pd.DataFrame) -> None:
         axis.text(0.97, 0.28, words, fontsize=6, ha="right", transform=axis.transAxes)
 
 
-def _paper_epochs(rows: pd.DataFrame) -> str:
-    """The paper's number of epochs where the run has others, as the end of a label."""
-    stated, epochs = TRAINING.get(rows["dataset"].iloc[0]), size_of_runs(rows).epochs
-    return f" (paper: {stated.epochs} epochs)" if stated and stated.epochs != epochs else ""
-
-
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     """A part per calibration and budget, with a panel per learning rate and one legend."""
     present = set(means["calibration"])
@@ -171,17 +156,21 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     # Budgets lie side by side where there is one rate.
     columns = len(epsilons) if len(rates) == 1 else 1
     lines = len(parts) // columns
+    stated, epochs = TRAINING.get(rows["dataset"].iloc[0]), means["epoch"].max()
+    papers = f" (paper: {stated.epochs} epochs)" if stated and stated.epochs != epochs else ""
     figure = plt.figure(figsize=(PAGE, (3.2 if len(rates) == 1 else 2.7) * lines))
     places = figure.subfigures(lines, columns, squeeze=False).ravel()
     for place, (calibration, epsilon) in zip(places, parts, strict=True):
-        chosen = means[(means["epsilon"] == epsilon) & _shown_at(means, calibration)]
+        # At both calibrations the control without privacy, which has only one.
+        shown = (means["calibration"] == calibration) | (means["mechanism"] == PUBLIC)
+        chosen = means[(means["epsilon"] == epsilon) & shown]
         labels = {
             mechanism: _label(rows, mechanism, calibration, epsilon)
             for mechanism in in_order(chosen["mechanism"])
         }
         axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
         for axis, rate in zip(axes, rates, strict=True):
-            panel = at_rate(chosen, rate)
+            panel = runs_at_rate(chosen, rate)
             for number, (mechanism, label) in enumerate(labels.items()):
                 own = panel[panel["mechanism"] == mechanism]
                 _draw_curve(axis, own, mechanism, label, number / len(labels))
@@ -190,7 +179,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             _write_diverged(axis, rows, calibration, epsilon, rate)
             _write_untrained(axis, panel)
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
-            axis.set_xlabel(f"epoch{_paper_epochs(rows)}", labelpad=1)
+            axis.set_xlabel(f"epoch{papers}", labelpad=1)
         axes[0].set_ylabel("accuracy")
         budget = f"({epsilon:g}, {means['delta'].iloc[0]:g})"
         place.suptitle(f"{budget}, {CALIBRATION_TITLES[calibration]}", fontsize=9)
@@ -244,23 +233,6 @@ def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) 
         )
 
 
-def _stated(dataset: str) -> str:
-    """What the paper states of these curves in numbers, as a sentence; nothing on other data."""
-    if dataset == "mnist":
-        return f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. "
-    if dataset == "cifar10":
-        return (
-            "The only number that the paper states for this figure is a training accuracy of "
-            f"{PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. "
-        )
-    return ""
-
-
-def _shown_at(means: pd.DataFrame, calibration: str) -> pd.Series:
-    """Rows of a calibration, and at both the control without privacy, which has only one."""
-    return (means["calibration"] == calibration) | (means["mechanism"] == PUBLIC)
-
-
 def _draw_curve(
     axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str, shift: float
 ) -> None:
@@ -288,12 +260,3 @@ def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: 
         low, high = values["true_delta_lower"], values["true_delta_upper"]
         return rf": true $\delta$ from {rounded_down(low, 2)} to {rounded_up(high, 2)}"
     return ""
-
-
-def _facts(rows: pd.DataFrame, dataset: str) -> str:
-    size = size_of_runs(rows)
-    paper = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
-    return (
-        f"{size.records:,.0f} training records, {size.epochs} epochs{paper}, sampling rate "
-        f"{size.rate:.4g}, {size.steps:,.0f} steps."
-    )

@@ -1,7 +1,5 @@
 """Runs of DP-SGD, r1smg2024 Section 7.3: the rows that Figures 7 and 8 and their verdicts read."""
 
-from typing import NamedTuple
-
 import pandas as pd
 
 from claims.judged_rows import ok_rows, pick
@@ -17,15 +15,6 @@ TEST, TRAIN = "test_accuracy", "train_accuracy"
 DIVERGED = "diverged_epoch"
 
 
-class Size(NamedTuple):
-    """The sizes of the runs on one data set: records, sampling rate, steps and epochs."""
-
-    records: float
-    rate: float
-    steps: float
-    epochs: int
-
-
 def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Rows of the study on one official data set.
 
@@ -33,11 +22,6 @@ def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
         CannotJudge: The run has none.
     """
     return pick(rows, study=STUDY, dataset=dataset, data_source="official")
-
-
-def accuracies(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """TEST or TRAIN accuracies, one row per epoch of every run; may be empty."""
-    return ok_rows(rows, STUDY, metric)
 
 
 def rates_of(rows: pd.DataFrame) -> list[float]:
@@ -52,7 +36,7 @@ def public_rate(rows: pd.DataFrame) -> float | None:
     return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
 
-def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
+def runs_at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
     """Rows of the runs of one learning rate; training without privacy at its own if it has one."""
     own = public_rate(rows)
     public = rows["mechanism"] == PUBLIC
@@ -60,19 +44,21 @@ def at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
     return rows[rows["learning_rate"] == wanted]
 
 
-def at_best_rates(rows: pd.DataFrame) -> pd.DataFrame:
+def best_runs(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the runs of every mechanism, calibration and budget at its best learning rate.
 
     The best has the highest test accuracy, a mean over epochs and trials.
     """
     runs = ["mechanism", "calibration", "epsilon"]
-    means = accuracies(rows, TEST).groupby([*runs, "learning_rate"], as_index=False)["value"].mean()
+    means = (
+        ok_rows(rows, STUDY, TEST).groupby([*runs, "learning_rate"], as_index=False)["value"].mean()
+    )
     best = means.sort_values("value").drop_duplicates(runs, keep="last")
     return rows.merge(best[[*runs, "learning_rate"]])
 
 
-def size_of_runs(rows: pd.DataFrame) -> Size:
-    """The size of the runs on one data set, which all its mechanisms share."""
+def size_of_runs(rows: pd.DataFrame) -> dict[str, float]:
+    """Records, sampling rate, steps and epochs of the runs on one data set, which all share."""
     facts = ("records", "sampling_rate", "steps")
-    records, rate, steps = (float(ok_rows(rows, STUDY, each)["value"].iloc[0]) for each in facts)
-    return Size(records, rate, steps, int(accuracies(rows, TEST)["epoch"].max()))
+    size = {name: float(ok_rows(rows, STUDY, name)["value"].iloc[0]) for name in facts}
+    return size | {"epochs": int(ok_rows(rows, STUDY, TEST)["epoch"].max())}

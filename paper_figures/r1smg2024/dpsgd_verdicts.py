@@ -5,14 +5,16 @@ figures are in dpsgd.py, the rows of both in dpsgd_runs.py, the claims about bud
 study, in dpsgd_budgets.py.
 """
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
 
 from claims.comparisons import Signal, beyond, order
-from claims.intervals import paired
-from claims.judged_rows import listed, pick
+from claims.intervals import Mean
+from claims.judged_rows import listed, ok_rows, pick
 from claims.judges import Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
@@ -23,44 +25,42 @@ from paper_figures.r1smg2024.dpsgd_runs import (
     STUDY,
     TEST,
     TRAIN,
-    accuracies,
-    at_best_rates,
-    at_rate,
+    best_runs,
     official_runs,
     public_rate,
     rates_of,
+    runs_at_rate,
     size_of_runs,
 )
 from paper_figures.r1smg2024.numbers import TRAINING
 from runs.results import Results
 
-COMPARED = ("r1smg", DPSGD)
-CHOICE = "the learning rate"
+COMPARED = {"r1smg": "R1SMG", DPSGD: "DPSGD"}
 # Accuracies are counted in steps of one of 10,000 test records.
 RESOLUTION = 1e-4
 
 
-def sizes_of_runs(rows: pd.DataFrame, epsilons: list[float]) -> Sizes:
-    """What the runs of one data set rest on."""
+def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome], **said) -> Finding:
+    """A finding at every learning rate, with the sizes of the runs."""
     size = size_of_runs(rows)
-    return Sizes(
-        records=int(size.records),
-        epochs=size.epochs,
-        trials=int(pick(accuracies(rows, TEST), mechanism="r1smg")["trial"].nunique()),
+    sizes = Sizes(
+        records=int(size["records"]),
+        epochs=size["epochs"],
+        trials=int(pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique()),
         epsilons=listed(f"{epsilon:g}" for epsilon in epsilons),
     )
+    return Finding(choice="the learning rate", outcomes=outcomes, sizes=sizes, **said)
 
 
-def setting_words(rows: pd.DataFrame, dataset: str) -> str:
-    """How the runs of one data set were made, as a sentence."""
-    size = size_of_runs(rows)
+def _setting_words(rows: pd.DataFrame, dataset: str) -> str:
+    """One sentence on the settings of the runs of a data set."""
+    size, own = size_of_runs(rows), public_rate(rows)
     rates = listed(f"{value:g}" for value in rates_of(rows))
-    own = public_rate(rows)
     public = "" if own is None else f" ({own:g} without privacy)"
     return (
-        f"Learning rate {rates}{public}, sampling rate {size.rate:.4g}, {size.steps:.0f} steps, "
-        "Poisson sampling, a record added or removed; the paper trains for "
-        f"{TRAINING[dataset].epochs} epochs."
+        f"Learning rate {rates}{public}, sampling rate {size['sampling_rate']:.4g}, "
+        f"{size['steps']:.0f} steps, Poisson sampling, a record added or removed; the paper trains "
+        f"for {TRAINING[dataset].epochs} epochs."
     )
 
 
@@ -76,70 +76,51 @@ def epochs_until(
 ) -> Finding:
     """Whether R1SMG reaches an accuracy by more epochs than the margin earlier, as published."""
     rows = official_runs(results.rows, dataset)
-    outcomes = [
-        Outcome(
-            choice=choice,
-            parts=tuple(
-                part for e in epsilons for part in _earlier(runs, e, metric, level, margin)
-            ),
-        )
-        for choice, runs in _by_rate(pick(rows, calibration="published")).items()
-    ]
-    return Finding(
-        choice=CHOICE,
-        outcomes=outcomes,
-        detail=(
-            "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run. "
-            f"{setting_words(rows, dataset)}"
-        ),
-        calibration="published",
-        sizes=sizes_of_runs(rows, epsilons),
+    outcomes = []
+    for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items():
+        parts = tuple(_lead_in_epochs(runs, epsilon, metric, level, margin) for epsilon in epsilons)
+        outcomes.append(Outcome(choice=choice, parts=parts))
+    detail = (
+        "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run. "
+        f"{_setting_words(rows, dataset)}"
     )
+    return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
 
 
-def _by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The runs at every learning rate, which the paper does not state, and at each one's best."""
-    runs = {f"learning rate {rate:g}": at_rate(rows, rate) for rate in rates_of(rows)}
+    runs = {f"learning rate {rate:g}": runs_at_rate(rows, rate) for rate in rates_of(rows)}
     if len(runs) > 1:
-        runs["each at its best learning rate"] = at_best_rates(rows)
+        runs["each at its best learning rate"] = best_runs(rows)
     return runs
 
 
-def _earlier(
+def _lead_in_epochs(
     rows: pd.DataFrame, epsilon: float, metric: str, level: float, margin: float
-) -> list[Part]:
+) -> Part:
     """The part about one budget: epochs of DPSGD less those of R1SMG."""
-    known = accuracies(rows, metric)
-    first, never, last = {}, {}, float(known["epoch"].max())
-    for mechanism in COMPARED:
+    known = ok_rows(rows, STUDY, metric)
+    first, never, means, last = {}, {}, [], float(known["epoch"].max())
+    for mechanism, title in COMPARED.items():
         runs = pick(known, epsilon=epsilon, mechanism=mechanism)
         reached = runs[runs["value"] >= level].groupby("trial")["epoch"].min().astype(float)
         best = runs.groupby("trial")["value"].max()
         trials = best.index.union(_diverged(rows, mechanism, epsilon)["trial"]).rename("trial")
         if len(reached) < len(trials):
-            never[mechanism] = (
-                f"{_title(mechanism)} in {len(reached)} of {len(trials)}, best {best.mean():.3g}"
-            )
+            count = f"{len(reached)} of {len(trials)}"
+            never[mechanism] = f"{title} in {count}, best {best.mean():.3g}"
         # A run that does not reach it, or diverges, would need more epochs than it has.
-        reached = reached.reindex(trials, fill_value=last + 1)
-        first[mechanism] = reached.rename("value").reset_index()
-    name = f"R1SMG earlier at epsilon {epsilon:g}"
-    effect = paired(first[DPSGD], first["r1smg"], resolution=0.5)
-    means = " and ".join(
-        f"{'at least ' * (key in never)}{first[key]['value'].mean():.3g} ({_title(key)})"
-        for key in COMPARED
-    )
+        first[mechanism] = reached.reindex(trials, fill_value=last + 1)
+        least = "at least " * (mechanism in never)
+        means.append(f"{least}{first[mechanism].mean():.3g} ({title})")
+    effect = Mean((first[DPSGD] - first["r1smg"]).dropna().to_numpy(float), resolution=0.5)
     bound = " at least" if DPSGD in never else " at most" if never else ""
     # Far earlier: by more than the margin.
-    part = beyond(name, effect, margin=margin)
+    part = beyond(f"R1SMG earlier at epsilon {epsilon:g}", effect, margin=margin)
     # One that is earlier stays so where the other one would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
-        return [replace(part, found=f"epochs {means}, by{bound} {part.found}")]
-    return [Part(name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")]
-
-
-def _title(mechanism: str) -> str:
-    return {"r1smg": "R1SMG", DPSGD: "DPSGD"}[mechanism]
+        return replace(part, found=f"epochs {' and '.join(means)}, by{bound} {part.found}")
+    return Part(part.name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")
 
 
 @judge(studies=(STUDY,))
@@ -150,64 +131,79 @@ def learning_order(
     rows = official_runs(results.rows, dataset)
     outcomes = [
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
-        for choice, chosen in _by_rate(rows).items()
+        for choice, chosen in _runs_by_rate(rows).items()
     ]
+    noise = pick(rows, metric="noise_norm", calibration="published")
     norms = {
-        mechanism: listed(f"{_noise_norm(rows, mechanism, e):.3g}" for e in epsilons)
+        mechanism: listed(
+            f"{pick(noise, mechanism=mechanism, epsilon=e)['value'].iloc[0]:.3g}" for e in epsilons
+        )
         for mechanism in COMPARED
     }
-    return Finding(
-        choice=CHOICE,
-        outcomes=outcomes,
+    return _finding(
+        rows,
+        epsilons,
+        outcomes,
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            f"with intervals. {setting_words(rows, dataset)} DPSGD's multiplier comes "
+            f"with intervals. {_setting_words(rows, dataset)} DPSGD's multiplier comes "
             "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
             "both rescaled until the run's true delta is the claimed one, "
             f"{_exact_leads(rows, epsilons)}."
         ),
         calibration="both",
-        sizes=sizes_of_runs(rows, epsilons),
     )
 
 
 def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Part]:
     """More accurate, and closer to training without privacy: a part per accuracy and budget."""
     effects, means, ceilings = {}, [], []
-    for epsilon in epsilons:
-        for metric in (TEST, TRAIN):
-            public = _along_epochs(rows, PUBLIC, epsilon, metric, "published")
-            r1smg, dpsgd = (
-                _along_epochs(rows, key, epsilon, metric, "published") for key in COMPARED
-            )
-            name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
-            lead = paired(r1smg, dpsgd, resolution=RESOLUTION)
-            means += [frame["value"].mean() for frame in (r1smg, dpsgd)]
-            ceiling = public["value"].mean()
-            if ceiling <= 2 * RANDOM:
-                # Training without privacy, which does not clip, fails at this learning rate (below
-                # twice the accuracy of guessing): there is nothing to be close to.
-                effects[f"lead in {name}"] = lead
-                continue
-            ceilings.append(ceiling)
-            gaps = [_gap(dpsgd, public), _gap(r1smg, public)]
-            if all((gap["value"] >= 0).all() for gap in gaps):
-                # Below non-private training the lead is what its distance shrinks by: one effect.
-                effects[f"lead in {name}, and as much closer to non-private"] = lead
-            else:
-                distances = (gap.assign(value=gap["value"].abs()) for gap in gaps)
-                closer = paired(*distances, resolution=RESOLUTION)
-                effects |= {f"lead in {name}": lead, f"closer to non-private in {name}": closer}
+    for epsilon, metric in itertools.product(epsilons, (TEST, TRAIN)):
+        name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
+        found = _epoch_means(rows, epsilon, metric, "published", (*COMPARED, PUBLIC))
+        lead, ceiling = _lead(found), found[PUBLIC].mean()
+        means += [found[key].mean() for key in COMPARED]
+        if ceiling <= 2 * RANDOM:
+            # Training without privacy, which does not clip, fails at this learning rate (below
+            # twice the accuracy of guessing): there is nothing to be close to.
+            effects[f"lead in {name}"] = lead
+            continue
+        ceilings.append(ceiling)
+        distances = -found.sub(found[PUBLIC], axis=0)[list(COMPARED)]
+        if (distances >= 0).all(axis=None):
+            # Below non-private training the lead is what its distance shrinks by: one effect.
+            effects[f"lead in {name}, and as much closer to non-private"] = lead
+        else:
+            closer = _lead(-distances.abs())
+            effects |= {f"lead in {name}": lead, f"closer to non-private in {name}": closer}
     ceiling = min(ceilings, default=None)
     signal = Signal(means=tuple(means), floor=RANDOM, ceiling=ceiling, margin=margin)
     return order(effects, margin=margin, signal=signal)
 
 
+def _epoch_means(
+    rows: pd.DataFrame,
+    epsilon: float,
+    metric: str,
+    calibration: str,
+    mechanisms: Iterable[str] = COMPARED,
+) -> pd.DataFrame:
+    """The mean of an accuracy over the epochs of a run: a row per trial, a column per mechanism."""
+    own = pick(ok_rows(rows, STUDY, metric), epsilon=epsilon, calibration=calibration)
+    runs = {key: pick(own, mechanism=key).groupby("trial")["value"] for key in mechanisms}
+    return pd.DataFrame({key: trials.mean() for key, trials in runs.items()})
+
+
+def _lead(found: pd.DataFrame) -> Mean:
+    """R1SMG less DPSGD, trial by trial."""
+    return Mean((found["r1smg"] - found[DPSGD]).dropna().to_numpy(float), RESOLUTION)
+
+
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
     """R1SMG less DPSGD at the exact calibration, at the first learning rate, as a clause."""
     rate = rates_of(rows)[0]
-    exact = pick(at_rate(rows, rate), calibration="exact")
+    exact = pick(runs_at_rate(rows, rate), calibration="exact")
     leads = listed(_exact_lead(exact, each) for each in epsilons)
     return f"at learning rate {rate:g} and with {exact['trial'].nunique()} trials, {leads}"
 
@@ -219,10 +215,7 @@ def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
         epochs = listed(f"{epoch:.0f}" for epoch in sorted(diverged["value"].unique()))
         runs = "run of R1SMG diverges" if len(diverged) == 1 else "runs of R1SMG diverge"
         return f"{len(diverged)} {runs} in epoch {epochs} {at}"
-    leads = [
-        paired(*(_along_epochs(rows, key, epsilon, metric, "exact") for key in COMPARED))
-        for metric in (TEST, TRAIN)
-    ]
+    leads = [_lead(_epoch_means(rows, epsilon, metric, "exact")) for metric in (TEST, TRAIN)]
     return f"R1SMG minus DPSGD is {listed(f'{lead.value:+.3g}' for lead in leads)} {at}"
 
 
@@ -230,23 +223,3 @@ def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFram
     """The runs without accuracies because their gradients were no longer finite; may be none."""
     chosen = (rows["mechanism"] == mechanism) & (rows["epsilon"] == epsilon)
     return rows[chosen & (rows["metric"] == DIVERGED)]
-
-
-def _noise_norm(rows: pd.DataFrame, mechanism: str, epsilon: float) -> float:
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": "published"}
-    return float(pick(rows, metric="noise_norm", **chosen)["value"].iloc[0])
-
-
-def _along_epochs(
-    rows: pd.DataFrame, mechanism: str, epsilon: float, metric: str, calibration: str
-) -> pd.DataFrame:
-    """One row per trial: the mean of an accuracy over its epochs."""
-    chosen = {"mechanism": mechanism, "epsilon": epsilon, "calibration": calibration}
-    own = pick(accuracies(rows, metric), **chosen)
-    return own.groupby("trial")["value"].mean().reset_index()
-
-
-def _gap(frame: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of non-private training less that of `frame`, trial by trial."""
-    gap = public.set_index("trial")["value"] - frame.set_index("trial")["value"]
-    return gap.reset_index()

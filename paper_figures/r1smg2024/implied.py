@@ -6,11 +6,11 @@ import pandas as pd
 
 from claims.implied_epsilon import StatedNumber, implies, on_curve
 from claims.intervals import Effect, Mean
-from claims.judged_rows import listed
+from claims.judged_rows import listed, ok_rows
 from claims.judges import CannotJudge
 from claims.verdicts import CALIBRATION_TITLES
 from paper_figures.r1smg2024.count_query import implied_by_loss
-from paper_figures.r1smg2024.dpsgd_runs import TEST, accuracies, official_runs
+from paper_figures.r1smg2024.dpsgd_runs import STUDY, TEST, official_runs
 from paper_figures.r1smg2024.numbers import (
     REACHED_ACCURACY,
     REACHED_EPOCHS,
@@ -40,7 +40,7 @@ def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Figure 7: test accuracy on MNIST after the stated epochs, at the best learning rate."""
     try:
-        found = accuracies(official_runs(rows, "mnist"), TEST)
+        found = ok_rows(official_runs(rows, "mnist"), STUDY, TEST)
     except CannotJudge:
         return
     for key, epoch in REACHED_EPOCHS.items():

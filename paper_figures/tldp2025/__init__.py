@@ -1,9 +1,9 @@
 """tldp2025: the figures, tables and judges of its three studies and of its theorems.
 
-    private_data        Figure 1, Table 5   private_parameters  Figure 3
-    private_features    Figure 2
+    figures     Figures 1, 2 and 3, Table 5
 
-`scores` is the selection that the figures and the judges share.
+`released_verdicts` judges Figures 1 and 2, `parameter_verdicts` Figure 3; `scores` is what they
+share with the figures.
 """
 
 NAME = "TLDP"

@@ -24,7 +24,7 @@ from paper_figures.tldp2025.numbers import (
     gaussian_variance,
     stated_errors,
 )
-from paper_figures.tldp2025.scores import TLDP, official_scores
+from paper_figures.tldp2025.scores import TLDP, scores_of
 from paper_figures.tldp2025.theorems import OPTIONS
 
 # Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
@@ -33,7 +33,7 @@ IMAGE, EPSILON = (28, 28), 1.0
 DELTA = 1e-5
 
 
-class Scores(NamedTuple):
+class StatedScores(NamedTuple):
     """The F1 scores that the text states for a figure.
 
     claims: The claims about them, by data set; none is about SVHN.
@@ -52,20 +52,20 @@ class Scores(NamedTuple):
 
 
 FIGURES = (
-    Scores(
+    StatedScores(
         "Figure 1",
         "private_data",
         STATED_F1_IMAGES,
         {"mnist": "tldp-f1-mnist", "cifar10": "tldp-f1-cifar"},
         epsilons={"mnist": "below 1", "svhn": "below 1"},
     ),
-    Scores(
+    StatedScores(
         "Figure 2",
         "private_features",
         STATED_F1_FEATURES,
         {"mnist": "tldp-f2", "cifar10": "tldp-f2"},
     ),
-    Scores(
+    StatedScores(
         "Figure 3",
         "private_parameters",
         {"imdb": STATED_F1_IMDB["tldp"]},
@@ -129,11 +129,11 @@ def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 def _implied(
     rows: pd.DataFrame, study: str, dataset: str, key: str, score: float, at: dict[str, str]
 ) -> tuple[dict[str, Implied], int]:
-    """What the scores of a mechanism imply at each calibration, and over how many trials."""
+    """The implied epsilon at each calibration, and the number of trials."""
     found, trials = {}, 0
     for calibration in CALIBRATION_TITLES:
         try:
-            own = official_scores(rows, study, dataset, calibration, **at)
+            own = scores_of(rows, study, calibration, **at)[dataset]
             found[calibration], trials = own.implied(key, score), own.trials
         except (CannotJudge, TooFewTrials):
             continue

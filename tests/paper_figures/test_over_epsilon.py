@@ -3,7 +3,12 @@
 import pandas as pd
 import pytest
 
+from claims.scores import SCORED
+from datasets.majority import MAJORITY
+from paper_figures.drawings import DrawingError, all_drawings
 from paper_figures.over_epsilon import (
+    Panels,
+    add_true_epsilon,
     coinciding,
     draw_spread,
     floor_words,
@@ -13,10 +18,66 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 
+PANELS = Panels("test accuracy,")
+# The figures of trained models, all of them but Figure 7 by their panels over epsilon.
+FIGURES = [
+    each
+    for each in all_drawings().values()
+    if each.kind == "figures" and {*SCORED, "dpsgd"} & {*each.studies}
+]
+FACTS = (
+    *("records", "public_records", "rounds", "epochs", "uses", "sampling_rate", "steps"),
+    *("use_epsilon", "true_epsilon_upper", "extractor_accuracy"),
+)
+
+
+@pytest.fixture
+def trained(make_results):
+    """Results of the study of a figure: two trials of each mechanism at one budget."""
+
+    def make(study, dataset):
+        cell = {"study": study, "dataset": dataset, "epsilon": 10.0, "shape": "28x28"}
+        cell |= {"epoch": 1, "round": 1, "learning_rate": 0.1}
+        cell |= {"classifier": "network", "range": "clip"}
+        runs = [cell | {"mechanism": key} for key in ("gaussian", "laplace", "random-answer")]
+        runs.append(runs[0] | {"calibration": "exact"})
+        scores = {*SCORED.values(), "train_accuracy", "test_accuracy"}
+        return make_results(
+            [
+                run | {"metric": metric, "value": 0.5, "trial": trial}
+                for run in runs
+                for metric in scores
+                for trial in (0, 1)
+            ]
+            + [run | {"metric": metric, "value": 10.0} for run in runs for metric in FACTS]
+        )
+
+    return make
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=[each.name for each in FIGURES])
+def test_every_figure_of_trained_models_says_what_stands_behind_it(figure, trained):
+    (study,) = figure.studies
+    (dataset,) = {need.partition("/")[2] for need in figure.needs} - {""} or {"mnist"}
+    drawn = figure.function(trained(study, dataset))
+    assert len(drawn.caption.split()) <= 80
+    assert "2 trials" in drawn.caption
+    assert "(official data)" in drawn.caption
+    assert "Run as published only: Laplace." in drawn.note
+    points = drawn.data.groupby(["mechanism", "calibration"])["mean"].first()
+    assert set(points) == {0.5}
+    assert len(points) == 4
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=[each.name for each in FIGURES])
+def test_no_figure_of_trained_models_is_drawn_of_another_study(figure, make_results):
+    with pytest.raises(DrawingError, match=r"run it first|results hold no"):
+        figure.function(make_results([{"study": "count_query"}]))
+
 
 @pytest.fixture
 def rows(make_rows):
-    cell = {"study": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "accuracy"}
+    cell = {"study": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "test_accuracy"}
     found = [
         cell | {"epsilon": epsilon, "trial": trial, "value": value}
         for epsilon, values in ((0.1, (0.2, 0.4)), (1.0, (0.9, 0.9)))
@@ -26,7 +87,8 @@ def rows(make_rows):
 
 
 def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
-    spread = spread_over_trials(rows, "features", "accuracy").set_index("epsilon")
+    spread = add_true_epsilon(spread_over_trials(rows, "features"), rows, "features")
+    spread = spread.set_index("epsilon")
     assert spread.loc[0.1, ["mean", "min", "max", "count"]].tolist() == pytest.approx(
         [0.3, 0.2, 0.4, 2]
     )
@@ -38,7 +100,7 @@ def test_spread_has_the_range_and_the_true_epsilon_where_it_is_known(rows):
 def test_bars_end_where_accuracy_does():
     cell = {"dataset": "mnist", "calibration": "published", "mechanism": "imgm", "epsilon": 1.0}
     spread = pd.DataFrame([cell | {"mean": 0.6, "min": -0.2, "max": 1.4}])
-    figure = draw_spread(spread, "test accuracy,")
+    figure = draw_spread(spread, PANELS)
     (bar,) = figure.axes[0].collections
     (low, high) = bar.get_segments()[0][:, 1]
     assert (low, high) == pytest.approx((0, 1))
@@ -50,13 +112,16 @@ def test_a_panel_names_the_curves_that_only_the_other_one_has():
     published = [cell | {"calibration": "published", "mechanism": name} for name in names]
     exact = [cell | {"calibration": "exact", "mechanism": name} for name in names[:2]]
     figure = draw_spread(
-        pd.DataFrame(published + exact), "test accuracy,", sizes={"mnist": "all records"}
+        pd.DataFrame(published + exact), PANELS._replace(beside={"MNIST": "all records"})
     )
     left, right = ([text.get_text() for text in axis.texts] for axis in figure.axes)
     assert left == []
     assert right == ["all records", "no curve here: Classic Gaussian"]
     labels = [axis.get_xlabel() for axis in figure.axes]
     assert labels == ["claimed epsilon", "epsilon (true: at most this)"]
+    # One curve that is that of all mechanisms says so.
+    lone = draw_spread(pd.DataFrame(published + exact[:1]), PANELS._replace(lone="all alike"))
+    assert lone.axes[1].texts[-1].get_text() == "all alike"
 
 
 @pytest.mark.parametrize(("score", "height"), [(0.6, 0.02), (0.05, 0.6)])
@@ -74,7 +139,7 @@ def test_the_names_of_missing_curves_hide_no_curve(score, height):
         for name in run
         for cell in cells
     ]
-    words = draw_spread(pd.DataFrame(rows), "test accuracy,").axes[1].texts[-1]
+    words = draw_spread(pd.DataFrame(rows), PANELS).axes[1].texts[-1]
     assert words.get_position() == (0.99, height)
 
 
@@ -82,12 +147,15 @@ def test_the_names_of_missing_curves_hide_no_curve(score, height):
     ("random", "floor", "words"),
     [(0.61, 0.5, "; dashed: a guess"), (0.3, 0.5, "; dashed: a guess"), (0.5, 0.51, "")],
 )
-def test_a_floor_that_random_answers_do_not_have_is_drawn_and_told(random, floor, words):
+def test_a_floor_that_random_answers_do_not_have_is_drawn_and_told(
+    monkeypatch, random, floor, words
+):
+    monkeypatch.setitem(MAJORITY, "imdb", floor)
     cell = {"dataset": "imdb", "calibration": "published", "epsilon": 1.0}
     level = {"mechanism": "random-answer", "mean": random, "min": random, "max": random}
     spread = pd.DataFrame([cell | level])
-    assert floor_words(spread, {"imdb": floor}, "a guess") == words
-    axis = draw_spread(spread, "test accuracy,", {"imdb": floor}).axes[0]
+    assert floor_words(spread, "a guess") == words
+    axis = draw_spread(spread, PANELS).axes[0]
     drawn = {line.get_ydata()[0] for line in axis.lines}
     assert drawn == ({random, floor} if words else {random})
     low, high = axis.get_ylim()

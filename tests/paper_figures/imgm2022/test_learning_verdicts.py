@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 import yaml
 
+from claims.scores import SCORED
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from learning.networks.cut_network import CUTS
-from paper_figures.imgm2022.accuracies import ACCURACY, CUT_NETWORKS, GRADIENT_NETWORKS
-from paper_figures.imgm2022.gradients import gradients_beside_features
+from paper_figures.imgm2022.learning_verdicts import (
+    CUT_NETWORKS,
+    GRADIENT_NETWORKS,
+    gradients_beside_features,
+)
 from studies.base.study import study_named
 
 
@@ -29,7 +33,7 @@ def test_every_network_for_official_data_has_a_title():
 def rows_of(study: str, level: float, records: float, epochs: float) -> list[dict]:
     """Four trials of IMGM at one epsilon, and of random answers."""
     cell = {"paper": "imgm2022", "study": study, "dataset": "mnist", "data_source": "official"}
-    metric = ACCURACY[study]
+    metric = SCORED[study]
     rng = np.random.default_rng(0)
     found = []
     for mechanism, value in (("imgm", level), ("random-answer", 0.1)):

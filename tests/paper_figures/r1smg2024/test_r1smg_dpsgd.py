@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from paper_figures.drawings import DrawingError
-from paper_figures.r1smg2024.dpsgd import figure_7, figure_8
+from paper_figures.r1smg2024.dpsgd import figure_7
 from paper_figures.r1smg2024.dpsgd_verdicts import epochs_until, learning_order
 
 TRIALS, EPOCHS = 10, 20
@@ -79,19 +78,11 @@ def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_result
     assert "60,000 training records, 20 epochs (the paper: 30)" in drawn.note
 
 
-def test_figure_8_is_figure_7_on_cifar_10(make_results):
-    rows = [row | {"dataset": "cifar10"} for row in order_rows((0.95, 0.9, 0.99), (0.1, 0.9, 0))]
-    assert figure_8(make_results(rows)).caption.startswith("r1smg2024 Figure 8 on CIFAR-10")
-    with pytest.raises(DrawingError, match="Figure 7 needs dpsgd on mnist or digits"):
-        figure_7(make_results(rows))
-
-
 @pytest.mark.parametrize(("best", "scale"), [(0.95, "logit"), (0.6, "linear")])
 def test_the_axis_is_logit_where_runs_with_clipping_come_near_1(make_results, best, scale):
     # Training without privacy always does.
     drawn = figure_7(make_results(order_rows((best, 0.5, 0.99), (0.1, 0.5, 0))))
     assert {axis.get_yscale() for axis in drawn.figure.axes} == {scale}
-    assert ("The axis is logit" in drawn.note) == (scale == "logit")
 
 
 def test_fewer_trials_of_the_exact_calibration_are_told(make_results):

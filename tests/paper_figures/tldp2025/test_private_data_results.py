@@ -1,32 +1,17 @@
-"""Figure 1 and Table 5 of tldp2025, on made-up rows whose answer is known."""
+"""The claims about Figure 1, and Table 5 of tldp2025, on made-up rows whose answer is known."""
 
 import pytest
 
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN, PARTLY
 from paper_figures.drawings import DrawingError
-from paper_figures.tldp2025.private_data import (
-    figure_1,
+from paper_figures.tldp2025.figures import table_5
+from paper_figures.tldp2025.released_verdicts import (
     others_low,
-    table_5,
     trained_score,
     variant_order,
 )
 from paper_figures.tldp2025.scores import TLDP
-
-
-def test_the_caption_of_figure_1_is_short_and_the_note_has_the_conditions(make_results, study_rows):
-    kind = {"epsilons": (0.5,), "classifier": "logistic", "shape": "28x28"}
-    three = [
-        row
-        for name in ("mnist", "cifar10", "svhn")
-        for row in study_rows("private_data", name, {"tldp-g": 0.9, "random-answer": 0.1}, **kind)
-    ]
-    drawn = figure_1(make_results(three))
-    assert len(drawn.caption.split()) <= 70
-    assert "Data: CIFAR-10, MNIST and SVHN (official data)" in drawn.caption
-    assert "4 trials" in drawn.caption
-    assert "CIFAR-10: 3,000 training images, logistic regression" in drawn.note
 
 
 def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
@@ -46,10 +31,9 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
     assert table.loc["tldp-g", "measured"] == pytest.approx(32**0.5)
 
 
-@pytest.mark.parametrize("draw", [figure_1, table_5])
-def test_nothing_is_drawn_without_the_study(draw, make_results):
+def test_no_table_is_made_without_the_study(make_results):
     with pytest.raises(DrawingError, match="private_data; run it first"):
-        draw(make_results([{"study": "count_query"}]))
+        table_5(make_results([{"study": "count_query"}]))
 
 
 VARIANTS = {"crossing": 4.0, "slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
@@ -97,24 +81,6 @@ def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_resu
         "cifar10",
         "mnist",
     ]
-
-
-def test_the_sizes_of_every_data_set_name_it(make_results, study_rows):
-    given = [
-        row
-        for name in ("mnist", "cifar10")
-        for row in study_rows(
-            "private_data",
-            name,
-            {"gaussian": 0.1, "random-answer": 0.1},
-            classifier="logistic",
-            shape="28x28",
-        )
-    ]
-    sets = ["mnist", "cifar10"]
-    limits = {"ends": [50.0], "margin": 0.1}
-    found = others_low(make_results(given), datasets=sets, others=["gaussian"], **limits)
-    assert [found.sizes.dataset, *(sizes.dataset for sizes in found.other_sizes)] == sets
 
 
 def scores_of(study_rows, dataset, scores):
@@ -167,20 +133,6 @@ def test_without_the_other_data_set_the_level_is_judged(make_results, study_rows
     assert found.verdict == PARTLY
 
 
-def test_others_are_judged_at_the_budgets_that_they_have(make_results, study_rows):
-    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
-    kind = {"classifier": "network", "shape": "28x28"}
-    given += study_rows("private_data", "cifar10", {"gaussian": 0.1}, (50.0,), **kind)
-    arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "ends": [2.0], "margin": 0.1}
-    found = others_low(make_results(given), **arguments)
-    assert found.sizes.epsilons == "50"
-    assert found.verdict == CONFIRMED
-    # A high score at a larger epsilon says nothing of those up to the end.
-    given += study_rows("private_data", "cifar10", {"idn": 0.6}, (50.0,), **kind)
-    found = others_low(make_results(given), **arguments | {"others": ["idn"]})
-    assert found.verdict == INCONCLUSIVE
-
-
 def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
     """Gaussian is at chance at epsilon 2, and above it at 50."""
     given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
@@ -190,6 +142,7 @@ def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
     arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "ends": [2.0, 50.0]}
     found = others_low(make_results(given), margin=0.1, **arguments)
     assert [each.parts[0].verdict for each in found.outcomes] == [CONFIRMED, CONTRADICTED]
+    assert found.sizes.epsilons == "2 to 50"
 
 
 def test_a_level_that_is_the_classifiers_end_is_open(make_results, study_rows):
@@ -197,11 +150,3 @@ def test_a_level_that_is_the_classifiers_end_is_open(make_results, study_rows):
     for end, verdict in ((0.72, INCONCLUSIVE), (0.7, CONFIRMED)):
         given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: end})
         assert trained_score(make_results(given), **GROWTH).parts[0].verdict == verdict
-
-
-def test_the_note_says_where_a_curve_is_a_line_between_two_points(make_results, study_rows):
-    given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
-    given += scores_of(study_rows, "mnist", {0.5: 0.7, 2.0: 0.8, 50.0: 0.9})
-    note = figure_1(make_results(given)).note
-    assert "On CIFAR-10 TLDP was run at epsilon 0.5 and 50 alone" in note
-    assert "On MNIST TLDP was run" not in note

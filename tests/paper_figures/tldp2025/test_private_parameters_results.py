@@ -6,12 +6,12 @@ import pytest
 from claims.judged_rows import calibrated
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.figures import figure_3
 from paper_figures.tldp2025.numbers import DETAILED_NETWORKS
-from paper_figures.tldp2025.private_parameters import figure_3
-from paper_figures.tldp2025.private_parameters_verdicts import (
+from paper_figures.tldp2025.parameter_verdicts import (
     _noise_alone,
+    crossing_epsilon,
     crossover,
-    laplace_below_tldp_g,
     parameter_order,
     parameter_pairs,
 )
@@ -21,7 +21,7 @@ from studies.private_parameters import NETWORKS
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
     sets = ("mnist", "cifar10", "svhn", "imdb", "darknet2020")
     given = [
-        row for name in sets for row in study_rows("private_parameters", name, {"laplace": 0.5})
+        row for name in sets for row in study_rows("private_parameters", name, {"tldp-g": 0.5})
     ]
     given = [row | {"shape": "1x2410"} for row in given]
     spent = [
@@ -30,8 +30,7 @@ def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
         if row["metric"] == "rounds"
     ]
     drawn = figure_3(make_results(given + spent))
-    assert len(drawn.caption.split()) <= 70
-    assert "MNIST at epsilon 500: Laplace 5e+03" in drawn.note
+    assert "MNIST, Delta = 2: 100 for 10, 5e+03 for 500" in drawn.note
     assert "IMDB: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
     own = drawn.data[drawn.data["calibration"] == "published"].set_index(["dataset", "epsilon"])
     assert own.loc[("mnist", 10.0), "true_epsilon_upper"] == 100.0
@@ -80,26 +79,9 @@ def test_the_papers_network_has_the_stated_number_of_parameters():
         assert f"MobileNetV2, {millions:.1f} million" in DETAILED_NETWORKS[dataset]
 
 
-def test_figure_3_tells_of_noise_that_was_not_run_again(make_results, study_rows):
-    given = study_rows("private_parameters", "mnist", {"gaussian": 0.5, "idn": 0.4, "laplace": 0.5})
-    for alone in (True, False):
-        kept = [
-            row | {"shape": "1x2410"}
-            for row in given
-            if not (alone and row.get("mechanism") == "idn" and "calibration" in row)
-        ]
-        spent = [
-            row | {"metric": "true_epsilon_upper", "value": 1.0}
-            for row in kept
-            if row["metric"] == "rounds"
-        ]
-        note = figure_3(make_results(kept + spent)).note
-        assert ("MGM-IDN would have the noise of the classic Gaussian" in note) == alone
-
-
 @pytest.mark.parametrize("width", [2.0, 400_001.0])
 def test_laplace_noise_falls_below_that_of_tldp_g(width):
-    query, meeting = box_query((1, 50), 0.0, width), laplace_below_tldp_g(50)
+    query, meeting = box_query((1, 50), 0.0, width), crossing_epsilon(50)
 
     def ratio(epsilon):
         noises = (

@@ -1,0 +1,253 @@
+"""Verdicts on imgm2022's private features, Figure 1, and on private gradients beside them.
+
+Judges read official data only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pandas as pd
+
+from claims.comparisons import Signal, equal, order, statement
+from claims.intervals import Mean, paired, words
+from claims.judged_rows import LEVELS, calibrated, listed, ok_rows, required, tally
+from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
+from claims.mechanism_titles import mechanism_title
+from claims.scores import SCORED, Scores, official_scores, select_datasets, sizes_in_lines
+from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding, Part, Sizes
+from datasets.majority import MAJORITY
+from datasets.titles import dataset_title
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.imgm2022.accuracies import FEATURES, GRADIENTS
+from runs.results import Results
+from studies.features import network_name
+
+# Studies with more than so many times the records of each other are not compared.
+ALIKE = 2.0
+# The study `gradients` has one network for each data set.
+GRADIENT_NETWORKS = {
+    "mnist": "LeNet",
+    "svhn": "AlexNet",
+    "cifar10": "VGG-16",
+    "adult": "MLP",
+    "cora": "GCN",
+}
+# A config chooses the networks of the study `features`, by these names.
+CUT_NETWORKS = {
+    "lenet": "LeNet",
+    "cnn": "small CNN",
+    "vgg16": "VGG-16",
+    "alexnet": "AlexNet",
+    "bilstm": "BiLSTM",
+}
+
+
+@judge(studies=(FEATURES,))
+def imgm_and_analytic(
+    results: Results,
+    *,
+    shapes: dict[str, Shape],
+    epsilons: list[Epsilon],
+    delta: Delta,
+    says: str,
+    tolerance: float,
+) -> Finding:
+    """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
+
+    Compared at the feature shapes of Table 1, with their standard deviations. Where the run has the
+    data sets, the observed differences of accuracies are reported too.
+    """
+    parts, budgets = [], [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
+    for dataset, shape in shapes.items():
+        query = box_query(shape, -1.0, 1.0)
+        ratios = [
+            calibrated("imgm", query, budget).expected_loss()
+            / calibrated("gaussian-analytic", query, budget).expected_loss()
+            for budget in budgets
+        ]
+        one = max(abs(ratio - 1) for ratio in ratios) <= tolerance
+        shown = f"variances in the ratio {listed(sorted({f'{r:.9g}' for r in ratios}))}"
+        parts.append(statement(f"{dataset_title(dataset)}, {says}", not one, shown))
+    found = official_scores(results.rows, FEATURES)
+    run = [found[dataset] for dataset in shapes if dataset in found]
+    return Finding(
+        parts=tuple(parts),
+        detail=(
+            "Both draw i.i.d. Gaussian noise with the standard deviation s / B, where B solves one "
+            "equation; equal sensitivities are assumed, as the paper flattens a matrix for the "
+            f"analytic Gaussian. {_chance_words(run)}"
+        ).strip(),
+        calibration="published",
+    )
+
+
+def _chance_words(found: list[Scores]) -> str:
+    """Differences of accuracies between two names of one noise: chance."""
+    pair = ("imgm", "gaussian-analytic")
+    both = [scores for scores in found if set(pair) <= set(scores.rows["mechanism"])]
+    if not both:
+        return ""
+    gaps = {scores.title: scores.gap(*pair) for scores in both}
+    shown = listed(f"{words(g)} on {title} over {g.trials} trials" for title, g in gaps.items())
+    return (
+        f"Our accuracies of IMGM minus those of the analytic Gaussian: {shown}. By chance, "
+        "one in twenty such intervals misses 0."
+    )
+
+
+@judge(studies=(FEATURES,))
+def features_order(
+    results: Results, *, datasets: list[str], random: float, margin: float
+) -> Finding:
+    """IMGM above MVG, and MVG near random answers, as published."""
+    rows, parts, exact = results.rows, [], []
+    found = select_datasets(official_scores(rows, FEATURES), datasets)
+    rescaled = official_scores(rows, FEATURES, "exact")
+    for dataset, scores in found.items():
+        above = {f"{scores.title}, IMGM above MVG": scores.gap("imgm", "mvg")}
+        parts += order(above, margin=margin, signal=scores.signal(["imgm", "mvg"], margin))
+        # One answer for all records is right as often as its class occurs.
+        level = scores.by_trial("mvg", scores.epsilons)["value"] - MAJORITY[dataset]
+        near = {f"{scores.title}, MVG almost random": Mean(level.to_numpy(float))}
+        parts += equal(near, margin=random)
+        if dataset in rescaled:
+            levels = (f"{rescaled[dataset].level(key):.3g}" for key in ("imgm", "mvg"))
+            exact.append(f"{scores.title} {', '.join(levels)}")
+    missing = [dataset_title(dataset) for dataset in datasets if dataset not in found]
+    absent = f" Not run: {listed(missing)}." if missing else ""
+    reached = (
+        " With the noise rescaled until the release's true delta is the claimed one, IMGM and MVG "
+        f"reach {listed(exact)}."
+        if exact
+        else ""
+    )
+    detail = (
+        "Differences of accuracies averaged over the epsilons of the run, with intervals "
+        "over trials, all mechanisms at (epsilon / q, delta / q). Every record is released, so "
+        f"that sampling amplifies nothing.{reached}{absent}"
+    )
+    return _finding(rows, FEATURES, found, parts, detail)
+
+
+def _finding(
+    rows: pd.DataFrame, study: str, found: Mapping[str, Scores], parts: list[Part], detail: str
+) -> Finding:
+    """A finding at both calibrations, whose reason counts the comparisons by verdict."""
+    sizes = [_sizes(rows, study, scores) for scores in found.values()]
+    because = tally(parts, sizes[0].trials)
+    kind = {"parts": tuple(parts), "calibration": "both", "detail": detail}
+    return Finding(because=because, **kind, **sizes_in_lines(sizes))
+
+
+def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
+    """The sizes behind a verdict on one data set."""
+    own = rows[(rows["study"] == study) & (rows["dataset"] == scores.dataset)]
+    if study == GRADIENTS:
+        # It has one network for each data set, and measures at every epoch.
+        network, epochs = GRADIENT_NETWORKS[scores.dataset], own["epoch"]
+    else:
+        network = CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]
+        epochs = ok_rows(own, study, "epochs")["value"]
+    records = ok_rows(own, study, "records")["value"]
+    return Sizes(
+        dataset=scores.dataset,
+        records=int(records.iloc[0]) if len(records) else None,
+        epochs=float(epochs.max()),
+        trials=scores.trials,
+        network=network,
+        epsilons=", ".join(f"{epsilon:g}" for epsilon in scores.epsilons),
+    )
+
+
+@judge(studies=(GRADIENTS, FEATURES))
+def gradients_beside_features(
+    results: Results, *, datasets: list[str], mechanism: str, epochs: dict[str, int], margin: float
+) -> Finding:
+    """Whether accuracies with private gradients exceed those with private features.
+
+    Gradients that were descended for fewer epochs than the paper's contradict nothing.
+    """
+    rows, parts, exact = results.rows, [], []
+    published, rescaled = (
+        {study: official_scores(rows, study, each) for study in (FEATURES, GRADIENTS)}
+        for each in ("published", "exact")
+    )
+    compared = {}
+    for dataset in datasets:
+        for epsilon, pair in _pairs(published, dataset, mechanism).items():
+            difference = paired(*pair[::-1])
+            name = f"{dataset_title(dataset)}, epsilon {epsilon:g}, gradients above features"
+            (part,) = order({name: difference}, margin=margin)
+            floors = (scores[dataset].floor[0] for scores in published.values())
+            means = tuple(frame["value"].mean() for frame in pair)
+            signal = Signal(means=means, floor=max(floors), margin=margin, better="larger")
+            reason = _unlike_sizes(rows, dataset) or signal.missing
+            if not reason and part.verdict == CONTRADICTED:
+                reason = _fewer_epochs(rows, dataset, epochs[dataset])
+            parts.append(replace(part, verdict=INCONCLUSIVE, reason=reason) if reason else part)
+            compared[dataset] = published[GRADIENTS][dataset]
+        exact += [
+            f"{dataset_title(dataset)}, epsilon {epsilon:g} {words(paired(*pair[::-1]))}"
+            for epsilon, pair in _pairs(rescaled, dataset, mechanism).items()
+        ]
+    required(parts, CannotJudge("No official data set has both studies at a common epsilon"))
+    gradients = {"published": published[GRADIENTS], "exact": rescaled[GRADIENTS]}
+    detail = (
+        f"Gradients minus features with {mechanism_title(mechanism)}. "
+        f"With private gradients it reaches {_levels(gradients, mechanism)}. The features' noise "
+        "is that of (epsilon / q, delta / q), though every record is released. With both rescaled "
+        "until their true delta is the claimed one the differences are "
+        f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "
+        "steps, records and adjacency: a record is replaced for features, and added or removed "
+        f"for gradients. {_extent(rows)}"
+    )
+    return _finding(rows, GRADIENTS, compared, parts, detail)
+
+
+def _pairs(
+    studies: Mapping[str, Mapping[str, Scores]], dataset: str, mechanism: str
+) -> dict[float, list[pd.DataFrame]]:
+    """The trials of a mechanism with features and with gradients, at every budget of both."""
+    both = [found.get(dataset) for found in studies.values()]
+    if None in both or not all(mechanism in set(each.rows["mechanism"]) for each in both):
+        return {}
+    shared = set.intersection(*(set(each.select([mechanism]).epsilons) for each in both))
+    return {at: [each.by_trial(mechanism, [at]) for each in both] for at in sorted(shared)}
+
+
+def _fewer_epochs(rows: pd.DataFrame, dataset: str, papers: int) -> str:
+    """Why gradients are not the paper's: they were descended for fewer epochs. Else nothing."""
+    own = rows[(rows["study"] == GRADIENTS) & (rows["dataset"] == dataset)]
+    descended = own["epoch"].fillna(0).max()
+    return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
+
+
+def _unlike_sizes(rows: pd.DataFrame, dataset: str) -> str:
+    """Why two studies of a data set cannot be compared: one has far more records. Else nothing."""
+    kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
+    counts = {name: kept[kept["study"] == name]["value"].max() for name in (FEATURES, GRADIENTS)}
+    if max(counts.values()) <= ALIKE * min(counts.values()):
+        return ""
+    return " and ".join(f"{n:,.0f} records with private {study}" for study, n in counts.items())
+
+
+def _levels(calibrations: Mapping[str, Mapping[str, Scores]], mechanism: str) -> str:
+    """Accuracies of a mechanism at the largest epsilon of every data set and calibration."""
+    found = []
+    for calibration, by_dataset in calibrations.items():
+        for scores in by_dataset.values():
+            own = scores.select([mechanism])
+            at = f"{calibration}, epsilon {own.epsilons[-1]:g}"
+            level = own.score(mechanism, own.epsilons[-1]).value
+            found.append((scores.dataset, calibration, f"{scores.title} {level:.3g} ({at})"))
+    return listed(text for *_, text in sorted(found))
+
+
+def _extent(rows: pd.DataFrame) -> str:
+    """Which mechanisms and data sets the study of gradients has."""
+    own = ok_rows(rows, GRADIENTS, SCORED[GRADIENTS])
+    own = own[own["data_source"] == "official"]
+    mechanisms = [mechanism_title(key) for key in own["mechanism"].unique() if key not in LEVELS]
+    titles = listed(map(dataset_title, own["dataset"].unique()))
+    return f"Gradients were run for {listed(mechanisms)} on {titles}."

@@ -1,0 +1,442 @@
+"""Verdicts on mgm2021's federated learning, Figures 2 and 3: judges read official data only."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+import pandas as pd
+
+from claims.comparisons import Signal, equal, every, order, statement
+from claims.intervals import Mean, paired, words
+from claims.judged_rows import LEVELS, listed, ok_rows, required, tally
+from claims.judges import CannotJudge, Epsilon, judge
+from claims.mechanism_titles import mechanism_title
+from claims.scores import Scores, official_scores, select_datasets, sizes_in_lines
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
+from datasets.titles import dataset_title
+from paper_figures.mgm2021.federated_study import HORIZONTAL, VERTICAL, study_size
+from paper_figures.mgm2021.numbers import HORIZONTAL_ROUNDS
+from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
+from paper_figures.mgm2021.upload_noise import noise_norm, noise_order_sentences
+from paper_figures.selections import size_of
+from runs.results import Results
+from studies.federated_horizontal import NETWORKS
+
+# In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
+BASELINE = "baseline"
+CLOSE = "close to"
+Pair = tuple[str, str]
+# A mechanism, one whose noise is larger up to some epsilon, and one whose noise is smaller.
+Explained = tuple[str, str, str]
+# Pairs by data set, the better one first; `default` for data sets without an entry.
+ByDataset = dict[str, list[Pair]]
+# For every name in a pair the mechanisms with its noise; the first that the run has stands for it.
+Reading = dict[str, list[str]]
+
+
+def _finals(
+    rows: pd.DataFrame, study: str, datasets: list[str], epsilons: Pair | None = None
+) -> dict[str, Scores]:
+    """Final accuracies as published on those of some data sets that the run has."""
+    found = select_datasets(official_scores(rows, study), datasets)
+    if epsilons is None:
+        return found
+    return {name: scores.select_budgets(*epsilons) for name, scores in found.items()}
+
+
+def _finding(
+    rows: pd.DataFrame,
+    study: str,
+    finals: Mapping[str, Scores],
+    found: list[Part] | list[Outcome],
+    detail: Iterable[str],
+    choice: str = "",
+) -> Finding:
+    """A finding under every reading, or under the only one that was run.
+
+    Its reason counts the comparisons by verdict.
+
+    Raises:
+        CannotJudge: The run has none of the readings.
+    """
+    required(found, CannotJudge("The results have no Gaussian mechanism under any reading"))
+    outcomes = [each for each in found if isinstance(each, Outcome)]
+    parts = [part for each in outcomes for part in each.parts] or found
+    trials = {scores.trials for scores in finals.values()}
+    facts = {
+        "because": tally(parts, trials.pop() if len(trials) == 1 else None),
+        "calibration": "published",
+        "detail": " ".join(filter(None, detail)),
+    } | sizes_in_lines(_sizes(rows, study, scores) for scores in finals.values())
+    if len(outcomes) > 1:
+        return Finding(choice=choice, outcomes=outcomes, **facts)
+    return Finding(parts=parts, **facts)
+
+
+def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
+    size = study_size(rows, study, scores.dataset)
+    return Sizes(
+        dataset=scores.dataset,
+        records=int(size.records),
+        rounds=size.rounds,
+        trials=scores.trials,
+        network=size.network,
+        epsilons=", ".join(f"{epsilon:g}" for epsilon in scores.epsilons),
+    )
+
+
+@judge
+def federated_order(
+    results: Results,
+    *,
+    study: Literal["federated_horizontal", "federated_vertical"],
+    datasets: list[str],
+    epsilons: tuple[Epsilon, Epsilon] | None = None,
+    above: ByDataset,
+    close: ByDataset,
+    flat: tuple[str, ...] = (),
+    choice: str = "",
+    readings: dict[str, Reading],
+    explained: Explained | None = None,
+    margin: float,
+) -> Finding:
+    """Which mechanisms are more accurate than others, and which are about as accurate.
+
+    As published, by paired differences of final accuracies, averaged over the budgets at which one
+    of the two learns, on every official data set that the run has: over all its budgets, where the
+    paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
+    mechanisms the paper says that their accuracy is the same at all epsilons. Reported and not
+    judged are, of horizontal mechanisms that are `explained`, which has the smaller noise, and the
+    difference of the first two at equal true privacy.
+
+    Raises:
+        CannotJudge: The run has none of the data sets, or no budget of the range.
+    """
+    rows = results.rows
+    finals = _finals(rows, study, datasets, epsilons)
+    outcomes = []
+    for reading, stands_for in readings.items():
+        parts = []
+        for scores in finals.values():
+            resolved = _resolve(stands_for, set(scores.rows["mechanism"]))
+            if resolved is not None:
+                pairs = (by.get(scores.dataset, by["default"]) for by in (above, close))
+                parts += _orders_and_ties(scores, resolved, *pairs, margin)
+                parts += _flat(scores, resolved, flat, above["default"], margin)
+        if parts:
+            outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
+    where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
+    absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
+    sentences = [
+        "Paired differences of final test accuracies with intervals, means over those "
+        f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
+        "and above the majority class, and its whole 95% interval is above them.",
+        *_size_sentences(rows, study, finals),
+        _idn_noise_sentence(rows, study, epsilons[1]) if epsilons else "",
+        *(_explaining_sentences(rows, finals, explained, margin) if explained else ()),
+        f"Not in this run: {listed(absent)}." if absent else "",
+    ]
+    return _finding(rows, study, finals, outcomes, sentences, choice)
+
+
+def _resolve(stands_for: Reading, present: set[str]) -> dict[str, str] | None:
+    """For every name of a reading the mechanism that stands for it; None where one is missing."""
+    chosen = {
+        name: next((each for each in candidates if each in present), None)
+        for name, candidates in stands_for.items()
+    }
+    return None if None in chosen.values() else chosen
+
+
+def _orders_and_ties(
+    scores: Scores, resolved: Mapping[str, str], above: list[Pair], close: list[Pair], margin: float
+) -> list[Part]:
+    """Orders and near ties on one data set: two that are no better than a guess have neither."""
+
+    def named(name: str) -> str:
+        # One name under every reading, so that they are seen to differ.
+        title, stands_for = mechanism_title(name), resolved.get(name, name)
+        if name == BASELINE:
+            return "Gaussian"
+        return title if stands_for == name else f"{title} (as {mechanism_title(stands_for)})"
+
+    effects, signals, alike = {"above": {}, CLOSE: {}}, {}, []
+    for word, pairs in (("above", above), (CLOSE, close)):
+        for pair in pairs:
+            both = [resolved.get(name, name) for name in pair]
+            name = f"{scores.title}, {named(pair[0])} {word} {named(pair[1])}"
+            if both[0] == both[1]:
+                shape = scores.rows["shape"].iloc[0]
+                alike += [same_noise_on_elements(name, shape)] if word == CLOSE else []
+            elif set(both) <= set(scores.rows["mechanism"]):
+                effects[word][name] = scores.keep_learned(both, margin).gap(*both)
+                signals[name] = scores.signal(both, margin)
+    ahead = order(effects["above"], margin=margin, signal=signals)
+    return [*ahead, *alike, *equal(effects[CLOSE], margin=margin, signal=signals)]
+
+
+def _flat(
+    scores: Scores,
+    resolved: Mapping[str, str],
+    mechanisms: tuple[str, ...],
+    rising: list[Pair],
+    margin: float,
+) -> list[Part]:
+    """Whether mechanisms are as accurate at all epsilons, beside others that rise."""
+    among_all = {resolved.get(name, name) for pair in rising for name in pair}
+    effects = {
+        f"{scores.title}, {mechanism_title(key)} flat": Mean(scores.rise(key).to_numpy(float))
+        for key in mechanisms
+    }
+    return equal(effects, margin=margin, signal=scores.signal(among_all, margin))
+
+
+def _size_sentences(rows: pd.DataFrame, study: str, finals: Mapping[str, Scores]) -> Iterable[str]:
+    """Records, rounds, budgets and controls of a study on each official data set."""
+    for scores in _finals(rows, study, finals).values():
+        size = study_size(rows, study, scores.dataset)
+        levels = scores.rows.groupby("mechanism")["value"].mean()
+        known = [f"{mechanism_title(m)} {levels[m]:.3g}" for m in LEVELS if m in levels]
+        if scores.dataset in MAJORITY:
+            known.append(f"the majority class {MAJORITY[scores.dataset]:.3g}")
+        controls = f", accuracy {listed(known)}" if known else ""
+        yield (
+            f"{scores.title}: {size.records:.0f} training records, {size.rounds} rounds, "
+            f"{size.releases:.0f} releases, epsilon "
+            f"{listed(f'{e:g}' for e in scores.epsilons)}{controls}."
+        )
+
+
+def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
+    """The norm of IDN's noise on the features of a batch, of both participants, over theirs.
+
+    Features lie in (-1, 1), so that of an m x n matrix the norm is at most sqrt(mn). On every data
+    set, at one budget; "" where it is not known.
+    """
+    norms = ok_rows(rows, study, "noise_norm")
+    own = norms[
+        (norms["mechanism"] == "idn")
+        & (norms["calibration"] == "published")
+        & (norms["epsilon"] == epsilon)
+    ]
+    if own.empty:
+        return ""
+    words = listed(
+        f"{value / math.sqrt(2 * size_of(shape)):.3g} on {dataset_title(dataset)}"
+        for dataset, shape, value in own[["dataset", "shape", "value"]].itertuples(index=False)
+    )
+    return (
+        f"At epsilon {epsilon:g}, over the largest norm that the features of a batch can have, the "
+        f"norm of {mechanism_title('idn')}'s noise is {words}."
+    )
+
+
+def _unjudged_sentence(pairs: Iterable[Pair], before: str, finals: Iterable[Scores]) -> str:
+    """Differences that are reported and not judged; "" where there are none."""
+    shown = [
+        f"{mechanism_title(one)} minus {mechanism_title(other)} on {scores.title} "
+        f"{words(scores.gap(one, other))}"
+        for one, other in pairs
+        for scores in finals
+        if {one, other} <= set(scores.rows["mechanism"])
+    ]
+    return f"{before} {listed(shown)}." if shown else ""
+
+
+def _explaining_sentences(
+    rows: pd.DataFrame, finals: Mapping[str, Scores], explained: Explained, margin: float
+) -> list[str]:
+    """Who has the smaller noise, and the difference of the first two at equal true privacy."""
+    pair, exact = explained[:2], official_scores(rows, HORIZONTAL, "exact")
+    learned = []
+    for scores in finals.values():
+        if scores.dataset in exact:
+            # The controls were run as published.
+            controls = scores.rows[scores.rows["mechanism"].isin(LEVELS)]
+            both = pd.concat([exact[scores.dataset].rows, controls])
+            learned.append(replace(scores, rows=both).keep_learned(pair, margin))
+    return [
+        *noise_order_sentences(rows, finals, *explained),
+        _unjudged_sentence([pair], "Not judged, at equal true privacy:", learned),
+    ]
+
+
+@judge(studies=(HORIZONTAL,))
+def horizontal_trend(
+    results: Results, *, datasets: list[str], mechanisms: list[str], close: float, margin: float
+) -> Finding:
+    """Accuracy rises with epsilon, and mechanisms come close at large epsilon, as published.
+
+    Rising: the largest budget of the run less the smallest one, paired by trial. Close: all
+    mechanisms but one, the one farthest off, at the largest budget.
+    """
+    finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
+    for scores in finals.values():
+        for mechanism in mechanisms:
+            rise = Mean(scores.rise(mechanism).to_numpy(float))
+            name = f"{scores.title}, {mechanism_title(mechanism)} rises"
+            signal = scores.signal([mechanism], margin)
+            parts += order({name: rise}, margin=margin, signal=signal)
+        parts += equal(_gaps_of_most(scores.select(mechanisms)), margin=close)
+    absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
+    detail = [
+        "Gains of the final test accuracy with intervals.",
+        *_size_sentences(results.rows, HORIZONTAL, finals),
+        f"Not in this run: {listed(absent)}." if absent else "",
+    ]
+    return _finding(results.rows, HORIZONTAL, finals, parts, detail)
+
+
+def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
+    """Differences at the largest budget between neighbours in accuracy, without the odd one out.
+
+    Of three or more mechanisms, the one whose mean is farthest from the middle one is left out.
+    """
+    last = scores.epsilons[-1]
+    means = scores.means.xs(last, level="epsilon").sort_values(kind="stable")
+    odd = (means - means.iloc[len(means) // 2]).abs().idxmax()
+    return {
+        f"{scores.title}, {mechanism_title(high)} close to {mechanism_title(low)} at epsilon "
+        f"{last:g}": scores.gap(high, low, last)
+        for low, high in itertools.pairwise(means.drop(odd).index)
+    }
+
+
+@judge(studies=(HORIZONTAL,))
+def matrix_mechanism_on_adult(
+    results: Results,
+    *,
+    choice: str,
+    readings: dict[Literal["element", "whole"], str],
+) -> Finding:
+    """The matrix mechanism against the paper's Gaussian, to which it is close, on Adult.
+
+    With one sensitivity the matrix mechanism of the identity and the Gaussian are one noise, which
+    closed forms show at the shape of the run.
+    """
+    rows, name = results.rows, "MM close to Gaussian"
+    finals = _finals(rows, HORIZONTAL, ["adult"])
+    shape = finals["adult"].rows["shape"].iloc[0]
+    by_reading = {
+        "element": (same_noise_on_elements(name, shape),),
+        "whole": (same_noise_on_whole(name, shape),),
+    }
+    outcomes = [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()]
+    detail = ["Expected squared noise.", *_size_sentences(rows, HORIZONTAL, finals)]
+    return _finding(rows, HORIZONTAL, finals, outcomes, detail, choice)
+
+
+@judge(studies=(HORIZONTAL,))
+def harder_tasks_need_more(
+    results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
+) -> Finding:
+    """Whose uploads get more noise, and who learns more at one epsilon, of the gain without it."""
+    parts, words = _noise_of_uploads(hard, easy, mechanism)
+    try:
+        slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
+    except CannotJudge:
+        parts = [*parts, Part("accuracy of a valid model", NOT_RUN)]
+        return Finding(parts=parts, detail=words, calibration="published")
+    effects = {
+        f"{one.title} learns more than {other.title}": _gain_kept(one, other, mechanism)
+        for one, other in itertools.product(fast.values(), slow.values())
+    }
+    finals = slow | fast
+    parts = [*parts, *order(effects, margin=margin)]
+    absent = [name for name in (*hard, *easy) if name not in finals]
+    parts += [Part(f"accuracy on {dataset_title(name)}", NOT_RUN) for name in absent]
+    detail = (
+        f"{words} Accuracies: shares of the gain over what needs no information (random "
+        "answers or the majority class, whichever scores more) that training without noise has."
+    )
+    return _finding(results.rows, HORIZONTAL, finals, parts, [detail])
+
+
+def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
+    """Whose uploads get more noise, in units of their clip C, with the paper's networks."""
+    names = (*hard, *easy)
+    deviations = {
+        name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
+        / math.sqrt(NETWORKS[name].size)
+        for name in names
+    }
+    parts = [
+        statement(
+            f"noise on {dataset_title(one)} above {dataset_title(other)},",
+            deviations[one] > deviations[other],
+            f"{deviations[one] / deviations[other]:.3g} times",
+        )
+        for one in hard
+        for other in easy
+    ]
+    shown = ", ".join(f"{dataset_title(name)} {value:.2g}" for name, value in deviations.items())
+    return parts, (
+        f"Root mean square of {mechanism_title(mechanism)}'s noise on an element of an upload over "
+        "the clip C, at a total epsilon of 1, delta 1e-5, with the paper's networks and rounds: "
+        f"{shown}. It falls as 1/epsilon while the epsilon of a release is far below the number of "
+        "its elements, so that there these ratios are those of the epsilons of equal noise."
+    )
+
+
+def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
+    """The share of the gain without noise that a mechanism keeps, on one data set less another.
+
+    Averaged over the budgets of both, trial by trial.
+    """
+    both = (set(scores.at(mechanism=mechanism).epsilons) for scores in (one, other))
+    shared = sorted(set.intersection(*both))
+    missing = CannotJudge(f"{one.title} and {other.title} share no budget of {mechanism}")
+    required(shared, missing)
+    shares = []
+    for scores in (one, other):
+        floor, _ = scores.floor
+        own = scores.by_trial(mechanism, shared)
+        gain = (own["value"] - floor) / (scores.level("non-private") - floor)
+        shares.append(own.assign(value=gain))
+    return paired(*shares)
+
+
+@judge(studies=(VERTICAL,))
+def vertical_lead(
+    results: Results,
+    *,
+    datasets: list[str],
+    epsilons: tuple[Epsilon, Epsilon],
+    leader: str,
+    others: dict[str, list[str]],
+    beside: list[Pair],
+    beside_words: str,
+    margin: float,
+) -> Finding:
+    """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
+
+    A lead that grows is one: a mechanism that is behind at both ends has none.
+
+    Raises: CannotJudge: The run has none of the others.
+    """
+    finals, parts = _finals(results.rows, VERTICAL, datasets, epsilons), []
+    for scores in finals.values():
+        for other in others.get(scores.dataset, others["default"]):
+            if other in set(scores.rows["mechanism"]):
+                signal = scores.signal([leader, other], margin)
+                parts.append(_growing_lead(scores, leader, other, margin, signal))
+    required(parts, CannotJudge(f"The results have none of the mechanisms beside {leader}"))
+    detail = (
+        f"The lead of {mechanism_title(leader)} at the smallest epsilon of "
+        f"{epsilons[0]:g} to {epsilons[1]:g}, and that lead minus the one at the largest, "
+        "paired by trial."
+    )
+    unjudged = _unjudged_sentence(beside, beside_words, finals.values())
+    return _finding(results.rows, VERTICAL, finals, parts, [detail, unjudged])
+
+
+def _growing_lead(scores: Scores, leader: str, other: str, margin: float, signal: Signal) -> Part:
+    """Ahead at the smallest epsilon, and by more than at the largest."""
+    first = scores.at(mechanism=leader).epsilons[0]
+    growth = (scores.rise(other) - scores.rise(leader)).dropna()
+    leads = {"ahead": scores.gap(leader, other, first), "growth": Mean(growth.to_numpy(float))}
+    parts = order(leads, margin=margin, signal=signal)
+    return every(f"{scores.title}, lead over {mechanism_title(other)} grows", parts)

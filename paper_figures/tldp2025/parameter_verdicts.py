@@ -1,0 +1,438 @@
+"""Verdicts on averaged models of three users, tldp2025 type III: Figure 3.
+
+Judges read official data only. The paper gives two values of Delta for the same noise: where the
+claim depends on it, the outcomes under both stand side by side.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from claims.comparisons import (
+    NO_DATA,
+    Signal,
+    equal,
+    every,
+    levels,
+    of_reconstruction,
+    order,
+    some,
+    statement,
+)
+from claims.judged_rows import calibrated, listed, ok_rows, pick, required
+from claims.judges import CannotJudge, Epsilon, judge
+from claims.mechanism_titles import mechanism_title
+from claims.scores import Scores, label_of, sizes_in_lines
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.majority import MAJORITY
+from datasets.titles import dataset_title
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.selections import query_size
+from paper_figures.tldp2025.numbers import (
+    CLIP,
+    STATED_DELTA,
+    STATED_DELTA_IMDB,
+)
+from paper_figures.tldp2025.scores import (
+    OTHERS,
+    PARAMETERS,
+    TLDP,
+    scores_of,
+    shared_number,
+    width_of,
+)
+from runs.results import Results
+from studies.private_parameters import NETWORKS, USERS
+
+WIDTH = 2 * CLIP
+# An epsilon of the end of the axis, where a noise that falls with epsilon has vanished.
+END = 1e8
+# The values of the column `range`, and what the noise is then for.
+RANGES = {
+    "clip": f"Delta = 2 C = {WIDTH:g}, implied by eq. (19)",
+    "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
+}
+CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
+# The better one first.
+Pair = tuple[str, str]
+# The scores by range and data set.
+ByRange = dict[str, dict[str, Scores]]
+# Mechanisms that follow the paper's few words on them: why their failure decides nothing.
+REBUILT = {
+    "llagp": "LLAGP is rebuilt from two sentences",
+    "dphsgd": "DPHSGD is rebuilt with thresholds of ours",
+}
+
+
+def _scores(rows: pd.DataFrame) -> ByRange:
+    """The scores as published; an empty mapping for a range that was not run."""
+    found = {name: scores_of(rows, PARAMETERS, range=name) for name in RANGES}
+    return required(
+        found if any(found.values()) else {},
+        CannotJudge(f"The run has no official data for {PARAMETERS}"),
+    )
+
+
+def _finding(
+    rows: pd.DataFrame,
+    found: ByRange,
+    parts_of: Callable[[Scores], list[Part]],
+    detail: str,
+    calibration: str = "published",
+) -> Finding:
+    """The parts on every data set under every Delta."""
+    outcomes = [
+        Outcome(
+            choice=RANGES[name],
+            parts=tuple(part for scores in own.values() for part in parts_of(scores))
+            or (Part("no rows of it", NOT_RUN),),
+        )
+        for name, own in found.items()
+    ]
+    kind = {"choice": CHOICE, "calibration": calibration, "detail": detail}
+    return Finding(outcomes=outcomes, **kind, **_sizes(rows, found))
+
+
+def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]:
+    """The sizes of a finding, a line for each data set, over all values of Delta."""
+    lines = []
+    for dataset in sorted({name for own in found.values() for name in own}):
+        scores = {name: own[dataset] for name, own in found.items() if dataset in own}
+        facts = (shared_number(rows, PARAMETERS, dataset, each) for each in ("records", "rounds"))
+        epsilons = listed(
+            own.range_of_epsilons
+            + (f" (Delta = {width_of(dataset, name):,.0f})" if name == "stated" else "")
+            for name, own in scores.items()
+        )
+        lines.append(
+            Sizes(
+                dataset=dataset,
+                **dict(zip(("records", "rounds"), map(int, facts), strict=True)),
+                trials=min(each.trials for each in scores.values()),
+                network=f"{query_size(rows, PARAMETERS, dataset):,} parameters",
+                epsilons=epsilons,
+            )
+        )
+    return sizes_in_lines(lines)
+
+
+def _guess(scores: Scores) -> float:
+    """The F1 of random parameters, or of a guess where that is more."""
+    return max(scores.level("random-answer"), MAJORITY.get(scores.dataset, 0.0))
+
+
+def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
+    """Whether one of some models has learned more than random parameters or a guess."""
+    kind = {"floor": _guess(scores), "floor_words": "a guess", "better": "larger"}
+    return Signal(means=tuple(means), margin=margin, **kind)
+
+
+@judge(studies=(PARAMETERS,))
+def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
+    """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
+    rows, found = results.rows, _scores(results.rows)
+    spent = ok_rows(rows, PARAMETERS, "true_epsilon_upper")
+    known = sorted({name for own in found.values() for name in own} & set(MAJORITY))
+    guesses = listed(f"{MAJORITY[name]:.3g} on {dataset_title(name)}" for name in known)
+    return _finding(
+        rows,
+        found,
+        partial(_learning, spent=spent, above=above, margin=margin),
+        "The lead is the mean weighted F1 minus that of random parameters, or of a guess where "
+        f"that is more ({guesses}); a model with a lead of {margin:g} has learned. "
+        "Shown: how far leads stay below it (no model learns) or lie above it (some model "
+        "learns). Where the true epsilon of all rounds proves what users send to be noise, no "
+        "score is asked for. Epsilon is that of one release, as published.",
+    )
+
+
+def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: float) -> list[Part]:
+    """No model learns below the budget, and some model does above it."""
+    floor = _guess(scores) + margin
+    clean = scores.level("non-private") - floor
+    if clean <= 0:
+        reason = "not even without noise: no signal"
+        return [Part(f"{scores.title}, some model learns", INCONCLUSIVE, f"{clean:.2g}", reason)]
+    names = sorted(set(scores.private["mechanism"]))
+    low, high = (
+        list(itertools.product(names, (e for e in scores.epsilons if (e > above) == side)))
+        for side in (False, True)
+    )
+    if not low or not high:
+        raise CannotJudge(f"The run has no budgets on both sides of {above}")
+    here = {"dataset": scores.dataset, "range": scores.rows["range"].iloc[0]}
+    noise = _noise_alone(pick(spent, calibration="published", **here))
+    run = set(scores.means.index)
+    below = {
+        label_of(*at): scores.score(*at).reversed.shifted(floor) for at in low if at in run - noise
+    }
+    # The leader alone: the claim is that there is one.
+    best = max((at for at in high if at in run), key=scores.means.get)
+    leader = order({label_of(*best): scores.score(*best).shifted(-floor)}, margin=0.0)
+    lower = [*order(below, margin=0.0), *_missing_results(low, run | noise)]
+    lower += [statement(label_of(*at), True, "is noise") for at in low if at in noise]
+    return [
+        every(f"{scores.title}, no model learns up to {above:g}", lower),
+        some(f"{scores.title}, some model learns above", [*leader, *_missing_results(high, run)]),
+    ]
+
+
+def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
+    """The mechanisms and epsilons at which what all users send is noise, whatever they trained.
+
+    Two inputs of an (epsilon, delta) release are within total variation
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), and one of them may be fixed.
+    """
+    growth = np.exp(np.minimum(spent["value"], 1.0))
+    distance = USERS * (growth - 1 + 2 * spent["delta"]) / (growth + 1)
+    proven = spent[distance <= NO_DATA]
+    return set(zip(proven["mechanism"], proven["epsilon"], strict=True))
+
+
+def _missing_results(
+    wanted: Sequence[tuple[str, float]], run: set[tuple[str, float]]
+) -> list[Part]:
+    """An open part for every mechanism of the paper and epsilon without a score."""
+    absent = [at for at in wanted if at not in run]
+    return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
+
+
+class Group(NamedTuple):
+    """Mechanisms with one stated F1."""
+
+    f1: float
+    mechanisms: list[str]
+
+
+@judge(studies=(PARAMETERS,))
+def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance: float) -> Finding:
+    """F1 of two groups of mechanisms, for each Delta at the largest epsilon of the run.
+
+    The paper states no end of its axis, and two values of Delta: one epsilon for both would compare
+    different noise.
+    """
+    rows = results.rows
+    by_range = _scores(rows)
+    scores = by_range["clip"][dataset]
+    found = {name: {dataset: own[dataset]} for name, own in by_range.items() if dataset in own}
+    clean, chance = scores.level("non-private"), scores.level("random-answer")
+
+    def groups(scores: Scores) -> list[Part]:
+        parts, epsilon = [], scores.epsilons[-1]
+        for group in stated:
+            own = {mechanism_title(key): scores.score(key, epsilon) for key in group.mechanisms}
+            judged = levels(own, stated=group.f1, tolerance=tolerance, ceiling=clean)
+            parts += map(_judge_rebuilt, group.mechanisms, judged)
+        return parts
+
+    exact = scores_of(rows, PARAMETERS, "exact", range="clip")[dataset].best(TLDP)
+    ends = (_last_scores(own[dataset], name) for name, own in found.items())
+    return _finding(
+        rows,
+        found,
+        groups,
+        "Mean weighted F1 at the largest epsilon per release, "
+        f"{shared_number(rows, PARAMETERS, dataset, 'rounds'):.0f} rounds; without noise "
+        f"{clean:.3g}, with random parameters {chance:.3g}. One answer for all reviews has "
+        f"0.333. At equal true privacy of all rounds, TLDP reaches at most {exact:.3g}. "
+        f"Parameters lie in [-1, 1]. {' '.join(ends)}"
+        f"{_separation_words(scores, query_size(rows, PARAMETERS, dataset))}",
+        calibration="both",
+    )
+
+
+def _last_scores(scores: Scores, delta_range: str) -> str:
+    """TLDP's scores at the last two epsilons of a range, and how large its noise is there."""
+    width = width_of(scores.dataset, delta_range)
+    ends = (
+        f"{listed(f'{scores.score(key, at).value:.3g} ({mechanism_title(key)})' for key in TLDP)} "
+        f"at epsilon {at:g}, where the standard deviation of TLDP-L's noise is "
+        f"{2**0.5 * width / at:,.4g}"
+        for at in scores.epsilons[-2:]
+    )
+    return f"With Delta = {width:,.0f}: {'; '.join(ends)}."
+
+
+def crossing_epsilon(size: int) -> float:
+    """The epsilon from which Laplace noise on a query of `size` elements is below TLDP-G's.
+
+    Standard deviations sqrt(2) M Delta / epsilon and Delta / sqrt(2 epsilon), whatever Delta is.
+    """
+    return 4.0 * size**2
+
+
+def _separation_words(scores: Scores, size: int) -> str:
+    """Whether TLDP-G learns at an epsilon at which Laplace does not, with the Delta of Table 4.
+
+    Where Laplace has more noise, TLDP-G has at least so much; at the range of a parameter its score
+    with less noise is known. Nothing where it is with more.
+    """
+    meeting, width = crossing_epsilon(size), width_of(scores.dataset, "stated")
+    first = scores.epsilons[0]
+    least, known = (d / math.sqrt(2 * e) for d, e in ((width, meeting), (WIDTH, first)))
+    if known > least:
+        return ""
+    papers = NETWORKS[scores.dataset]["paper"].size
+    return (
+        f" Laplace noise is below TLDP-G's from epsilon 4 M^2 = {meeting:.3g}, whatever Delta is. "
+        f"With Delta = {width:,}, TLDP-G's has a standard deviation above {least:.3g} until then; "
+        f"with {known:.3g}, its score is {scores.score('tldp-g', first).value:.3g}. With the "
+        f"paper's network, of about {papers / 1e6:.2g} million parameters, it would be "
+        f"{least * size / papers:.2g}, so that there the two groups may exist."
+    )
+
+
+def _judge_rebuilt(mechanism: str, part: Part) -> Part:
+    return of_reconstruction(part, REBUILT[mechanism]) if mechanism in REBUILT else part
+
+
+def _leave_open(mechanism: str, part: Part) -> Part:
+    """The part where a rebuilt mechanism has learned nothing: it is open."""
+    reason = f"{REBUILT[mechanism]}, and has learned nothing"
+    return replace(part, verdict=INCONCLUSIVE, reason=reason)
+
+
+@judge(studies=(PARAMETERS,))
+def parameter_order(
+    results: Results, *, exception: str, good_on: str, signal: float, margin: float
+) -> Finding:
+    """Both methods of TLDP above the baselines; LLAGP next mostly, DPHSGD good on one data set.
+
+    Mechanisms are compared at the largest epsilon by paired differences of F1 over the trials,
+    which share start and batches. Scores within the signal of a guess are as good as it. That a
+    rebuilt mechanism fails decides nothing: so it is compared with the baselines alone, and is not
+    judged poor.
+    """
+
+    def places(scores: Scores) -> list[Part]:
+        """Who is first on a data set, and who is next or good."""
+        run, last = set(scores.rows["mechanism"]), scores.epsilons[-1]
+        ahead = partial(_lead_over_baselines, scores, signal=signal, margin=margin)
+        parts = [ahead(key) for key in TLDP if key in run]
+        if scores.dataset != exception and "llagp" in run:
+            learned = scores.score("llagp", last).value > _guess(scores) + signal
+            parts.append((_judge_rebuilt if learned else _leave_open)("llagp", ahead("llagp")))
+        if scores.dataset == good_on and "dphsgd" in run:
+            lead = scores.score("dphsgd", last).shifted(-_guess(scores) - signal)
+            (good,) = order({f"{scores.title}, DPHSGD good": lead}, margin=margin)
+            parts.append(_judge_rebuilt("dphsgd", good))
+        return parts
+
+    return _finding(
+        results.rows,
+        _scores(results.rows),
+        places,
+        "At the largest epsilon of each Delta, as published. The baselines are Laplace, "
+        "Gaussian, MVG and IDN. LLAGP and DPHSGD follow the description in tldp2025, with our "
+        "choices where it leaves something open.",
+    )
+
+
+def _lead_over_baselines(scores: Scores, larger: str, *, signal: float, margin: float) -> Part:
+    """Whether a mechanism is above every baseline at the largest epsilon."""
+    name = f"{scores.title}, {mechanism_title(larger)} above the baselines"
+    smaller = [key for key in OTHERS if key in set(scores.rows["mechanism"])]
+    if not smaller:
+        return Part(name, NOT_RUN)
+    last = scores.epsilons[-1]
+    means = (scores.score(key, last).value for key in (larger, *smaller))
+    gaps = {mechanism_title(key): scores.gap(larger, key, last) for key in smaller}
+    return every(name, order(gaps, margin=margin, signal=_signal(scores, means, signal)))
+
+
+@judge(studies=(PARAMETERS,))
+def parameter_pairs(
+    results: Results,
+    *,
+    dataset: str,
+    ahead: list[Pair],
+    close: list[Pair],
+    alike: float,
+    start: tuple[Pair, ...] = (),
+    learned: float,
+    margin: float,
+) -> Finding:
+    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
+
+    Where no model is above a guess by more than `learned`, all are alike, whatever the
+    mechanisms: then neither an order nor a tie is one. Nor is one of a rebuilt mechanism that has
+    not learned: it may fail for that reason.
+    """
+    scores = _scores(results.rows)["clip"][dataset]
+    first, last = scores.epsilons[0], scores.epsilons[-1]
+    means = scores.at(epsilon=last).private.groupby("mechanism")["value"].mean()
+    signal = _signal(scores, means, learned)
+
+    def judged(pairs: Sequence[Pair], words: str, epsilon: float, rule: Callable) -> list[Part]:
+        gaps = {
+            f"{' '.join((mechanism_title(x), words, mechanism_title(y)))} at {epsilon:g}": (
+                scores.gap(x, y, epsilon)
+            )
+            for x, y in pairs
+        }
+        floor, parts = _guess(scores) + learned, []
+        for pair, part in zip(pairs, rule(gaps), strict=True):
+            failed = [k for k in pair if k in REBUILT and scores.score(k, epsilon).value <= floor]
+            open_already = part.verdict == INCONCLUSIVE or not failed
+            parts.append(part if open_already else _leave_open(failed[0], part))
+        return parts
+
+    parts = [
+        *judged(ahead, "above", last, partial(order, margin=margin, signal=signal)),
+        *judged(close, "about", last, partial(equal, margin=alike, signal=signal)),
+        *judged(start, "above", first, partial(order, margin=margin)),
+    ]
+    return Finding(
+        parts=parts,
+        detail="Paired differences of weighted F1 as published, with noise for Delta = 2 C.",
+        calibration="published",
+        because=f"Decided at Delta = {WIDTH:g}; LLAGP and DPHSGD are rebuilt.",
+        **_sizes(results.rows, {"clip": {dataset: scores}}),
+    )
+
+
+def _deviation_at_end(key: str, size: int) -> float:
+    """Root mean square of the noise at END on one of `size` elements of range 1."""
+    mechanism = calibrated(key, box_query((1, size), 0.0, 1.0), Budget(epsilon=END))
+    return math.sqrt(mechanism.expected_loss() / size)
+
+
+@judge(studies=(PARAMETERS,))
+def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
+    """TLDP-L above TLDP-G at some epsilon of some data set, and both without noise in the end."""
+    found = required(
+        _scores(results.rows)["clip"],
+        CannotJudge(f"The run has no scores with noise for Delta = {WIDTH:g}"),
+    )
+    ahead = {
+        f"{scores.title} at {epsilon:g}": scores.gap("tldp-l", "tldp-g", epsilon)
+        for scores in found.values()
+        for epsilon in scores.epsilons
+    }
+    sizes = [query_size(results.rows, PARAMETERS, dataset) for dataset in found]
+    ends = {key: max(_deviation_at_end(key, size) for size in sizes) for key in TLDP}
+    shown = " and ".join(f"{mechanism_title(key)} {value:.2g}" for key, value in ends.items())
+    return Finding(
+        parts=[
+            some("TLDP-L above TLDP-G somewhere", order(ahead, margin=margin)),
+            statement(
+                "both converge, to scores without noise:",
+                max(ends.values()) <= negligible,
+                f"at epsilon {END:g} the noise of {shown} of the range",
+            ),
+        ],
+        detail=(
+            "The standard deviation of TLDP-L's noise is sqrt(2) Delta / epsilon, and that of "
+            "TLDP-G's is Delta / sqrt(2 epsilon). So TLDP-L has less noise at every epsilon above "
+            "4, whatever Delta is. Table 5 states less error for TLDP-G at every epsilon."
+        ),
+        calibration="published",
+        **_sizes(results.rows, {"clip": found}),
+    )

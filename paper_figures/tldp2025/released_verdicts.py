@@ -1,0 +1,434 @@
+"""Verdicts on released images and features, tldp2025 types I and II: Figures 1 and 2.
+
+Judges read official data only.
+"""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+
+from claims.comparisons import equal, every, levels, order, statement
+from claims.intervals import Mean, paired
+from claims.judged_rows import calibrated, listed, required
+from claims.judges import CannotJudge, Epsilon, judge
+from claims.mechanism_titles import mechanism_title
+from claims.scores import Scores, label_of, select_datasets, sizes_in_lines
+from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from datasets.titles import dataset_title
+from mechanisms import Budget
+from mechanisms.query.box_query import box_query
+from paper_figures.tldp2025.numbers import FEATURES as FEATURE_RANGE
+from paper_figures.tldp2025.numbers import PIXELS, STATED_DELTA
+from paper_figures.tldp2025.scores import (
+    CLASSIFIER_WORDS,
+    FEATURES,
+    IMAGES,
+    STEP,
+    TLDP,
+    implied_words,
+    leads_by_side,
+    scores_of,
+    shared_number,
+    theorem_2_words,
+)
+from runs.results import Results
+
+# A score within this of that without noise shows the classifier's end, and nothing of the noise.
+NO_NOISE = 0.01
+PAPERS_CLASSIFIER = "mobilenet_v2"
+IMAGENET = "MobileNetV2 with ImageNet weights"
+OWN = "trained on public images of the same kind"
+# Delta of the features: their range.
+WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
+# TLDP-L's noise at Delta = 2 is that at the stated Delta and an epsilon so many times as large.
+FACTOR = STATED_DELTA / WIDTH
+
+
+def _trained(rows: pd.DataFrame, scores: Scores) -> str:
+    """The words for what was trained on the released data."""
+    if scores.rows["study"].iloc[0] == IMAGES:
+        return CLASSIFIER_WORDS[scores.rows["classifier"].iloc[0]]
+    return f"one layer; extractor {_extractor_kind(rows, scores.dataset)}"
+
+
+def _sizes(rows: pd.DataFrame, scores: Scores, epsilons: str = "") -> Sizes:
+    return Sizes(
+        dataset=scores.dataset,
+        records=_records(rows, scores),
+        trials=scores.trials,
+        network=_trained(rows, scores),
+        epsilons=epsilons or scores.range_of_epsilons,
+    )
+
+
+def _records(rows: pd.DataFrame, scores: Scores) -> int:
+    return int(shared_number(rows, scores.rows["study"].iloc[0], scores.dataset, "records"))
+
+
+def _conditions(rows: pd.DataFrame, scores: Scores) -> str:
+    """The classifier, and on how many images it was trained."""
+    return (
+        f"Weighted F1 on the clean test images by {_trained(rows, scores)}, trained on "
+        f"{_records(rows, scores):,.0f} released images (the paper: MobileNetV2, pre-trained on "
+        "ImageNet, on all)"
+    )
+
+
+@judge(studies=(IMAGES,))
+def trained_score(
+    results: Results,
+    *,
+    dataset: str,
+    below: float = math.inf,
+    stated: float,
+    others: tuple[str, ...] = (),
+    slower_than: str | None = None,
+    tolerance: float,
+    margin: float,
+) -> Finding:
+    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it.
+
+    Or, with `slower_than`, that it grows more slowly than on that data set, and to a lower level.
+    """
+    rows = results.rows
+    found = scores_of(rows, IMAGES)
+    scores = found[dataset]
+    counted = scores.select_budgets(0.0, math.nextafter(below, 0.0))
+    peak, budgets = counted.peak(TLDP), counted.select(TLDP)
+    clean = scores.level("non-private")
+    at_peak = {label_of(*peak): scores.score(*peak)}
+    parts = levels(at_peak, stated=stated, tolerance=tolerance, ceiling=clean)
+    stands_in = scores.rows["classifier"].iloc[0] != PAPERS_CLASSIFIER
+    if slower_than and stands_in and scores.score(*peak).value >= clean - NO_NOISE:
+        reason = "as high as without noise: another classifier has another end"
+        parts = [replace(part, verdict=INCONCLUSIVE, reason=reason) for part in parts]
+    if others:
+        best = [counted.peak([other]) for other in others]
+        gaps = {label_of(key, at): counted.gap(key, "random-answer", at) for key, at in best}
+        parts.append(every("others near random answers", equal(gaps, margin=margin)))
+    sizes = [_sizes(rows, scores, f"{budgets.epsilons[0]:g} to {budgets.epsilons[-1]:g}")]
+    if slower_than in found:
+        parts += _slower_and_lower(scores, found[slower_than], margin)
+        sizes.append(_sizes(rows, found[slower_than], found[slower_than].range_of_epsilons))
+    elif slower_than:
+        parts.append(Part(f"slower and lower than on {dataset_title(slower_than)}", NOT_RUN))
+    rescaled = scores_of(rows, IMAGES, "exact")[dataset]
+    exact = rescaled.at(epsilon=budgets.epsilons[-1])
+    return Finding(
+        parts=parts,
+        detail=(
+            f"{_conditions(rows, scores)}; without noise it reaches "
+            f"{clean:.3g}, on random images {scores.level('random-answer'):.3g}. At equal true "
+            f"privacy at epsilon {budgets.epsilons[-1]:g} (noise rescaled until its true delta is "
+            "the budget's) TLDP has "
+            f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}. "
+            f"{implied_words(scores, rescaled, stated)} "
+            f"{theorem_2_words(scores) if others else ''}"
+        ),
+        because=_classifier_reason(clean, stated, tolerance, stands_in),
+        calibration="both",
+        **sizes_in_lines(sizes),
+    )
+
+
+def _classifier_reason(clean: float, stated: float, tolerance: float, stands_in: bool) -> str:
+    if clean < (1 - tolerance) * stated:
+        return (
+            f"Our classifier reaches {clean:.2g} without noise, so {stated:g} cannot appear. Some "
+            "noise may raise its score a little: it keeps a classifier from overfitting."
+        )
+    return "The classifier is not the paper's." if stands_in else ""
+
+
+def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
+    """Whether both TLDP methods end lower, and lack more of their end at an epsilon below 1.
+
+    The end is the largest epsilon that both data sets have; below 1, where the paper has the quick
+    one at its end, it is the largest that both have, too. Trials of two data sets are independent,
+    so that any pairing of them serves.
+    """
+    shared = sorted(set(slow.select(TLDP).epsilons) & set(quick.select(TLDP).epsilons))
+    early, last = [epsilon for epsilon in shared if epsilon < 1], shared[-1:]
+    if not early or early[-1:] == last:
+        raise CannotJudge(f"Growth needs an epsilon below 1 and a larger one, as on {quick.title}")
+    lower, slower = {}, {}
+    for key in TLDP:
+        ends, starts = (
+            [scores.by_trial(key, [at]) for scores in (slow, quick)] for at in (*last, early[-1])
+        )
+        lower[mechanism_title(key)] = paired(ends[1], ends[0], resolution=STEP)
+        lacking = (
+            end.assign(value=1 - start["value"] / end["value"])
+            for start, end in zip(starts, ends, strict=True)
+        )
+        slower[mechanism_title(key)] = paired(*lacking)
+    return [
+        every(
+            f"F1 lower than on {quick.title} at epsilon {last[0]:g}", order(lower, margin=margin)
+        ),
+        every(
+            f"larger share of that F1 missing at epsilon {early[-1]:g} than on {quick.title}",
+            order(slower, margin=margin),
+        ),
+    ]
+
+
+@judge(studies=(IMAGES,))
+def others_low(
+    results: Results,
+    *,
+    datasets: list[str],
+    others: list[str],
+    ends: list[Epsilon],
+    margin: float,
+) -> Finding:
+    """All other mechanisms near random answers, each at its best epsilon up to an end of the axis.
+
+    The paper states no end: each of `ends` is an outcome.
+    """
+    scores = scores_of(results.rows, IMAGES)
+    found = select_datasets(scores, datasets)
+    words = (f"{own.title}: {theorem_2_words(own)}" for own in found.values())
+    outcomes = []
+    for end in ends:
+        parts = []
+        for name in datasets:
+            low = [found[name].low(key, margin, end) for key in others] if name in found else []
+            parts += low or [Part(dataset_title(name), NOT_RUN)]
+        outcomes.append(Outcome(choice=f"epsilon up to {end:g}", parts=tuple(parts)))
+    return Finding(
+        choice="the largest epsilon of Figure 1",
+        outcomes=outcomes,
+        detail=(
+            f"Each at its best epsilon, less the F1 of random answers. {' '.join(words)} The "
+            "classic Gaussian is stated for epsilon < 1 only."
+        ),
+        calibration="published",
+        **sizes_in_lines(
+            _sizes(results.rows, own, own.select(others).range_of_epsilons)
+            for own in found.values()
+        ),
+    )
+
+
+@judge(studies=(IMAGES,))
+def variant_order(
+    results: Results,
+    *,
+    epsilons: list[Epsilon],
+    crossing: float,
+    slight: float,
+    alike: float,
+    negligible: float,
+    margin: float,
+) -> Finding:
+    """TLDP-G slightly above TLDP-L, TLDP-L-w about TLDP-L, TLDP-G-w slightly below TLDP-G.
+
+    Where the weights cannot change an image, exact numbers decide on them, else the scores. Whether
+    TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which they
+    have the same noise; how far above, and the weighted ones, on MNIST at the given epsilons.
+    """
+    rows = results.rows
+    found = scores_of(rows, IMAGES)
+    scores = found["mnist"]
+
+    def gaps(larger: str, smaller: str) -> dict[str, Mean]:
+        return {f"at {e:g}": scores.gap(larger, smaller, e) for e in epsilons}
+
+    close = equal(gaps("tldp-g", "tldp-l"), margin=slight)
+    slightly = every("and only slightly, on MNIST", close)
+    if len({part.verdict for part in close}) > 1:
+        # Which of these epsilons are the paper's is only in a figure.
+        reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
+        slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
+    shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
+    kept = max(_log_kept(key, shape, epsilons) for key in TLDP)
+    if kept < math.log(negligible):
+        words = f"an image keeps a value with probability e^{kept:.0f} at most"
+        weights = [
+            statement("TLDP-L-w about TLDP-L", True, words),
+            statement("TLDP-G-w below TLDP-G", False, words, "both are alike in distribution"),
+        ]
+    else:
+        same, below = gaps("tldp-l-w", "tldp-l"), gaps("tldp-g", "tldp-g-w")
+        weights = [
+            every("TLDP-L-w about TLDP-L", equal(same, margin=alike)),
+            every("TLDP-G-w below TLDP-G", order(below, margin=margin)),
+        ]
+    below, above = leads_by_side(found, crossing, margin)
+    return Finding(
+        choice="the epsilons of Figure 1",
+        outcomes=[replace(below, parts=(*below.parts, slightly)), above],
+        beside=weights,
+        detail=(
+            f"{_conditions(rows, scores)}; mean differences over the trials. How "
+            "far TLDP-G is above TLDP-L, and the weighted variants, on MNIST at epsilon "
+            f"{listed(f'{e:g}' for e in epsilons)}. Weights change only how often a value is kept."
+        ),
+        calibration="published",
+        **sizes_in_lines(
+            _sizes(rows, own, own.select(TLDP).range_of_epsilons) for own in found.values()
+        ),
+    )
+
+
+def _log_kept(key: str, shape: tuple[int, ...], epsilons: list[float]) -> float:
+    """Log of the largest probability that an image keeps any value."""
+    query = box_query(shape, *PIXELS)
+    budgets = [Budget(epsilon=epsilon) for epsilon in epsilons]
+    return max(calibrated(key, query, budget).profile().log_atom_mass for budget in budgets)
+
+
+@judge(studies=(FEATURES, IMAGES))
+def feature_score(
+    results: Results, *, stated: dict[str, float], tolerance: float, margin: float
+) -> Finding:
+    """The best F1 of TLDP on released features by data set, and that images give a higher one.
+
+    The paper does not say whether its extractor saw images of the data set: the outcomes are those
+    of the extractors in the run, and of the paper's. It states two values of Delta, and no end of
+    its axis. TLDP-L at Delta = 256 is that at Delta = 2 and a smaller epsilon, so that its score at
+    the run's smallest one is that of a figure with Delta = 256 that ends early. Of that figure the
+    level alone is judged: images would have another end.
+    """
+    rows = results.rows
+    found, rescaled = (
+        select_datasets(scores_of(rows, FEATURES), stated),
+        scores_of(rows, FEATURES, "exact"),
+    )
+    outcomes: dict[str, list[Part]] = {}
+    words, ahead = [], []
+    for dataset, scores in found.items():
+        kind, clean = _extractor_kind(rows, dataset), scores.level("non-private")
+        peak, first = scores.peak(TLDP), ("tldp-l", scores.select(["tldp-l"]).epsilons[0])
+        about = partial(levels, stated=stated[dataset], tolerance=tolerance, ceiling=clean)
+        below = _lead_of_images(rows, dataset, scores.score(*peak), margin)
+        outcomes.setdefault(f"extractor {kind}, Delta = {WIDTH:g}", []).extend(
+            [*about({f"{scores.title}, {label_of(*peak)}": scores.score(*peak)}), below]
+        )
+        early = f"{scores.title}, {label_of('tldp-l', FACTOR * first[1])}"
+        outcomes.setdefault(
+            f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early", []
+        ).extend(about({early: scores.score(*first)}))
+        ahead += [dataset] * (below.verdict == CONTRADICTED)
+        exact = rescaled[dataset]
+        words.append(
+            f"On {scores.title} {shared_number(rows, FEATURES, dataset, 'records'):,.0f} released "
+            f"records; without noise {clean:.3g}, TLDP at equal true privacy at most "
+            f"{exact.best(TLDP):.3g}. {implied_words(scores, exact, stated[dataset])} "
+            f"{_stated_delta_words(scores)}"
+        )
+    papers = any(_extractor_kind(rows, dataset) == IMAGENET for dataset in found)
+    if not papers:
+        # The paper's extractor settles the claim; ours stands in for it.
+        outcomes[f"extractor {IMAGENET}"] = [Part("no rows of it", NOT_RUN)]
+    return Finding(
+        choice="what the feature extractor was trained on, Delta, and the end of the axis",
+        outcomes=[Outcome(choice=choice, parts=tuple(parts)) for choice, parts in outcomes.items()],
+        because=f"Judged with {IMAGENET}." if papers else _extractor_reason(ahead),
+        detail=f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)}",
+        calibration="both",
+        **sizes_in_lines(_sizes(rows, each) for each in found.values()),
+    )
+
+
+def _extractor_reason(ahead: list[str]) -> str:
+    """`ahead` are the data sets where features have higher scores than images."""
+    higher = (
+        f"With it and Delta = {WIDTH:g}, TLDP scores higher on features of "
+        f"{listed(map(dataset_title, ahead))} than on images. "
+        if ahead
+        else ""
+    )
+    return (
+        "Our extractor was trained on public images of the same kind, which the paper's may not "
+        f"have been. {higher}The paper's extractor was not run."
+    )
+
+
+def _stated_delta_words(scores: Scores) -> str:
+    """The scores of TLDP-L here, as those with more noise at a larger epsilon."""
+    found = listed(
+        f"{mean:.3g} at {FACTOR * epsilon:g}" for epsilon, mean in scores.means["tldp-l"].items()
+    )
+    return (
+        f"With Delta = {STATED_DELTA} TLDP-L has the noise that it has here at epsilon/{FACTOR:g}: "
+        f"{found}."
+    )
+
+
+def _extractor_kind(rows: pd.DataFrame, dataset: str) -> str:
+    return OWN if shared_number(rows, FEATURES, dataset, "public_records") else IMAGENET
+
+
+def _lead_of_images(rows: pd.DataFrame, dataset: str, best: Mean, margin: float) -> Part:
+    """Whether the best score with images is above the best one with features."""
+    images = scores_of(rows, IMAGES).get(dataset)
+    if images is None:
+        return Part(f"{dataset_title(dataset)}, images above features", NOT_RUN)
+    top = images.score(*images.peak(TLDP))
+    common = min(top.trials, best.trials)
+    gap = Mean(top.values[:common] - best.values[:common], STEP)
+    classifier = CLASSIFIER_WORDS[images.rows["classifier"].iloc[0]]
+    name = f"{images.title}, images ({classifier}) above features, each at its best"
+    (part,) = order({name: gap}, margin=margin)
+    return part
+
+
+@judge(studies=(FEATURES,))
+def features_ahead(
+    results: Results, *, datasets: list[str], others: list[str], low: float, margin: float
+) -> Finding:
+    """Figure 2: both TLDP methods above all others at every epsilon, and the others near random."""
+    found, parts = select_datasets(scores_of(results.rows, FEATURES), datasets), []
+    for dataset in datasets:
+        if dataset not in found:
+            parts.append(Part(dataset_title(dataset), NOT_RUN))
+            continue
+        scores = found[dataset]
+        parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
+        parts += [scores.low(key, low) for key in others]
+    words = " ".join(f"{scores.title}: {theorem_2_words(scores)}" for scores in found.values())
+    return Finding(
+        parts=parts,
+        detail=(
+            "Paired differences of F1 over trials; ineffective is within the margin of random "
+            f"answers at the best epsilon. {words} The classic Gaussian is stated for "
+            "epsilon < 1 only."
+        ),
+        calibration="published",
+        **sizes_in_lines(_sizes(results.rows, each) for each in found.values()),
+    )
+
+
+def _lead_over_all(scores: Scores, own: str, others: list[str], margin: float) -> Part:
+    """Whether a mechanism is above others at every epsilon, with its least lead."""
+    gaps = {
+        f"{mechanism_title(other)} at {epsilon:g}": scores.gap(own, other, epsilon)
+        for other in others
+        for epsilon in scores.epsilons
+    }
+    leads = order(gaps, margin=margin)
+    least = min(leads, key=lambda lead: gaps[lead.name].value)
+    part = every(f"{scores.title}, {mechanism_title(own)} above all at every epsilon", leads)
+    return replace(part, found=f"least lead, over {least.name}, {least.found}")
+
+
+@judge(studies=(FEATURES,))
+def feature_variants(results: Results, *, crossing: float, margin: float) -> Finding:
+    """TLDP-G above TLDP-L on released features, at most epsilons of the official data sets."""
+    missing = CannotJudge(f"The run has no official data for {FEATURES}")
+    found = required(scores_of(results.rows, FEATURES), missing)
+    return Finding(
+        choice="the epsilons of Figure 2",
+        outcomes=leads_by_side(found, crossing, margin),
+        detail=(
+            "Mean weighted F1 of TLDP-G minus that of TLDP-L, as published. The standard deviation "
+            "of the noise is Delta / sqrt(2 epsilon) for TLDP-G and sqrt(2) Delta / epsilon for "
+            f"TLDP-L, which is smaller above epsilon {crossing:g}, whatever Delta is."
+        ),
+        calibration="published",
+        **sizes_in_lines(_sizes(results.rows, each) for each in found.values()),
+    )

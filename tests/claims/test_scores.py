@@ -1,0 +1,80 @@
+"""Scores over epsilon on made-up trials: effects, and budgets at which models have learned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from claims.judges import CannotJudge
+from claims.scores import official_scores, select_datasets
+from datasets.majority import MAJORITY
+
+EPSILONS = (1.0, 10.0, 1000.0)
+ONE, OTHER = "idn", "gaussian-per-element"
+STUDY = "federated_horizontal"
+
+
+@pytest.fixture
+def scores(monkeypatch):
+    """Ten trials of two mechanisms around an accuracy by epsilon, and of random answers at 0.2."""
+    monkeypatch.delitem(MAJORITY, "mnist")
+    rng = np.random.default_rng(0)
+    cell = {
+        "study": STUDY,
+        "dataset": "mnist",
+        "data_source": "official",
+        "calibration": "published",
+        "metric": "final_test_accuracy",
+        "status": "ok",
+    }
+
+    def make(one=(0.2, 0.2, 0.2), other=(0.2, 0.2, 0.2)):
+        runs = {ONE: one, OTHER: other, "random-answer": (0.2,)}
+        rows = [
+            cell | {"mechanism": key, "epsilon": epsilon, "trial": trial, "value": value + noise}
+            for key, values in runs.items()
+            for epsilon, value in zip(EPSILONS, values, strict=False)
+            for trial, noise in enumerate(1e-3 * rng.standard_normal(10))
+        ]
+        return official_scores(pd.DataFrame(rows), STUDY)["mnist"]
+
+    return make
+
+
+def test_a_mean_that_is_above_the_floor_by_chance_is_not_learning(scores):
+    """At epsilon 1 both are above the floor of 0.2, by 0.03 in the mean; one trial has done it."""
+    found = scores(one=(0.2, 0.23, 0.2))
+    lucky = found.private["epsilon"].eq(1.0) & found.private["trial"].eq(0)
+    found.rows.loc[lucky[lucky].index, "value"] += 0.3
+    assert found.keep_learned([ONE, OTHER], 0.01).epsilons == [10.0]
+    found.rows.loc[found.rows["epsilon"].eq(1.0) & (found.rows["mechanism"] == ONE), "value"] += 0.3
+    assert found.keep_learned([ONE, OTHER], 0.01).epsilons == [1.0, 10.0]
+
+
+def test_gaps_are_those_of_one_budget_or_the_mean_of_all(scores):
+    found = scores(one=(0.3, 0.5, 0.9))
+    assert found.gap(ONE, OTHER, 10.0).value == pytest.approx(0.3, abs=2e-3)
+    assert found.gap(ONE, OTHER).value == pytest.approx(1.1 / 3, abs=2e-3)
+    # A control has one budget, and is the same at every one.
+    assert found.gap(ONE, "random-answer", 1000.0).value == pytest.approx(0.7, abs=2e-3)
+    assert found.rise(ONE).mean() == pytest.approx(0.6, abs=2e-3)
+    assert found.peak([ONE, OTHER]) == (ONE, 1000.0)
+
+
+def test_a_low_score_is_judged_up_to_an_end(scores):
+    found = scores(one=(0.2, 0.21, 0.9))
+    assert found.low(ONE, 0.1).verdict == "contradicted"
+    assert found.low(ONE, 0.1, end=10.0).verdict == "confirmed"
+    # A high score at a larger epsilon says nothing of those up to the end; a low one does.
+    late = found.select_budgets(1000.0, 1000.0)
+    assert late.low(ONE, 0.1, end=10.0).reason == "not run up to 10"
+    assert late.low(OTHER, 0.1, end=10.0).verdict == "confirmed"
+
+
+def test_nothing_is_judged_without_scores(scores):
+    found = scores()
+    with pytest.raises(CannotJudge, match="This run has none of SVHN, CIFAR-10"):
+        select_datasets({"mnist": found}, ["svhn", "cifar10"])
+    with pytest.raises(CannotJudge, match="no budget from 2 to 5"):
+        found.select_budgets(2.0, 5.0)
+    with pytest.raises(CannotJudge, match="One budget of idn shows no trend"):
+        found.select_budgets(1.0, 1.0).rise(ONE)
