@@ -269,13 +269,15 @@ def official_scores(
         resolution: As in `Scores`.
         at: Coordinates of the study, such as range="clip".
     """
-    found = ok_rows(rows, study, SCORED[study])
+    by_dataset, found = ByDataset(), ok_rows(rows, study, SCORED[study])
+    by_dataset.calibration = calibration
+    if found.empty:
+        # A table without rows of the study lacks its coordinates, too.
+        return by_dataset
     for column, value in {"data_source": "official", "calibration": calibration, **at}.items():
         found = found[found[column] == value]
     if mechanisms is not None:
         found = found[found["mechanism"].isin(mechanisms)]
-    by_dataset = ByDataset()
-    by_dataset.calibration = calibration
     # Controls alone show nothing.
     for name in sorted(found[~found["mechanism"].isin(LEVELS)]["dataset"].unique()):
         by_dataset[name] = Scores(found[found["dataset"] == name], resolution)
