@@ -29,6 +29,7 @@ SCORED = {
     "features": "test_accuracy",
     "gradients": "final_test_accuracy",
     "federated_horizontal": "final_test_accuracy",
+    "federated_sums": "final_test_accuracy",
     "federated_vertical": "final_test_accuracy",
 }
 

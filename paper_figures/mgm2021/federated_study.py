@@ -10,9 +10,12 @@ from studies import federated_horizontal
 from studies.federated_horizontal import SMALL
 
 HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
+# The horizontal study by the other reading of eq. (29).
+SUMS = "federated_sums"
 # The network of a data set, as the paper names it.
 NETWORKS = {
     HORIZONTAL: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"},
+    SUMS: {"imdb": "LSTM"},
     VERTICAL: {
         "adult": "split MLP",
         "purchase100": "split FCN",

@@ -17,7 +17,7 @@ from claims.scores import Scores, official_scores, select_datasets, sizes_in_lin
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
-from paper_figures.mgm2021.federated_study import HORIZONTAL, VERTICAL, study_size
+from paper_figures.mgm2021.federated_study import HORIZONTAL, SUMS, VERTICAL, study_size
 from paper_figures.mgm2021.numbers import HORIZONTAL_ROUNDS
 from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
 from paper_figures.mgm2021.upload_noise import noise_norm, noise_order_sentences
@@ -117,17 +117,7 @@ def federated_order(
     """
     rows = results.rows
     finals = _finals(rows, study, datasets, epsilons)
-    outcomes = []
-    for reading, stands_for in readings.items():
-        parts = []
-        for scores in finals.values():
-            resolved = _resolve(stands_for, set(scores.rows["mechanism"]))
-            if resolved is not None:
-                pairs = (by.get(scores.dataset, by["default"]) for by in (above, close))
-                parts += _orders_and_ties(scores, resolved, *pairs, margin)
-                parts += _flat(scores, resolved, flat, above["default"], margin)
-        if parts:
-            outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
+    outcomes = _outcomes(finals, readings, above, close, flat, margin)
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
     absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
     sentences = [
@@ -140,6 +130,76 @@ def federated_order(
         f"Not in this run: {listed(absent)}." if absent else "",
     ]
     return _finding(rows, study, finals, outcomes, sentences, choice)
+
+
+def _outcomes(
+    finals: Mapping[str, Scores],
+    readings: Mapping[str, Reading],
+    above: ByDataset,
+    close: ByDataset,
+    flat: tuple[str, ...],
+    margin: float,
+) -> list[Outcome]:
+    """The parts of `federated_order` under every reading whose mechanisms were run."""
+    outcomes = []
+    for reading, stands_for in readings.items():
+        parts = []
+        for scores in finals.values():
+            resolved = _resolve(stands_for, set(scores.rows["mechanism"]))
+            if resolved is not None:
+                pairs = (by.get(scores.dataset, by["default"]) for by in (above, close))
+                parts += _orders_and_ties(scores, resolved, *pairs, margin)
+                parts += _flat(scores, resolved, flat, above["default"], margin)
+        if parts:
+            outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
+    return outcomes
+
+
+@judge(studies=(HORIZONTAL, SUMS))
+def order_by_accumulation(
+    results: Results,
+    *,
+    datasets: list[str],
+    above: ByDataset,
+    explained: Explained,
+    choice: str,
+    readings: dict[str, Reading],
+    sums: str,
+    margin: float,
+) -> Finding:
+    """`federated_order` of means, and beside it that of sums on the data sets that have them.
+
+    Args:
+        choice: What the paper leaves open: the readings, and means or sums (eq. 29).
+        readings: As in `federated_order`.
+        sums: What the outcomes of the sums are called, behind the reading.
+    """
+    close: ByDataset = {"default": []}
+    means = federated_order(
+        results, study=HORIZONTAL, datasets=datasets, above=above, close=close, choice=choice,
+        readings=readings, explained=explained, margin=margin,
+    )  # fmt: skip
+    rows = results.rows
+    try:
+        summed = _finals(rows, SUMS, datasets)
+    except CannotJudge:
+        return means
+    outcomes = [
+        replace(each, choice=each.choice + behind)
+        for finals, behind in ((_finals(rows, HORIZONTAL, datasets), ""), (summed, f"; {sums}"))
+        for each in _outcomes(finals, readings, above, close, (), margin)
+    ]
+    sizes = sizes_in_lines(_sizes(rows, SUMS, scores) for scores in summed.values())
+    words = " ".join(_size_sentences(rows, SUMS, summed))
+    return replace(
+        means,
+        parts=(),
+        choice=choice,
+        outcomes=tuple(outcomes),
+        because=tally([part for each in outcomes for part in each.parts], None),
+        detail=f"{means.detail} Uploads as sums: {words}",
+        other_sizes=[*means.other_sizes, sizes["sizes"], *sizes["other_sizes"]],
+    )
 
 
 def _resolve(stands_for: Reading, present: set[str]) -> dict[str, str] | None:
