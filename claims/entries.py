@@ -57,7 +57,8 @@ class Entry:
 
     def error(self, place: tuple, problem: str) -> ClaimError:
         """The error about what stands at a path of names and positions in the entry."""
-        whose = f"claim {self.fields['id']}: " if "id" in self.fields else ""
+        # An error has one line, whatever stands in the field.
+        whose = f"claim {' '.join(str(self.fields['id']).split())}: " if "id" in self.fields else ""
         return ClaimError(shown_path(self.path), _line_of(self.node, place), f"{whose}{problem}")
 
 

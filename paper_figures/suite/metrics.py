@@ -57,7 +57,10 @@ _SCORED = tuple(dict.fromkeys(study for study, score, _ in SOURCES.values() if s
 @drawing("suite_metrics", kind="tables", needs=["guarantee/papers", *_SCORED], timings=_TIMED)
 def metrics(results: Results) -> Drawn:
     """One row per mechanism and setting."""
-    losses = ok_rows(results.rows, "guarantee", "expected_loss", "papers")
+    losses = required(
+        ok_rows(results.rows, "guarantee", "expected_loss", "papers"),
+        DrawingError("the results hold no noise at the papers' settings"),
+    )
     losses = losses[losses["calibration"] == "exact"]
     records = [
         record
@@ -65,7 +68,6 @@ def metrics(results: Results) -> Drawn:
         for key in COMPARED
         for record in _records(results, losses, setting, key)
     ]
-    required(records, DrawingError("no mechanism serves a setting of the papers"))
     caption = (
         "Error, tails, time and use of noise at the papers' settings, as published: expected loss "
         "E||noise||^2 in closed form, sampled with its standard error, and at equal true privacy; "
