@@ -10,7 +10,7 @@ from studies import federated_horizontal
 from studies.federated_horizontal import SMALL
 
 HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
-# The horizontal study by the other reading of eq. (29).
+# The horizontal study whose uploads are sums over steps.
 SUMS = "federated_sums"
 # The network of a data set, as the paper names it.
 NETWORKS = {

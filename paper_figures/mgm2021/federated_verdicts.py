@@ -132,6 +132,58 @@ def federated_order(
     return _finding(rows, study, finals, outcomes, sentences, choice)
 
 
+@judge(studies=(HORIZONTAL, SUMS))
+def order_by_accumulation(
+    results: Results,
+    *,
+    datasets: list[str],
+    above: ByDataset,
+    explained: Explained,
+    choice: str,
+    readings: dict[str, Reading],
+    sums: str,
+    margin: float,
+) -> Finding:
+    """`federated_order` of uploads as means over steps, and as sums where the run has those.
+
+    Args:
+        choice: What the paper leaves open: the readings, and means or sums (eq. 29).
+        readings: As in `federated_order`.
+        sums: What the outcomes of sums are called, behind the reading.
+    """
+    rows, close = results.rows, {"default": []}
+    means = federated_order(
+        results,
+        study=HORIZONTAL,
+        datasets=datasets,
+        above=above,
+        close=close,
+        choice=choice,
+        readings=readings,
+        explained=explained,
+        margin=margin,
+    )
+    try:
+        summed = _finals(rows, SUMS, datasets)
+    except CannotJudge:
+        return means
+    outcomes = [
+        replace(each, choice=each.choice + behind)
+        for finals, behind in ((_finals(rows, HORIZONTAL, datasets), ""), (summed, f"; {sums}"))
+        for each in _outcomes(finals, readings, above, close, (), margin)
+    ]
+    words = " ".join(_size_sentences(rows, SUMS, summed))
+    return replace(
+        means,
+        parts=(),
+        choice=choice,
+        outcomes=outcomes,
+        because=tally([part for each in outcomes for part in each.parts], None),
+        detail=f"{means.detail} Uploads as sums: {words}",
+        other_sizes=[*means.other_sizes, *(_sizes(rows, SUMS, each) for each in summed.values())],
+    )
+
+
 def _outcomes(
     finals: Mapping[str, Scores],
     readings: Mapping[str, Reading],
@@ -153,53 +205,6 @@ def _outcomes(
         if parts:
             outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
     return outcomes
-
-
-@judge(studies=(HORIZONTAL, SUMS))
-def order_by_accumulation(
-    results: Results,
-    *,
-    datasets: list[str],
-    above: ByDataset,
-    explained: Explained,
-    choice: str,
-    readings: dict[str, Reading],
-    sums: str,
-    margin: float,
-) -> Finding:
-    """`federated_order` of means, and beside it that of sums on the data sets that have them.
-
-    Args:
-        choice: What the paper leaves open: the readings, and means or sums (eq. 29).
-        readings: As in `federated_order`.
-        sums: What the outcomes of the sums are called, behind the reading.
-    """
-    close: ByDataset = {"default": []}
-    means = federated_order(
-        results, study=HORIZONTAL, datasets=datasets, above=above, close=close, choice=choice,
-        readings=readings, explained=explained, margin=margin,
-    )  # fmt: skip
-    rows = results.rows
-    try:
-        summed = _finals(rows, SUMS, datasets)
-    except CannotJudge:
-        return means
-    outcomes = [
-        replace(each, choice=each.choice + behind)
-        for finals, behind in ((_finals(rows, HORIZONTAL, datasets), ""), (summed, f"; {sums}"))
-        for each in _outcomes(finals, readings, above, close, (), margin)
-    ]
-    sizes = sizes_in_lines(_sizes(rows, SUMS, scores) for scores in summed.values())
-    words = " ".join(_size_sentences(rows, SUMS, summed))
-    return replace(
-        means,
-        parts=(),
-        choice=choice,
-        outcomes=tuple(outcomes),
-        because=tally([part for each in outcomes for part in each.parts], None),
-        detail=f"{means.detail} Uploads as sums: {words}",
-        other_sizes=[*means.other_sizes, sizes["sizes"], *sizes["other_sizes"]],
-    )
 
 
 def _resolve(stands_for: Reading, present: set[str]) -> dict[str, str] | None:
