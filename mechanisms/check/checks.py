@@ -1,8 +1,8 @@
 """The checks of a mechanism, in the order of causes: the first that fails says what is wrong.
 
-`failures` runs them; `parametrize` makes a test of each for an author's own mechanism. All bounds
-hold for every sample size and distribution: together the checks accuse a mechanism that does what
-it states with probability `events.ERROR` at most.
+An author's tests run them one by one with `Check.require`. All bounds hold for every sample size
+and distribution: together the checks accuse a mechanism that does what it states with probability
+`events.ERROR` at most.
 """
 
 import math
@@ -22,6 +22,7 @@ from mechanisms.check.atoms import (
 from mechanisms.check.evidence import Evidence
 from mechanisms.check.fresh_noise import (
     find_alike_elements,
+    find_constant_noise,
     find_correlated_releases,
     find_seed_faults,
     find_shared_noise,
@@ -110,6 +111,7 @@ def fresh_draws(evidence: Evidence) -> Iterator[str]:
     if not evidence.is_additive:
         return
     training, test = evidence.training, evidence.test
+    yield from find_constant_noise(training, test)
     for draws in (training, evidence.at_once, *evidence.other_ways.values()):
         yield from find_shared_noise(draws, test)
     if evidence.mechanism.noise.independent:
@@ -440,22 +442,3 @@ def glimpse(mechanism: Mechanism, rng: np.random.Generator) -> Iterator[str]:
     for check in CHECKS:
         if check.in_every_cell:
             yield from check._failures(evidence)
-
-
-def parametrize(*mechanisms: Mechanism):
-    """A pytest mark that calls a test with `mechanism` and `check` for each pair of them.
-
-    In an author's tests::
-
-        @parametrize(MyNoise.calibrate(query, budget))
-        def test_my_noise_does_what_it_states(mechanism, check):
-            check.require(mechanism)
-    """
-    import pytest
-
-    pairs = [
-        pytest.param(mechanism, check, id=f"{mechanism.key}-{check.name}")
-        for mechanism in mechanisms
-        for check in CHECKS
-    ]
-    return pytest.mark.parametrize(("mechanism", "check"), pairs)

@@ -23,12 +23,6 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
     Independent releases equal one another as often as they equal `others`, as many of another call.
     """
     sizes, far_sizes = (np.abs(each.reshape(len(each), -1)) for each in (draws, others))
-    if sizes.any() and all((each == sizes[0]).all() for each in (sizes, far_sizes)):
-        yield (
-            f"{len(sizes) + len(far_sizes)} releases of two calls have the same noise: it is not "
-            "drawn from the generator that a release is given"
-        )
-        return
     far = _equal(sizes, far_sizes)
     upper = largest_probability(far, len(sizes), TAIL)
     for which, first, second in _paired(sizes):
@@ -39,6 +33,16 @@ def find_shared_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
                 f"that of {which}, and in {far} of {len(sizes)} that of one of another call: it is "
                 "not drawn afresh"
             )
+
+
+def find_constant_noise(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
+    """A sentence on noise (n, *shape) that is the same in all releases of two calls."""
+    every = np.concatenate([draws, others])
+    if every.any() and (every == every[0]).all():
+        yield (
+            f"{len(every)} releases of two calls have the same noise: it is not drawn from the "
+            "generator that a release is given"
+        )
 
 
 def find_correlated_releases(draws: np.ndarray, others: np.ndarray) -> Iterator[str]:
