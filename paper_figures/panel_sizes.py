@@ -156,6 +156,10 @@ FIGURES = (
 )
 
 
+# The studies whose figures say for each panel where our method is not the paper's.
+PANELLED = {figure.study for figure in FIGURES}
+
+
 def size_here(rows: pd.DataFrame, study: str) -> Size:
     """The size of a study on the one data set of the rows."""
     own = ok_rows(rows, study, "records")
