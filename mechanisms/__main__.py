@@ -155,7 +155,7 @@ def _show(answer: dict, indent: str = "") -> str:
 
 def _in_words(error: Exception, options) -> str:
     """The message of an error about the input; of others, and of the user's code, its place too."""
-    given = (getattr(options, name, None) for name in ("key", "score", "log_density"))
+    given = (getattr(options, name, None) for name in ("key", "score"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
     if not raising and isinstance(error, TypeError | ValueError | OSError):

@@ -174,7 +174,6 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
     sampled = "--option rate=0.01 --option steps=10".split()
     for command in (
         ["compare", *asked],
-        ["audit", "laplace", *asked, "--l1-sensitivity", "1", "--score", "logistic"],
         ["verify", "moments-accountant", *asked, *sampled],
     ):
         sys.stderr = sys.stdout
@@ -186,7 +185,6 @@ def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
         f"error: {command} needs the package {package}: in a clone, pip install '.[{extra}]'"
         for command, package, extra in (
             ("compare", "pandas", "compare"),
-            ("audit", "sklearn", "audit"),
             ("verify", "dp_accounting", "accounting"),
         )
     ]

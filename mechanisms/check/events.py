@@ -130,26 +130,6 @@ def event_bounds(
     return lower + upper if paired else lower, upper
 
 
-def best_event(
-    scores_a: np.ndarray, scores_b: np.ndarray, epsilon: float, tail: float
-) -> tuple[float, int, float]:
-    """(bound, sign, t) of the event {sign * score > t} with the largest bound on these samples."""
-    best = (-1.0, 1, 0.0)
-    for sign in (1, -1):
-        a, b = np.sort(sign * scores_a), np.sort(sign * scores_b)
-        pooled = np.sort(np.concatenate((a, b)))
-        # Events that hold 1, 2, 3, ... and then, by steps of 3%, up to nearly all samples.
-        ranks = np.unique(np.geomspace(1, len(pooled) - 1, 500).astype(int))
-        thresholds = np.unique(pooled[-1 - ranks])
-        hits_a, hits_b = (len(s) - np.searchsorted(s, thresholds, side="right") for s in (a, b))
-        lower = least_probability(hits_a, len(a), tail)
-        upper = largest_probability(hits_b, len(b), tail)
-        deltas = hockey_stick(lower, upper, epsilon)
-        choice = int(np.argmax(deltas))
-        best = max(best, (float(deltas[choice]), sign, float(thresholds[choice])))
-    return best
-
-
 def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
     return draws.reshape(len(draws), -1) @ direction.ravel()
 

@@ -4,7 +4,6 @@
 EXTRAS = {
     "pandas": "compare",
     "dp_accounting": "accounting",
-    "sklearn": "audit",
     "cvxpy": "oracle",
     "clarabel": "oracle",
 }

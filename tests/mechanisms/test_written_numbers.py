@@ -1,13 +1,11 @@
-"""A number of a text is that number, or refused: in options, tables, programs."""
+"""A number of a text is that number, or refused: in options and in tables."""
 
-import sys
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mechanisms.black_box.program_source import from_program
 from mechanisms.cli import number_table
 from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import option_value
@@ -129,13 +127,6 @@ def test_arrays_of_other_numbers(array, tmp_path):
         return
     with pytest.raises(ValueError, match="it must hold"):
         read_numbers(path)
-
-
-def test_a_program_that_writes_more_digits_than_a_float_has():
-    code = "print('0.99999999999999999999\\n2')"
-    source = from_program([sys.executable, "-c", code], np.zeros(1), text=True)
-    with pytest.raises(ValueError, match=r"would be read as 1\.0"):
-        source(np.random.default_rng(0), 2)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without an end")

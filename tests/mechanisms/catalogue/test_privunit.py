@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
-from mechanisms.black_box.release_audit import audit_release
+from mechanisms.audit.audit import audit_release
 from mechanisms.catalogue.privunit import best_cap
 from mechanisms.check.checks import QUICK, require_consistent
 from mechanisms.privacy.finite_profile import CapProfile
@@ -131,11 +131,10 @@ def test_releases_of_opposite_corners_show_what_the_profile_says():
         1.0,
         score=lambda outputs: outputs.sum(axis=1),
         samples=20_000,
-        whole_budget=True,
         batch=True,
     )
     exact = mechanism.profile().delta(1.0).value
-    assert 0.9 * exact < audit.delta_lower <= exact
+    assert 0.85 * exact < audit.delta_lower <= exact
 
 
 def test_the_profile_of_three_losses():

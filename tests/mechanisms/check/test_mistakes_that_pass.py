@@ -9,9 +9,8 @@ import pytest
 from test_counted_records import QUERIES, Cycle
 
 from mechanisms import Query
-from mechanisms.black_box.learned_scores import USUAL, learners_of
-from mechanisms.black_box.output_sources import from_function
-from mechanisms.black_box.sequential_audit import audit_samples
+from mechanisms.audit.audit import audit_samples
+from mechanisms.audit.outputs import from_function
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 
 PAGE = " ".join((Path(__file__).resolve().parents[3] / "SHARP_EDGES.md").read_text().split())
@@ -40,14 +39,14 @@ def test_a_hidden_bit_passes(effort):
 def test_an_audit_of_bits_finds_a_hidden_bit():
     """By nothing else, and not where it is not there."""
 
-    def verdict(kind, scores):
+    def verdict(kind, score):
         mechanism = kind.calibrate(Query(shape=(2,), l2_sensitivity=1.0), planted.BUDGET)
         pair = [from_function(mechanism.release, np.array([4.0, end])) for end in (0.25, 0.75)]
-        return audit_samples(pair, learners_of(scores), 1.0, 1e-5, samples=2000, seed=0).verdict
+        return audit_samples(pair, 1.0, 1e-5, score=score, samples=2000, seed=0).verdict
 
     assert "`audit --score bits` finds it." in PAGE
-    assert verdict(HidesABit, ["bits"]) == "refuted"
-    assert verdict(HidesABit, USUAL) == verdict(planted.Gaussian, ["bits"]) == "undecided"
+    assert verdict(HidesABit, "bits") == "refuted"
+    assert verdict(HidesABit, None) == verdict(planted.Gaussian, "bits") == "undecided"
 
 
 @pytest.mark.usefixtures("steady_clock")

@@ -9,8 +9,7 @@ from gram_queries import calibrated, gram
 from mechanisms import (
     Budget,
 )
-from mechanisms.black_box.learned_scores import FixedScore
-from mechanisms.black_box.sequential_audit import audit_samples
+from mechanisms.audit.audit import audit_samples
 from mechanisms.verification.verification import REFUTED, verify
 
 
@@ -49,10 +48,11 @@ def test_outputs_without_a_record_are_impossible_with_it(size):
 def test_wishart_is_refuted_by_outputs_alone():
     noise = calibrated("wishart", gram(4), Budget(epsilon=1.0)).noise
     x = np.array([1.0, 0, 0, 0])
-    smallest = FixedScore(lambda outputs: np.linalg.eigvalsh(outputs - np.outer(x, x))[:, 0])
+
+    def smallest(outputs):
+        return np.linalg.eigvalsh(outputs - np.outer(x, x))[:, 0]
+
     draws = noise.sample, lambda rng, n: noise.sample(rng, n) + np.outer(x, x)
-    audit = audit_samples(
-        draws, {"smallest eigenvalue": smallest}, 1.0, 0.0, samples=20_000, whole_budget=True
-    )
+    audit = audit_samples(draws, 1.0, 0.0, score=smallest, samples=20_000)
     assert audit.verdict == "refuted"
     assert 0.2 < audit.delta_lower < -math.expm1(-1 / 3)

@@ -13,8 +13,7 @@ from mechanisms import (
     get_mechanism,
     verify,
 )
-from mechanisms.black_box.learned_scores import FixedScore
-from mechanisms.black_box.sequential_audit import audit_samples
+from mechanisms.audit.audit import audit_samples
 from mechanisms.strategies.partition import (
     dyadic_partition,
     every_other,
@@ -44,11 +43,8 @@ def both_sides(draw, pair):
 
 
 def audit_of(draws, epsilon, score, seed):
-    """The audit of a pure claim of epsilon by all of 100,000 outputs of each side."""
-    learners = {"score": FixedScore(score)}
-    return audit_samples(
-        tuple(draws), learners, epsilon, 0.0, samples=100_000, seed=seed, whole_budget=True
-    )
+    """The audit of a pure claim of epsilon by 100,000 outputs of each side."""
+    return audit_samples(draws, epsilon, 0.0, score=score, samples=100_000, seed=seed)
 
 
 def audited(key, pair):

@@ -1,0 +1,312 @@
+"""Audits of a mechanism by its outputs alone, by a plan that is fixed beforehand.
+
+The first third of the outputs trains the scores. The second chooses two events {score > t} or
+{score < t}: one for the bound of delta, one for that of epsilon. The last third is counted once.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechanisms.audit.audited_pairs import audited_pairs
+from mechanisms.audit.outputs import (
+    PAIR_NAMES,
+    Release,
+    ReleaseMany,
+    Source,
+    batch_of,
+    check_pair,
+    from_batches,
+    from_file,
+    from_function,
+)
+from mechanisms.audit.scores import Score, learners_of
+from mechanisms.base.mechanism import Mechanism
+from mechanisms.check.audit_statistics import (
+    DirectedAudit,
+    familywise_confidence,
+    hockey_stick,
+    largest_probability,
+    least_probability,
+)
+from mechanisms.check.fresh_noise import find_shared_noise
+from mechanisms.query.query import checked_real
+from mechanisms.verification.sampled_audit import checked_values, settings_of
+from mechanisms.verification.verification import REFUTED, UNDECIDED, claimed_delta
+
+DEFAULT_SAMPLES, FEWEST_SAMPLES = 10_000, 16
+# Rows of a batch that are compared, and how many different ones of these do not come again by
+# chance: the probability is below 1e-12.
+COMPARED, DISTINCT = 128, 8
+# The parts of the plan, each drawn from its own seed.
+TRAINED, CHOSEN, COUNTED = range(3)
+# Thresholds that are tried for each score, side and direction.
+THRESHOLDS = 500
+
+
+@dataclass(frozen=True)
+class Event:
+    """{sign * score > threshold}, more likely for the side `order[0]` than for `order[1]`."""
+
+    name: str
+    score: Score
+    order: tuple[int, int]
+    sign: int
+    threshold: float
+
+    def hits(self, outputs: np.ndarray) -> int:
+        """How many of the outputs (n, *shape) lie in the event."""
+        scores = checked_values(self.score(outputs), len(outputs), "score")
+        return int(np.count_nonzero(self.sign * scores > self.threshold))
+
+    def __str__(self) -> str:
+        beyond = f"> {self.threshold:g}" if self.sign > 0 else f"< {-self.threshold:g}"
+        return f"{self.name} {beyond}, more likely for the {PAIR_NAMES[self.order[0]]} value"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputAudit:
+    """What outputs for two values say about a claim of (epsilon, delta)-differential privacy.
+
+    samples: Outputs of each value; a third of them, `counted.trials`, is counted.
+    delta_lower: The pair's delta at epsilon is at least this; in [0, 1).
+    epsilon_lower: The pair's epsilon at the claimed delta is at least this; >= 0.
+    counted: The counts that bound delta best. Both bounds hold at once with probability
+        `confidence`.
+    pair: Name of the pair, where the audit chose it.
+    """
+
+    epsilon: float
+    claimed_delta: float
+    confidence: float
+    seed: int
+    samples: int
+    delta_lower: float
+    epsilon_lower: float
+    counted: DirectedAudit
+    pair: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Samples can refute a claim; they cannot prove one."""
+        return REFUTED if self.delta_lower > self.claimed_delta else UNDECIDED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything the audit found, ready for JSON."""
+        return dataclasses.asdict(self) | {"verdict": self.verdict}
+
+
+def audit_samples(
+    sources: Sequence[Source],
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    values: tuple[np.ndarray, np.ndarray] | None = None,
+    score: Score | str | None = None,
+    samples: int = DEFAULT_SAMPLES,
+    seed: int = 0,
+    confidence: float = 0.999,
+) -> OutputAudit:
+    """Test whether two sources of outputs contradict (epsilon, delta)-differential privacy.
+
+    The claim can be refuted, never proven: another pair or another score may show more.
+
+    Args:
+        sources: For the first and for the second value; see `outputs`.
+        epsilon, delta: The claim: finite >= 0, and in [0, 1).
+        values: The two values, for the score `distance`.
+        score: A function of outputs (n, *shape), larger where they seem to come from the first
+            value, such as a log-likelihood ratio; or a name of `scores.SCORES`. By default `mean`,
+            `spread` and `distance` are tried, and the one that distinguishes best is used.
+        samples: Outputs of each value, at least 16.
+        seed: >= 0; the result depends on it, on `samples` and on the sources.
+        confidence: In (0, 1), of both bounds at once.
+
+    Raises:
+        TypeError, ValueError: Arguments out of range; more numbers than an audit holds; a source
+            or a score that fails.
+    """
+    delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
+    settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
+    learners = learners_of(score, values)
+    third = samples // 3
+    # Two events, and for each of them a bound of both probabilities.
+    tail = (1 - confidence) / 4
+    trained = _draw(sources, third, seed, TRAINED)
+    scores = {name: learn(trained) for name, learn in learners.items()}
+    del trained
+    events = _chosen_events(scores, _draw(sources, third, seed, CHOSEN), epsilon, delta, tail)
+    trials = samples - 2 * third
+    counted = _draw(sources, trials, seed, COUNTED)
+    found = []
+    for event in events:
+        hits_a, hits_b = (event.hits(counted[side]) for side in event.order)
+        found.append(
+            DirectedAudit.from_hits(
+                epsilon=float(epsilon), event=str(event), trials=trials, hits_a=hits_a,
+                hits_b=hits_b, tail=tail,
+            )
+        )  # fmt: skip
+    best = max(found, key=lambda each: each.delta.lower)
+    return OutputAudit(
+        **settings,
+        claimed_delta=delta,
+        delta_lower=best.delta.lower,
+        epsilon_lower=max(each.epsilon_lower_bound(delta) for each in found),
+        counted=best,
+    )
+
+
+def _draw(sources: Sequence[Source], n: int, seed: int, part: int) -> list[np.ndarray]:
+    """n outputs of each side, (n, *shape), of one shape."""
+    first, second = (
+        source(np.random.default_rng((seed, side, part)), n) for side, source in enumerate(sources)
+    )
+    if first.shape != second.shape:
+        raise ValueError(
+            f"the outputs for both values must have one shape, got {first.shape[1:]} and "
+            f"{second.shape[1:]}"
+        )
+    if not first.size:
+        raise ValueError(f"an output must hold at least one number, got shape {first.shape[1:]}")
+    return [first, second]
+
+
+def _chosen_events(
+    scores: dict[str, Score], outputs: list[np.ndarray], epsilon: float, delta: float, tail: float
+) -> tuple[Event, Event]:
+    """The events that would bound delta at epsilon, and epsilon at delta, best on these outputs."""
+    found = []
+    for name, score in scores.items():
+        sides = [checked_values(score(each), len(each), "score") for each in outputs]
+        for sign, order in itertools.product((1, -1), ((0, 1), (1, 0))):
+            a, b = (np.sort(sign * sides[side]) for side in order)
+            pooled = np.sort(np.concatenate((a, b)))
+            # Events that hold 1, 2, 3, ... and then, by small steps, up to nearly all outputs.
+            ranks = np.geomspace(1, len(pooled) - 1, THRESHOLDS).astype(int)
+            thresholds = np.unique(pooled[-1 - ranks])
+            hits_a, hits_b = (
+                len(each) - np.searchsorted(each, thresholds, side="right") for each in (a, b)
+            )
+            lower = least_probability(hits_a, len(a), tail)
+            upper = largest_probability(hits_b, len(b), tail)
+            deltas = hockey_stick(lower, upper, epsilon)
+            ratios = (lower - delta) / upper
+            for place in (int(np.argmax(deltas)), int(np.argmax(ratios))):
+                event = Event(name, score, order, sign, float(thresholds[place]))
+                found.append((float(deltas[place]), float(ratios[place]), event))
+    return max(found, key=lambda each: each[:2])[2], max(found, key=lambda each: each[1])[2]
+
+
+def audit_release(
+    release: Release | ReleaseMany,
+    first: np.ndarray,
+    second: np.ndarray,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    batch: bool = False,
+    **settings,
+) -> OutputAudit:
+    """Test the claim of a function on a pair of values.
+
+    Args:
+        release: Called as release(value, rng) for one output: finite numbers of one shape, drawn
+            with `rng` alone; `value` is read-only.
+        first, second: The two values, answers for two neighbouring data sets: different ones, of
+            one shape and of finite numbers.
+        epsilon, delta: The claim.
+        batch: Whether it is called as release(value, rng, count), and returns `count` independent
+            outputs, one per row.
+        settings: score, samples, seed and confidence of `audit_samples`.
+
+    Raises:
+        TypeError, ValueError: As `audit_samples`; the values are not such a pair; an output is not
+            finite or changes its shape; or the rows of a batch are not independent.
+    """
+    pair = np.array(first), np.array(second)
+    check_pair(*pair)
+    sources = [(from_batches if batch else from_function)(release, value) for value in pair]
+    if batch:
+        for value in pair:
+            _check_rows(release, value)
+    return audit_samples(sources, epsilon, delta, values=pair, **settings)
+
+
+def _check_rows(release: ReleaseMany, value: np.ndarray) -> None:
+    """Raise ValueError where rows of a batch share what rows of different batches do not."""
+    outputs, others = (
+        batch_of(release, value, np.random.default_rng((0, call, COUNTED + 1)), COMPARED)
+        for call in range(2)
+    )
+    if np.array_equal(outputs, others):
+        # By chance the same rows come again where most of them are equal, not where many differ.
+        distinct = len(np.unique(outputs.reshape(COMPARED, -1), axis=0))
+        if distinct < DISTINCT:
+            return
+        raise ValueError(
+            f"a batch must be drawn with rng; two generators give the same {COMPARED} outputs, of "
+            f"which {distinct} differ"
+        )
+    # Noise shows its repetitions up to its sign too.
+    if outputs.shape[1:] == value.shape:
+        outputs, others = outputs - value, others - value
+    for sentence in find_shared_noise(outputs, others):
+        raise ValueError(f"the rows of a batch must be independent: {sentence}")
+
+
+def audit_mechanism(
+    mechanism: Mechanism, epsilon: float, *, confidence: float = 0.999, **settings
+) -> OutputAudit:
+    """The audit of a mechanism on the pair, of those that it chooses, that shows most.
+
+    All pairs share the error 1 - confidence. The claim has the mechanism's own delta.
+
+    Args:
+        mechanism: A calibrated one.
+        epsilon: Of the claim.
+        confidence: In (0, 1), of what all pairs show together.
+        settings: score, samples and seed of `audit_samples`.
+
+    Raises:
+        TypeError, ValueError: As `audit_release`; or the query allows no pair.
+    """
+    delta = claimed_delta(mechanism)
+    pairs = audited_pairs(mechanism.release, mechanism.query)
+    if not pairs:
+        raise ValueError("no two values that the query allows are known to be neighbours")
+    each = familywise_confidence(confidence, len(pairs))
+    found = [
+        dataclasses.replace(
+            audit_release(
+                mechanism.releases, *pair, epsilon, delta, batch=True, confidence=each, **settings
+            ),
+            confidence=confidence,
+            pair=name,
+        )
+        for name, pair in pairs
+    ]
+    return max(found, key=lambda audit: (audit.verdict == REFUTED, audit.epsilon_lower))
+
+
+def audit_files(
+    first: str | Path,
+    second: str | Path,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    samples: int | None = None,
+    **settings,
+) -> OutputAudit:
+    """As `audit_release`, for outputs that lie in two .npy files, one independent output per row.
+
+    Rows are used in their order. samples: by default as many as the shorter file holds.
+    """
+    (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
+    most = min(rows, other_rows) if samples is None else samples
+    return audit_samples((draw_first, draw_second), epsilon, delta, samples=most, **settings)

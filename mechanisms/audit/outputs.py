@@ -1,0 +1,190 @@
+"""The outputs that an audit is given: of a function, or of files; and the pair of values.
+
+A source is a function (rng, n) that returns n independent outputs for one value, shape (n, *shape),
+as finite numbers of double precision.
+"""
+
+import contextlib
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms.audit.scores import rows_at_once
+from mechanisms.base.guard import check_whole_numbers
+from mechanisms.query.named_code import LoadError, check_takes, load_named
+
+Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng) -> one output
+# (value, rng, count) -> count outputs, one per row
+ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
+Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
+PAIR_NAMES = ("first", "second")
+# A batch has at most so many rows; the first one of a source tells the size of an output.
+LARGEST_BATCH, FIRST_BATCH = 1 << 16, 16
+# An audit holds a third of the outputs of both values, 0.5 GB, and computes with copies of them.
+LARGEST_NUMBERS = 10**8
+
+
+def from_function(release: Release, value: np.ndarray) -> Source:
+    """Outputs of `release(value, rng)`, which returns one; raises as `from_batches`."""
+
+    def batch(value: np.ndarray, rng: np.random.Generator, count: int) -> list:
+        return [release(value, rng) for _ in range(count)]
+
+    return from_batches(batch, value)
+
+
+def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
+    """Outputs of `release(value, rng, count)`, one per row; `value` is read-only for it.
+
+    The source raises ValueError where an output is not finite, is no array, or changes its shape,
+    where there are not `count` rows, and where the function ends the process.
+    """
+    value = np.array(value)
+    value.flags.writeable = False
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        parts = [batch_of(release, value, rng, min(FIRST_BATCH, n))]
+        size = parts[0][0].size
+        check_memory(n, size)
+        few = min(LARGEST_BATCH, rows_at_once(size))
+        for start in range(FIRST_BATCH, n, few):
+            parts.append(batch_of(release, value, rng, min(few, n - start)))
+        if len({part.shape[1:] for part in parts}) > 1:
+            raise ValueError("the release must return one shape in every call")
+        return np.concatenate(parts)
+
+    return draw
+
+
+def check_memory(outputs: int, size: int) -> None:
+    """Raise ValueError where a third of the samples, of `size` elements, is more than is held."""
+    if outputs * size > LARGEST_NUMBERS // 3:
+        raise ValueError(
+            f"an audit takes at most {LARGEST_NUMBERS:,} numbers of each value, and an output has "
+            f"{size:,}: ask for at most {3 * (LARGEST_NUMBERS // 3 // size):,} samples, or audit "
+            "a smaller shape"
+        )
+
+
+def batch_of(
+    release: ReleaseMany, value: np.ndarray, rng: np.random.Generator, count: int
+) -> np.ndarray:
+    """`count` outputs of a release, checked, (count, *shape) in double precision."""
+    try:
+        outputs = _numbers(release(value, rng, count), "the release")
+    except SystemExit as error:
+        raise ValueError(
+            f"the release must return an output, but it called sys.exit({error})"
+        ) from error
+    if not outputs.ndim or len(outputs) != count:
+        raise ValueError(
+            f"the release must return {count} outputs, one per row; got shape {outputs.shape}"
+        )
+    return outputs
+
+
+def _numbers(given: object, source: str) -> np.ndarray:
+    """Outputs in double precision, or ValueError that names their source."""
+    try:
+        outputs = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f"{source} must give arrays of numbers of one shape: {error}") from error
+    if outputs.dtype.kind not in "biuf":
+        raise ValueError(f"{source} must give finite numbers, got {outputs.dtype}")
+    if outputs.dtype.kind in "iu":
+        check_whole_numbers(outputs, source)
+    finite = np.isfinite(outputs)
+    if not finite.all():
+        raise ValueError(f"{source} must give finite numbers, got {outputs[~finite][0]}")
+    return outputs.astype(float)
+
+
+def from_file(path: str | Path) -> tuple[Source, int]:
+    """The rows of a .npy file in their order, each used once, and their number.
+
+    Raises:
+        ValueError: The file cannot be read, or holds no rows. The source raises it where the rows
+            do not suffice, or are not finite numbers.
+    """
+    with _reading(path, "outputs", ".npy file of numbers"):
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(rows, np.ndarray) or not rows.ndim or not len(rows):
+        raise ValueError(f"{path} must hold one output per row")
+    used = 0
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        nonlocal used
+        check_memory(n, rows[0].size)
+        used += n
+        if used > len(rows):
+            raise ValueError(f"{path} holds {len(rows)} outputs, and {used} are needed")
+        return _numbers(rows[used - n : used], str(path))
+
+    return draw, len(rows)
+
+
+@contextlib.contextmanager
+def _reading(path: str | Path, what: str, kind: str) -> Iterator[None]:
+    """Errors of one line for a file that is missing or is not of its kind."""
+    if not Path(path).is_file():
+        state = "is not a file" if Path(path).exists() else "does not exist"
+        raise ValueError(f"cannot read the {what} {path}: it {state}; check the path")
+    try:
+        yield
+    except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"cannot read the {what} {path}: it must be a {kind}") from error
+
+
+def load_function(name: str, *parameters: str) -> Callable:
+    """The function behind ``module:function``; the module must be importable.
+
+    Args:
+        parameters: Its parameters, in words.
+
+    Raises:
+        ValueError: No such module or function, a module that cannot be imported, or a function of
+            other parameters.
+        TypeError: It is not callable.
+    """
+    try:
+        found = load_named(name)
+    except LoadError as error:
+        raise ValueError(f"cannot load {name!r}: {error}") from error
+    if not callable(found):
+        raise TypeError(f"{name} must be a function, got {type(found).__name__}")
+    check_takes(found, parameters, name)
+    return found
+
+
+def load_pair(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
+    """The arrays `first` and `second` of an .npz file, of one shape.
+
+    Raises:
+        ValueError: The file cannot be read, or holds no two arrays that `check_pair` lets pass.
+    """
+    kind = ".npz file of numeric arrays, written with numpy.savez(file, first=..., second=...)"
+    with _reading(path, "pair", kind), np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file}
+    if not set(PAIR_NAMES) <= set(arrays):
+        raise ValueError(f"{path} must hold the arrays first and second, got {sorted(arrays)}")
+    first, second = (arrays[name] for name in PAIR_NAMES)
+    check_pair(first, second, source=str(path))
+    return first, second
+
+
+def check_pair(first: np.ndarray, second: np.ndarray, *, source: str = "the pair") -> None:
+    """Raise ValueError unless these are two different values of one shape, of finite numbers.
+
+    Two equal values can show nothing, and what is not finite would be blamed on the release.
+    """
+    if first.shape != second.shape:
+        raise ValueError(f"{source} must hold one shape, got {first.shape} and {second.shape}")
+    for name, value in zip(PAIR_NAMES, (first, second), strict=True):
+        _numbers(value, f"{name} of {source}")
+    if np.array_equal(first, second):
+        raise ValueError(
+            f"{source} must hold two different values, got first equal to second; outputs of one "
+            "value refute no claim"
+        )

@@ -1,0 +1,305 @@
+"""The command `audit`: what it prints, and one line on each bad function, pair, file and option."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mechanisms.__main__ import main
+from mechanisms.audit import outputs
+from mechanisms.audit.audit import audit_release, audit_samples
+from mechanisms.audit.outputs import from_file, load_pair
+
+CODE = '''
+import numpy as np
+
+
+def wide(value, rng, scale):
+    return value
+
+
+def laplace(value, rng):
+    """epsilon = 2 for neighbours at l1 distance 1."""
+    return value + rng.laplace(scale=0.5, size=value.shape)
+
+
+def batches(value, rng, count):
+    return value + rng.laplace(scale=0.5, size=(count, *value.shape))
+
+
+def infinite(value, rng):
+    return value / 0.0 * rng.random()
+
+
+def number(value, rng):
+    return float(value.sum() + rng.laplace())
+
+
+def raises(value, rng):
+    return {}["on purpose"]
+
+
+def raising_score(outputs):
+    raise AssertionError("two\\nlines")
+
+
+def changing(value, rng):
+    return np.zeros(1 + rng.integers(2))
+
+
+def leaves(value, rng):
+    raise SystemExit(3)
+
+
+def ragged(value, rng):
+    return [1.0, [2.0, 3.0]]
+
+
+def nothing(value, rng):
+    return value[:0]
+
+
+def in_place(value, rng):
+    value += rng.laplace(size=value.shape)
+    return value
+
+
+def first_element(outputs):
+    return -outputs[:, 0]
+
+
+constant = 3.0
+'''
+
+
+@pytest.fixture(autouse=True)
+def _module(tmp_path, monkeypatch):
+    """The module above, and the file of a pair at l1 distance 1."""
+    (tmp_path / "audited_module.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    np.savez("pair.npz", first=np.zeros(3), second=np.eye(3)[0])
+
+
+def audit(*words):
+    return main(["audit", *words, "--epsilon", "1"])
+
+
+def of_function(name, *words):
+    return audit(f"audited_module:{name}", "--pair", "pair.npz", "--samples", "3000", *words)
+
+
+def only_line(capsys):
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["laplace"],
+        ["batches", "--batch"],
+        ["laplace", "--score", "mean"],
+        ["laplace", "--score", "distance"],
+        ["laplace", "--score", "audited_module:first_element"],
+    ],
+)
+def test_a_false_claim_is_refuted(capsys, words):
+    assert of_function(*words) == 0
+    shown = capsys.readouterr().out
+    assert "refuted: (1, 0)-differential privacy is false" in shown
+    assert "99.9% confidence" in shown and "counted      1,000 outputs for each value" in shown
+    assert of_function(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "refuted" and found["samples"] == 3000
+    assert 0.1 < found["delta_lower"] < 1 - np.exp(-0.5) and 1 < found["epsilon_lower"] < 2
+
+
+def test_a_true_claim_is_undecided(capsys):
+    assert of_function("number") == 0
+    shown = capsys.readouterr().out
+    assert "undecided: these samples do not contradict (1, 0)" in shown and "holds" not in shown
+
+
+def test_files_are_audited(capsys):
+    rng = np.random.default_rng(7)
+    for name, value in zip(("a.npy", "b.npy"), np.load("pair.npz").values(), strict=True):
+        np.save(name, value + rng.laplace(scale=0.5, size=(3000, 3)))
+    assert audit("--outputs", "a.npy", "b.npy") == 0
+    shown = capsys.readouterr().out
+    assert "refuted" in shown and shown.startswith("a.npy and b.npy, 3,000 outputs")
+    assert audit("--outputs", "a.npy", "b.npy", "--score", "distance") == 2
+    assert "files of outputs have none" in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("function", "words", "wrong", "told"),
+    [
+        ("raises", [], "raises", ("KeyError", "'on purpose'")),
+        (
+            "laplace", ["--score", "audited_module:raising_score"], "raising_score",
+            ("AssertionError", "two lines"),
+        ),
+    ],
+)  # fmt: skip
+def test_an_exception_of_named_code_is_told_with_its_line(capsys, function, words, wrong, told):
+    assert of_function(function, *words) == 2
+    lines = CODE.splitlines()
+    number = 2 + next(i for i, text in enumerate(lines) if text.startswith(f"def {wrong}("))
+    line = only_line(capsys)
+    assert line.startswith(f"error: {told[0]} (")
+    assert line.endswith(f"audited_module.py, line {number}, in {wrong}): {told[1]}")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("missing", "audited_module defines no 'missing'"),
+        ("constant", "must be a function, got float"),
+        ("wide", "wide must take (value, rng), and it takes (value, rng, scale); give a function"),
+        ("infinite", "the release must give finite numbers, got"),
+        ("changing", "one shape"),
+        ("in_place", "read-only"),
+        ("leaves", "must return an output, but it called sys.exit(3)"),
+        ("ragged", "arrays of numbers of one shape"),
+        ("nothing", "at least one number, got shape (0,)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_bad_functions_are_named(capsys, function, words):
+    assert of_function(function) == 2
+    assert words in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["audited_module:laplace", "--delta", "1.5"], "0 <= delta < 1, got 1.5"),
+        (["audited_module:laplace", "--samples", "15"], "samples must be at least 16, got 15"),
+        (["audited_module:laplace", "--score", "trees"], "one of mean, spread, bits, distance"),
+        ([], "or --outputs, got none"),
+        (["audited_module:laplace", "--outputs", "a", "b"], "or --outputs, got both"),
+        (["--outputs", "a.npy", "b.npy"], "--pair is not for --outputs: leave it out"),
+        (["laplace", "--shape", "3"], "--pair is not for a mechanism with --shape"),
+        (["nowhere"], "a function is named MODULE:FUNCTION"),
+        (["nowhere:at_all"], "PYTHONPATH"),
+        (["nowhere.py:at_all"], "name the module in place of the file: nowhere:at_all"),
+    ],
+)
+def test_bad_options_are_named(capsys, words, told):
+    assert audit("--pair", "pair.npz", *words) == 2
+    assert told in only_line(capsys)
+
+
+def test_a_function_needs_a_pair(capsys):
+    assert audit("audited_module:laplace") == 2
+    assert "audit needs --pair" in only_line(capsys)
+    assert audit("audited_module:laplace", "--shape", "3", "--l1-sensitivity", "1") == 2
+    assert "is a function: `audit` takes it with --pair" in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda value, rng: 2**53 + np.asarray(value, dtype=np.int64) + 1,
+        lambda value, rng: np.uint64(2**64 - 1) - np.asarray(value, dtype=np.uint64),
+        lambda value, rng: [2**53 + 1 + int(each) for each in value],
+    ],
+    ids=("int64", "uint64", "python"),
+)
+def test_integers_that_double_precision_does_not_tell_apart_are_refused(release):
+    """They would all be one number, and noise-free answers pass."""
+    with pytest.raises(ValueError, match=r"integers of at most 2\^53 .* subtract a constant"):
+        audit_release(release, np.zeros(1), np.ones(1), 1.0, 1e-5, samples=100)
+    np.save("outputs.npy", np.array([[2**53 + 1]] * 5))
+    with pytest.raises(ValueError, match=r"outputs.npy must hold integers of at most 2\^53"):
+        from_file("outputs.npy")[0](np.random.default_rng(0), 5)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (lambda rng, count: rng.laplace(size=(2, 3)), "must return 128 outputs, one per row"),
+        (lambda rng, count: np.full((count, 3), np.nan), "must give finite numbers, got nan"),
+        (
+            lambda rng, count: np.repeat(rng.laplace(size=(count // 2, 3)), 2, axis=0),
+            "rows of a batch must be independent: .* that of the release before",
+        ),
+        (
+            lambda rng, count: np.concatenate([half := rng.laplace(size=(count // 2, 3)), -half]),
+            "rows of a batch must be independent: .* half of them before",
+        ),
+        (
+            lambda rng, count: np.random.default_rng(0).laplace(size=(count, 3)),
+            "drawn with rng; two generators give the same 128 outputs, of which 128 differ",
+        ),
+    ],
+)
+def test_bad_batches_are_named(noise, words):
+    with pytest.raises(ValueError, match=words):
+        audit_release(
+            lambda value, rng, count: value + noise(rng, count),
+            np.zeros(3), np.eye(3)[0], 1.0, batch=True,
+        )  # fmt: skip
+
+
+def test_batches_of_few_different_rows_are_no_mistake():
+    """A bit that is rarely set: whole batches come again by chance."""
+
+    def rare(value, rng, count):
+        return (rng.random((count, 1)) < 1e-4 * (1 + value)).astype(float)
+
+    found = audit_release(rare, np.zeros(1), np.ones(1), 1.0, batch=True, samples=200)
+    assert found.verdict == "undecided"
+
+
+def test_more_numbers_than_an_audit_holds_are_refused(monkeypatch):
+    monkeypatch.setattr(outputs, "LARGEST_NUMBERS", 3 * 8 * 100)
+
+    def release(value, rng, count):
+        return value + rng.laplace(size=(count, 8))
+
+    pair = np.zeros(8), np.eye(8)[0]
+    with pytest.raises(ValueError, match="an output has 8: ask for at most 300 samples"):
+        audit_release(release, *pair, 1.0, batch=True, samples=303)
+    assert audit_release(release, *pair, 1.0, batch=True, samples=300).samples == 300
+    np.save("outputs.npy", np.zeros((400, 8)))
+    with pytest.raises(ValueError, match="at most 300 samples"):
+        from_file("outputs.npy")[0](np.random.default_rng(0), 101)
+
+
+def test_outputs_of_two_shapes_are_refused():
+    sources = (lambda rng, n: np.zeros((n, 1))), (lambda rng, n: np.zeros((n, 2)))
+    with pytest.raises(ValueError, match=r"must have one shape, got \(1,\) and \(2,\)"):
+        audit_samples(sources, 1.0, samples=100)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"first": np.zeros(2)}, "must hold the arrays first and second, got"),
+        ({"first": np.zeros(2), "second": np.zeros(3)}, "one shape, got"),
+        ({"first": np.array(["a"]), "second": np.zeros(1)}, "one shape|finite numbers, got <U1"),
+        ({"first": np.array([None]), "second": np.zeros(1)}, "numpy.savez"),
+        ({"first": np.zeros(2), "second": np.full(2, np.nan)}, "second of pair.npz .* got nan"),
+        ({"first": np.zeros(2), "second": np.zeros(2, int)}, "two different values, got first eq"),
+    ],
+)
+def test_bad_pairs_are_named(capsys, arrays, words):
+    np.savez("pair.npz", **arrays)
+    with pytest.raises(ValueError, match=words):
+        load_pair("pair.npz")
+    assert of_function("laplace") == 2
+    assert only_line(capsys).startswith("error: ")
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 damaged"])
+def test_files_of_another_kind_are_named(tmp_path, content):
+    for load, name, kind in ((load_pair, "x.npz", ".npz file"), (from_file, "x.npy", ".npy file")):
+        with pytest.raises(ValueError, match=f"{name}: it does not exist; check the path"):
+            load(name)
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=f"must be a {kind}"):
+            load(name)
+        with pytest.raises(ValueError, match="it is not a file; check the path"):
+            load(tmp_path)
