@@ -134,21 +134,20 @@ def audit_samples(
     delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
     learners = learners_of(score, values)
-    third = samples // 3
+    third, last = samples // 3, samples - 2 * (samples // 3)
     # Two events, and for each of them a bound of both probabilities.
     tail = (1 - confidence) / 4
     trained = _draw(sources, third, seed, TRAINED)
     scores = {name: learn(trained) for name, learn in learners.items()}
     del trained
     events = _chosen_events(scores, _draw(sources, third, seed, CHOSEN), epsilon, delta, tail)
-    trials = samples - 2 * third
-    counted = _draw(sources, trials, seed, COUNTED)
+    counted = _draw(sources, last, seed, COUNTED)
     found = []
     for event in events:
         hits_a, hits_b = (event.hits(counted[side]) for side in event.order)
         found.append(
             DirectedAudit.from_hits(
-                epsilon=float(epsilon), event=str(event), trials=trials, hits_a=hits_a,
+                epsilon=float(epsilon), event=str(event), trials=last, hits_a=hits_a,
                 hits_b=hits_b, tail=tail,
             )
         )  # fmt: skip
@@ -246,12 +245,10 @@ def _check_rows(release: ReleaseMany, value: np.ndarray) -> None:
     )
     if np.array_equal(outputs, others):
         # By chance the same rows come again where most of them are equal, not where many differ.
-        distinct = len(np.unique(outputs.reshape(COMPARED, -1), axis=0))
-        if distinct < DISTINCT:
+        if len(np.unique(outputs.reshape(COMPARED, -1), axis=0)) < DISTINCT:
             return
         raise ValueError(
-            f"a batch must be drawn with rng; two generators give the same {COMPARED} outputs, of "
-            f"which {distinct} differ"
+            f"a batch must be drawn with rng: two generators give the same {COMPARED} outputs"
         )
     # Noise shows its repetitions up to its sign too.
     if outputs.shape[1:] == value.shape:
@@ -308,5 +305,5 @@ def audit_files(
     Rows are used in their order. samples: by default as many as the shorter file holds.
     """
     (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
-    most = min(rows, other_rows) if samples is None else samples
-    return audit_samples((draw_first, draw_second), epsilon, delta, samples=most, **settings)
+    settings["samples"] = min(rows, other_rows) if samples is None else samples
+    return audit_samples((draw_first, draw_second), epsilon, delta, **settings)
