@@ -9,6 +9,8 @@ from known_losses import gaussian_delta
 
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.audit.audit import audit_files, audit_mechanism, audit_release, audit_samples
+from mechanisms.audit.audited_pairs import audited_pairs
+from mechanisms.check.audit_statistics import clopper_pearson
 
 
 def gaussians(shift, size=1):
@@ -54,13 +56,12 @@ def test_claims_that_hold_with_equality_are_not_refuted(sources, epsilon, delta)
     assert max(audit.epsilon_lower for audit in found) > 0
 
 
-@pytest.mark.parametrize("score", [total, "mean"])
-def test_the_bounds_err_as_seldom_as_promised(score):
+def test_the_bounds_err_as_seldom_as_promised():
     """At 60%: each of the two bounds may be wrong, and both are counted."""
     epsilon, mu, runs = 0.5, 1.0, 200
     delta = gaussian_delta(mu, epsilon)
     found = [
-        audit_samples(gaussians(mu), epsilon, delta, score=score, samples=600, seed=seed,
+        audit_samples(gaussians(mu), epsilon, delta, score=total, samples=600, seed=seed,
                       confidence=0.6)
         for seed in range(runs)
     ]  # fmt: skip
@@ -68,12 +69,6 @@ def test_the_bounds_err_as_seldom_as_promised(score):
     assert wrong <= 0.4 * runs
     assert sum(audit.verdict == "refuted" for audit in found) <= wrong
     assert np.mean([audit.delta_lower for audit in found]) > delta / 4
-
-
-def test_both_bounds_agree_with_the_verdict():
-    for epsilon in (0.2, 0.6, 0.9, 1.1):
-        audit = audit_samples(laplaces(), epsilon, 0.05, samples=6000)
-        assert (audit.verdict == "refuted") == (audit.epsilon_lower > epsilon)
 
 
 def test_counts_are_those_of_the_last_third_and_their_bounds_exact():
@@ -90,16 +85,15 @@ def test_counts_are_those_of_the_last_third_and_their_bounds_exact():
 def test_every_output_is_drawn_once():
     drawn = []
 
-    def source(value):
-        def draw(rng, n):
-            outputs = value + rng.standard_normal((n, 3))
-            drawn.extend((outputs[:, 0] - value).tolist())
-            return outputs
+    def release(value, rng, count):
+        noise = rng.standard_normal((count, 3))
+        drawn.extend(noise[:, 0].tolist())
+        return value + noise
 
-        return draw
-
-    audit = audit_samples((source(0.0), source(0.1)), 1.0, 0.1, samples=3001)
-    assert audit.samples == 3001 and len(drawn) == 6002 == len(set(drawn))
+    audit = audit_release(release, np.zeros(3), np.ones(3), 1.0, 0.1, samples=3001, batch=True)
+    # The rest are two batches of 128 rows, the same for both values, which test their rows.
+    assert audit.samples == 3001 and len(drawn) == 6002 + 512
+    assert len(set(drawn)) == 6002 + 256
 
 
 def test_an_audit_repeats_and_depends_on_its_seed():
@@ -121,17 +115,6 @@ def test_half_of_the_noise_is_refuted_with_bounds_below_the_truth(batch):
     # delta(1) = 1 - e^((1 - 2) / 2) for Laplace noise of epsilon 2.
     assert audit.verdict == "refuted" and 0.3 < audit.delta_lower < 1 - math.exp(-0.5)
     assert 1.5 < audit.epsilon_lower < 2 + 2 * math.log(0.9)
-
-
-def test_the_order_of_the_values_does_not_matter():
-    """Both directions are counted: an answer that only one of the values has, with 0.2."""
-
-    def release(value, rng):
-        return value * (rng.random() < 0.2)
-
-    for pair in ((np.zeros(1), np.ones(1)), (np.ones(1), np.zeros(1))):
-        audit = audit_release(release, *pair, 1.0, samples=3000)
-        assert audit.verdict == "refuted" and 0.1 < audit.delta_lower < 0.2
 
 
 def test_the_most_telling_score_is_used():
@@ -175,17 +158,6 @@ def test_noise_on_a_grid_hides_the_bits():
 
     audit = audit_samples((source(0.0), source(1.0)), 1.0, 1e-6, score="bits", samples=4000)
     assert audit.verdict == "undecided"
-
-
-def test_a_curator_who_tells_the_value_once_in_a_million_stays_undecided():
-    """Not (1, 0)-private, and no audit of this size can see it: never "holds"."""
-
-    def release(value, rng, count):
-        noise = rng.laplace(scale=1.25, size=(count, 1))
-        return value + np.where(rng.random((count, 1)) < 1e-6, 0.0, noise)
-
-    pair = np.zeros(1), np.ones(1)
-    assert audit_release(release, *pair, 1.0, samples=8000, batch=True).verdict == "undecided"
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 600.0, 1000.0])
@@ -240,6 +212,8 @@ def test_pairs_of_a_mechanism_share_the_error():
     found = [audit_mechanism(mechanism, 1.0, samples=600, seed=seed) for seed in range(5)]
     assert {audit.verdict for audit in found} == {"undecided"}
     assert found[0].confidence == 0.999 and found[0].pair is not None
-    # The counts themselves are wider: 1 - 0.999 over the pairs and four bounds.
+    pairs = len(audited_pairs(mechanism.release, query))
     counted = found[0].counted
-    assert counted.probability_a.upper - counted.probability_a.lower > 0.2
+    # Two events with two bounds each, for every pair.
+    lower, _ = clopper_pearson(counted.hits_a, counted.trials, 0.001 / (4 * pairs))
+    assert pairs > 1 and counted.probability_a.lower == pytest.approx(lower)

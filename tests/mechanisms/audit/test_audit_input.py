@@ -7,32 +7,13 @@ import pytest
 
 from mechanisms.__main__ import main
 from mechanisms.audit import outputs
-from mechanisms.audit.audit import audit_release, audit_samples
+from mechanisms.audit.audit import audit_release
 from mechanisms.audit.outputs import from_file, load_pair
 
-CODE = '''
+CODE = """
+import sys
+
 import numpy as np
-
-
-def wide(value, rng, scale):
-    return value
-
-
-def laplace(value, rng):
-    """epsilon = 2 for neighbours at l1 distance 1."""
-    return value + rng.laplace(scale=0.5, size=value.shape)
-
-
-def batches(value, rng, count):
-    return value + rng.laplace(scale=0.5, size=(count, *value.shape))
-
-
-def infinite(value, rng):
-    return value / 0.0 * rng.random()
-
-
-def number(value, rng):
-    return float(value.sum() + rng.laplace())
 
 
 def raises(value, rng):
@@ -43,33 +24,24 @@ def raising_score(outputs):
     raise AssertionError("two\\nlines")
 
 
-def changing(value, rng):
-    return np.zeros(1 + rng.integers(2))
-
-
-def leaves(value, rng):
-    raise SystemExit(3)
-
-
-def ragged(value, rng):
-    return [1.0, [2.0, 3.0]]
-
-
-def nothing(value, rng):
-    return value[:0]
-
-
 def in_place(value, rng):
     value += rng.laplace(size=value.shape)
     return value
 
 
-def first_element(outputs):
-    return -outputs[:, 0]
-
-
+# epsilon = 2 for neighbours at l1 distance 1.
+laplace = lambda value, rng: value + rng.laplace(scale=0.5, size=value.shape)
+batches = lambda value, rng, count: value + rng.laplace(scale=0.5, size=(count, *value.shape))
+number = lambda value, rng: float(value.sum() + rng.laplace())
+first_element = lambda outputs: -outputs[:, 0]
+wide = lambda value, rng, scale: value
+infinite = lambda value, rng: value / 0.0 * rng.random()
+changing = lambda value, rng: np.zeros(1 + rng.integers(2))
+leaves = lambda value, rng: sys.exit(3)
+ragged = lambda value, rng: [1.0, [2.0, 3.0]]
+nothing = lambda value, rng: value[:0]
 constant = 3.0
-'''
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -133,19 +105,16 @@ def test_files_are_audited(capsys):
 
 
 @pytest.mark.parametrize(
-    ("function", "words", "wrong", "told"),
+    ("words", "wrong", "told"),
     [
-        ("raises", [], "raises", ("KeyError", "'on purpose'")),
-        (
-            "laplace", ["--score", "audited_module:raising_score"], "raising_score",
-            ("AssertionError", "two lines"),
-        ),
+        (["raises"], "raises", ("KeyError", "'on purpose'")),
+        (["laplace", "--score", "audited_module:raising_score"], "raising_score",
+         ("AssertionError", "two lines")),
     ],
 )  # fmt: skip
-def test_an_exception_of_named_code_is_told_with_its_line(capsys, function, words, wrong, told):
-    assert of_function(function, *words) == 2
-    lines = CODE.splitlines()
-    number = 2 + next(i for i, text in enumerate(lines) if text.startswith(f"def {wrong}("))
+def test_an_exception_of_named_code_is_told_with_its_line(capsys, words, wrong, told):
+    assert of_function(*words) == 2
+    number = CODE[: CODE.index(f"def {wrong}(")].count("\n") + 2
     line = only_line(capsys)
     assert line.startswith(f"error: {told[0]} (")
     assert line.endswith(f"audited_module.py, line {number}, in {wrong}): {told[1]}")
@@ -191,24 +160,12 @@ def test_bad_options_are_named(capsys, words, told):
     assert told in only_line(capsys)
 
 
-def test_a_function_needs_a_pair(capsys):
-    assert audit("audited_module:laplace") == 2
-    assert "audit needs --pair" in only_line(capsys)
-    assert audit("audited_module:laplace", "--shape", "3", "--l1-sensitivity", "1") == 2
-    assert "is a function: `audit` takes it with --pair" in only_line(capsys)
-
-
-@pytest.mark.parametrize(
-    "release",
-    [
-        lambda value, rng: 2**53 + np.asarray(value, dtype=np.int64) + 1,
-        lambda value, rng: np.uint64(2**64 - 1) - np.asarray(value, dtype=np.uint64),
-        lambda value, rng: [2**53 + 1 + int(each) for each in value],
-    ],
-    ids=("int64", "uint64", "python"),
-)
-def test_integers_that_double_precision_does_not_tell_apart_are_refused(release):
+def test_integers_that_double_precision_does_not_tell_apart_are_refused():
     """They would all be one number, and noise-free answers pass."""
+
+    def release(value, rng):
+        return np.uint64(2**64 - 1) - value.astype(np.uint64)
+
     with pytest.raises(ValueError, match=r"integers of at most 2\^53 .* subtract a constant"):
         audit_release(release, np.zeros(1), np.ones(1), 1.0, 1e-5, samples=100)
     np.save("outputs.npy", np.array([[2**53 + 1]] * 5))
@@ -263,15 +220,6 @@ def test_more_numbers_than_an_audit_holds_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="an output has 8: ask for at most 300 samples"):
         audit_release(release, *pair, 1.0, batch=True, samples=303)
     assert audit_release(release, *pair, 1.0, batch=True, samples=300).samples == 300
-    np.save("outputs.npy", np.zeros((400, 8)))
-    with pytest.raises(ValueError, match="at most 300 samples"):
-        from_file("outputs.npy")[0](np.random.default_rng(0), 101)
-
-
-def test_outputs_of_two_shapes_are_refused():
-    sources = (lambda rng, n: np.zeros((n, 1))), (lambda rng, n: np.zeros((n, 2)))
-    with pytest.raises(ValueError, match=r"must have one shape, got \(1,\) and \(2,\)"):
-        audit_samples(sources, 1.0, samples=100)
 
 
 @pytest.mark.parametrize(
@@ -285,20 +233,17 @@ def test_outputs_of_two_shapes_are_refused():
         ({"first": np.zeros(2), "second": np.zeros(2, int)}, "two different values, got first eq"),
     ],
 )
-def test_bad_pairs_are_named(capsys, arrays, words):
+def test_bad_pairs_are_named(arrays, words):
     np.savez("pair.npz", **arrays)
     with pytest.raises(ValueError, match=words):
         load_pair("pair.npz")
-    assert of_function("laplace") == 2
-    assert only_line(capsys).startswith("error: ")
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 damaged"])
-def test_files_of_another_kind_are_named(tmp_path, content):
+def test_files_of_another_kind_are_named(tmp_path):
     for load, name, kind in ((load_pair, "x.npz", ".npz file"), (from_file, "x.npy", ".npy file")):
         with pytest.raises(ValueError, match=f"{name}: it does not exist; check the path"):
             load(name)
-        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).write_bytes(b"PK\x03\x04 damaged")
         with pytest.raises(ValueError, match=f"must be a {kind}"):
             load(name)
         with pytest.raises(ValueError, match="it is not a file; check the path"):
