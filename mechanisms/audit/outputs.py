@@ -22,7 +22,7 @@ Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *sh
 PAIR_NAMES = ("first", "second")
 # A batch has at most so many rows; the first one of a source tells the size of an output.
 LARGEST_BATCH, FIRST_BATCH = 1 << 16, 16
-# An audit holds a third of the outputs of both values, 0.5 GB, and computes with copies of them.
+# An audit holds a third of the outputs of both values and copies of them: 1.3 GB as measured.
 LARGEST_NUMBERS = 10**8
 
 
