@@ -12,18 +12,18 @@ a log-concave density nor a likelihood ratio that is monotone: only that f never
 The first ball has radius B with the law of `_log_weight`, and the second has the radius B' >= B
 with log f(B') = log f(B) - epsilon. `spherical_balls` has the share of the one outside the other.
 
-The generalised gamma laws keep `spherical_profile`: this one takes 9 to 50 ms for an epsilon up to
-M = 1,000 and up to 0.8 s at M = 1e6, because B' is searched for, and loses digits where M is large
-and f singular.
+The generalised gamma laws keep `spherical_profile`: this one takes tens of milliseconds for an
+epsilon up to M = 1,000 and about a second at M = 1e6, because B' is searched for, and the rounding
+of log f costs it digits.
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy
 
-from mechanisms.privacy.numerics import unit_gauss_legendre
+from mechanisms.privacy.numerics import ULP, unit_gauss_legendre
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
 from mechanisms.privacy.spherical.spherical_balls import (
     Meeting,
@@ -39,7 +39,9 @@ _TARGET = 1e-10
 # Radii are left out where their density is below e^-_DEPTH of its peak.
 _DEPTH = 120.0
 # Logarithms of radii, in units of the scale, that are searched; and of the ratio B' / B.
-_FURTHEST = 100.0
+_FURTHEST = 300.0
+# Ulps of the largest log f in the window by which epsilon is moved by rounding.
+_ULPS = 4
 _PANELS, _LEVELS, _MOST_PANELS = 64, 40, 4000
 _FEW, _MANY = (16, 20), (22, 26)
 
@@ -57,6 +59,19 @@ class RadialDensity(Protocol):
         """Draw radii, (trials,); only `sample_losses` asks for them."""
 
 
+class _Window(NamedTuple):
+    """Both ends of log(B / scale), log of the weight at its mode, and the integral over that.
+
+    rounding: By how much the rounding of log f may change epsilon.
+    """
+
+    start: float
+    end: float
+    peak: float
+    total: float
+    rounding: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class RadialProfile(PrivacyProfile):
     """Profile of noise of density f(||x|| / scale) in R^M on an answer of l2 sensitivity s.
@@ -66,7 +81,9 @@ class RadialProfile(PrivacyProfile):
     the derivative of `log_density`.
 
     Bounds are estimates: twice the difference between quadratures of different node counts, plus
-    1e-8, plus 1e-12 M. Below 1e-40 the lower bound is 0.
+    1e-8, plus 1e-12 M, plus the effect of the rounding of log f, which counts as one of epsilon.
+    Below 1e-40 the lower bound of delta is 0. Whether the loss has a largest value is not known, so
+    epsilon(0) lies between epsilon(1e-40) and infinity.
     """
 
     dimension: int
@@ -75,6 +92,7 @@ class RadialProfile(PrivacyProfile):
     sensitivity: float
 
     floor = 1e-40
+    attains_largest_loss = False
 
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension, minimum=2)
@@ -97,24 +115,33 @@ class RadialProfile(PrivacyProfile):
         return -losses if reverse else losses
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        start, end, peak, total = self._window()
-        parts = [self._one(each, start, end, peak) for each in epsilon.ravel()]
-        delta, error = np.array(parts).reshape(-1, 2).T
+        window = self._window()
+        parts = [self._integrals(each, window) for each in epsilon.ravel()]
+        delta, error, survival = np.array(parts).reshape(-1, 3).T
+        seen = np.where(delta > 0, delta, 1.0)
+        # -d log delta / d epsilon = P(L > epsilon) / delta - 1. Without an epsilon B' = B, exactly.
+        slope = np.where(epsilon.ravel() > 0, np.maximum(survival / seen - 1, 0.0), 0.0)
+        error = 2 * error / seen + _ALLOWANCE + _ROUNDING * self.dimension
+        error += window.rounding * slope
         with np.errstate(divide="ignore"):
-            value = np.minimum(np.log(delta / total), 0.0)
-            error = 2 * error / np.where(delta > 0, delta, 1.0)
-            error += _ALLOWANCE + _ROUNDING * self.dimension
+            value = np.minimum(np.log(delta / window.total), 0.0)
             lower = value + np.log(np.maximum(1 - error, 0.0))
         tiny = np.log(self.floor)
         lower = np.where(value < tiny, -np.inf, lower)
         upper = np.minimum(np.maximum(value + np.log1p(error), tiny), 0.0)
         return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
 
+    def _epsilon(self, delta: np.ndarray) -> Bounds:
+        bounds = super()._epsilon(delta)
+        if np.all(delta > 0):
+            return bounds
+        resolved = super()._epsilon(np.array(self.floor))
+        return bounds._replace(lower=np.where(delta > 0, bounds.lower, resolved.lower))
+
     def _resolution(self, delta: float) -> float:
         return 1e-9
 
-    def _window(self) -> tuple[float, float, float, float]:
-        """Both ends of log(B / scale), log of the weight at its mode, its integral over that."""
+    def _window(self) -> _Window:
         grid = np.linspace(-_FURTHEST, _FURTHEST, 2001)
         with np.errstate(all="ignore"):
             slope = self.dimension - self.density.steepness(np.exp(grid))
@@ -122,10 +149,11 @@ class RadialProfile(PrivacyProfile):
             raise ValueError("the density rises with the radius: the worst pair is not known")
         if not slope[0] > 0 > slope[-1]:
             raise ValueError("the density cannot be normalised: check its steepness")
+        last = np.nonzero(slope > 0)[0][-1]
         mode = scipy.optimize.brentq(
             lambda y: float(self.dimension - self.density.steepness(np.exp(y))),
-            grid[np.nonzero(slope > 0)[0][-1]],
-            _FURTHEST,
+            grid[last],
+            grid[last + 1],
             xtol=1e-14,
         )
         peak = self._log_weight(np.array([mode]), 0.0)[0]
@@ -141,7 +169,8 @@ class RadialProfile(PrivacyProfile):
         # By parts, both laws integrate to the same number.
         if abs(_integral(radius_density, *ends)[0] / total - 1) > 1e-6:
             raise ValueError("steepness(radius) is not -d log_density / d log radius: correct it")
-        return (*ends, float(peak), total)
+        largest = np.abs(self.density.log_density(np.exp(np.array([*ends, mode])))).max()
+        return _Window(*ends, float(peak), total, float(_ULPS * ULP * largest))
 
     def _end(self, mode: float, peak: float, side: float) -> float:
         """Where the density of the radius has fallen by _DEPTH on this side of its mode."""
@@ -151,6 +180,9 @@ class RadialProfile(PrivacyProfile):
             if self._log_weight(np.array([y]), peak)[0] < -_DEPTH:
                 break
             step *= 1.2
+        else:
+            where = "at the origin" if side < 0 else "far from it"
+            raise ValueError(f"the density holds too much {where} to be integrated: choose another")
         return mode + side * step
 
     def _log_radius(self, y: np.ndarray, peak: float) -> np.ndarray:
@@ -163,16 +195,24 @@ class RadialProfile(PrivacyProfile):
         with np.errstate(divide="ignore"):
             return self._log_radius(y, peak) + np.log(steepness / self.dimension)
 
-    def _one(self, epsilon: float, start: float, end: float, peak: float) -> tuple[float, float]:
-        """The integral of weight times share over e^peak, and its error."""
+    def _integrals(self, epsilon: float, window: _Window) -> tuple[float, float, float]:
+        """delta, its error and P(L > epsilon), all times the total weight."""
         law = SphericalLaw(self.dimension, 1.0, 1.0, 1.0)  # only the dimension is read
+        half = (self.dimension - 1) / 2
 
         def gain(y: np.ndarray, nodes: int) -> np.ndarray:
             where = range_of(law, self._meeting(y, epsilon))
-            return np.exp(log_share(law, where, nodes) + self._log_weight(y, peak))
+            return np.exp(log_share(law, where, nodes) + self._log_weight(y, window.peak))
+
+        def tail(y: np.ndarray, _: int) -> np.ndarray:
+            # On a sphere of radius B the loss exceeds epsilon above the height of `Meeting`.
+            above = (1 - np.clip(self._meeting(y, epsilon).height, -1.0, 1.0)) / 2
+            share = scipy.special.betainc(half, half, above)
+            return share * np.exp(self._log_radius(y, window.peak))
 
         with np.errstate(all="ignore"):
-            return _integral(gain, start, end)
+            survival = _integral(tail, window.start, window.end, target=1e-3)[0] if epsilon else 0.0
+            return *_integral(gain, window.start, window.end), survival
 
     def _meeting(self, y: np.ndarray, epsilon: float) -> Meeting:
         u = self._log_ratio(y, epsilon)
@@ -183,9 +223,11 @@ class RadialProfile(PrivacyProfile):
 
     def _log_ratio(self, y: np.ndarray, epsilon: float) -> np.ndarray:
         """u = log(B' / B), by bisection, and by Newton's method at the end."""
+        if epsilon == 0:
+            return np.zeros_like(y)
         here = self.density.log_density(np.exp(y)) - epsilon
         low, high = np.zeros_like(y), np.full_like(y, _FURTHEST)
-        for _ in range(40):
+        for _ in range(42):
             u = 0.5 * (low + high)
             above = self.density.log_density(np.exp(y + u)) > here
             low, high = np.where(above, u, low), np.where(above, high, u)
@@ -196,7 +238,7 @@ class RadialProfile(PrivacyProfile):
         return u
 
 
-def _integral(integrand, start: float, end: float) -> tuple[float, float]:
+def _integral(integrand, start: float, end: float, target=_TARGET) -> tuple[float, float]:
     """An integral and its error: panels are halved until two Gauss-Legendre rules agree."""
     (few, few_weights), (many, weights) = (unit_gauss_legendre(each[0]) for each in (_FEW, _MANY))
     edges = np.linspace(start, end, _PANELS + 1)
@@ -206,7 +248,7 @@ def _integral(integrand, start: float, end: float) -> tuple[float, float]:
         fine = integrand(left[:, None] + width[:, None] * many, _MANY[1]) @ weights * width
         rough = integrand(left[:, None] + width[:, None] * few, _FEW[1]) @ few_weights * width
         differs = np.abs(fine - rough)
-        split = differs > _TARGET / _PANELS * (total + fine.sum())
+        split = differs > target / _PANELS * (total + fine.sum())
         if level == _LEVELS - 1 or np.count_nonzero(split) > _MOST_PANELS:
             split[:] = False
         total += fine[~split].sum()

@@ -128,3 +128,28 @@ def test_a_wrong_density_is_refused():
         profile = RadialProfile(dimension=4, density=kind(5, 4), scale=1.0, sensitivity=1.0)
         with pytest.raises(ValueError, match=message):
             profile.delta(0.5)
+
+
+def test_small_shifts_of_noise_with_a_pole():
+    gamma = SphericalProfile(
+        dimension=128, radial_shape=1.0, power=0.5, scale=1.0, sensitivity=1e-15
+    )
+    profile = RadialProfile(dimension=128, density=Gamma(127.0, 0.5), scale=1.0, sensitivity=1e-15)
+    found, exact = profile.delta([0.0, 1e-3]), gamma.delta([0.0, 1e-3])
+    assert np.all((found.lower <= exact.upper) & (exact.lower <= found.upper))
+    assert found.value == pytest.approx(exact.value, rel=1e-6)
+
+
+def test_a_largest_loss_is_not_denied():
+    profile = RadialProfile(dimension=6, density=Student(5, 6), scale=1.0, sensitivity=1.0)
+    # The largest loss of Student-t noise, at the radius r with r^2 + r = 5.
+    largest = 11 * np.arcsinh(1 / (2 * 5**0.5))
+    found = profile.epsilon(0.0)
+    assert 0.9 * largest < found.lower <= largest <= found.upper
+    assert profile.epsilon([0.0, 0.01]).upper[1] < largest
+
+
+def test_a_pole_that_is_too_sharp_is_refused():
+    profile = RadialProfile(dimension=2, density=Gamma(1.9, 1.0), scale=1.0, sensitivity=1.0)
+    with pytest.raises(ValueError, match="too much at the origin"):
+        profile.delta(0.5)
