@@ -25,14 +25,20 @@ def read_numbers(path: Path | str) -> np.ndarray:
         ValueError: It holds no real numbers, or one that float64 would change; the message says
             where it is.
     """
-    if str(path).endswith(".npy"):
-        numbers = np.load(path, allow_pickle=False)
-        if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "biuf":
-            kind = getattr(numbers, "dtype", "an archive of arrays")
-            raise ValueError(f"it must hold real numbers, got {kind}")
-        if numbers.dtype.kind in "iu":
-            check_whole_numbers(numbers, "it")
-        return numbers.astype(float)
+    return _from_npy(path) if str(path).endswith(".npy") else _from_csv(path)
+
+
+def _from_npy(path: Path | str) -> np.ndarray:
+    numbers = np.load(path, allow_pickle=False)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "biuf":
+        kind = getattr(numbers, "dtype", "an archive of arrays")
+        raise ValueError(f"it must hold real numbers, got {kind}")
+    if numbers.dtype.kind in "iu":
+        check_whole_numbers(numbers, "it")
+    return numbers.astype(float)
+
+
+def _from_csv(path: Path | str) -> np.ndarray:
     rows: list[list[float]] = []
     width = 0
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -40,25 +46,31 @@ def read_numbers(path: Path | str) -> np.ndarray:
         try:
             for cells in lines:
                 if "".join(cells).strip():
-                    place = f"line {lines.line_num}"
-                    # A line with a float, nan included, is no line of names.
-                    if lines.line_num > 1 or any(map(reads_as_float, cells)):
-                        rows.append([_read(cell, place) for cell in cells])
-                    elif len(cells) > 1:
-                        raise ValueError(
-                            f"{place} names {len(cells)} columns ({', '.join(cells):.60}); give "
-                            "one column, or leave out the names if every column is meant"
-                        )
                     width = width or len(cells)
-                    if len(cells) != width:
-                        wide = f"{len(cells)} cells, and the lines before it {width}"
-                        raise ValueError(f"{place} has {wide}; give every line as many")
+                    rows += _row(cells, lines.line_num, width)
         except csv.Error as error:
             told = f"line {lines.line_num} is not CSV ({error})"
             raise ValueError(f"{told}; put quotes around whole cells only, or leave them") from None
     if not rows:
         raise ValueError("it has no line of numbers")
     return np.array(rows)
+
+
+def _row(cells: list[str], line: int, width: int) -> list[list[float]]:
+    """The numbers of a line of `width` cells; none where the first line names its one column."""
+    place, row = f"line {line}", []
+    # A line with a float, nan included, is no line of names.
+    if line > 1 or any(map(reads_as_float, cells)):
+        row = [[_read(cell, place) for cell in cells]]
+    elif len(cells) > 1:
+        raise ValueError(
+            f"{place} names {len(cells)} columns ({', '.join(cells):.60}); give "
+            "one column, or leave out the names if every column is meant"
+        )
+    if len(cells) != width:
+        wide = f"{len(cells)} cells, and the lines before it {width}"
+        raise ValueError(f"{place} has {wide}; give every line as many")
+    return row
 
 
 def _lines(file: TextIO) -> Iterator[str]:

@@ -78,6 +78,11 @@ def mutants(certificate: dict):
             yield changed(
                 certificate, ("neighbours", key, "is"), f"{Fraction(each['at_most']) + 1}"
             )
+    yield from other_numbers(certificate)
+
+
+def other_numbers(certificate: dict):
+    """Another scale, claim or bound."""
     scale = Fraction(certificate["noise"]["scale"])
     for factor in (Fraction(99, 100), Fraction(101, 100), 1 + Fraction(1, 10**7)):
         yield changed(certificate, ("noise", "scale"), str(scale * factor))
