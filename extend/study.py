@@ -62,7 +62,7 @@ class MyStudy(Study):
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid of one mechanism on one data set, in order."""
-        return settings.points_over([(settings.size,)], variant)
+        return settings.points_over([(settings.size,)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> np.ndarray:
         """What all mechanisms share, here the exact answer (size,).

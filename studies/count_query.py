@@ -136,10 +136,11 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
 
     def check_run(self) -> None:
         """Raise Disallowed for maps at no point of the grid, and for boxes that cannot be drawn."""
+        super().check_run()
         for name, kept in self.map_epsilons.items():
             others = [each for each in self.mechanisms if each not in self.map_epsilons]
             run = others if name == DEFAULT else [name]
-            grid = {e for each in run for e in self.epsilons_for.get(each, self.epsilons)}
+            grid = {e for each in run for data in self.datasets for e in self.grid(each, data)}
             if missing := [epsilon for epsilon in kept if epsilon not in grid]:
                 words = ", ".join(f"{epsilon:g}" for epsilon in sorted(grid))
                 allowed = f"among the epsilons that are run there, {words}"
@@ -231,7 +232,7 @@ class CountQuery(Study):
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the one shape of the map."""
         side = settings.cells_per_side
-        return settings.points_over([(side, side)], variant)
+        return settings.points_over([(side, side)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> CountMaps:
         """Count the pickups of the window and find the cells known to be empty.

@@ -143,7 +143,7 @@ class BatchFeatures(Study):
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of one batch."""
         shape = (settings.batch, CUTS[settings.networks[dataset]].features)
-        return settings.points_over([shape], variant)
+        return settings.points_over([shape], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Extracted:
         """Features of all private records, from a body trained on the public ones."""

@@ -108,7 +108,7 @@ class PrivateGradients(DescentStudy):
     def points(self, settings: GradientSettings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of the gradient as a row."""
         layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
-        return settings.points_over([(1, sum(layer.size for layer in layers))], variant)
+        return settings.points_over([(1, sum(layer.size for layer in layers))], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> GradientTask:
         """The training and test records, and the network.

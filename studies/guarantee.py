@@ -104,7 +104,7 @@ class Guarantee(Study):
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The papers' settings, or the grid over sizes and epsilon."""
         if dataset == "grid":
-            return settings.points_over(settings.sizes, variant)
+            return settings.points_over(settings.sizes, variant, dataset)
         return [_point(setting) for setting in PAPER_SETTINGS]
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:

@@ -162,7 +162,7 @@ class LinearQueries(Study):
             shape = (settings.cells_per_side,) * 2
         else:
             shape = (settings.line_cells if dataset == "city-longitude" else _ADULT[dataset][1],)
-        return settings.points_over([shape], variant)
+        return settings.points_over([shape], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> HistogramQueries:
         """The histogram and the workloads over it."""

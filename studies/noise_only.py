@@ -72,6 +72,7 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
     def check_run(self) -> None:
         """Raise Disallowed for an SVD at a shape that is not timed."""
+        super().check_run()
         timed = self.gradient_shapes if "gradient-shapes" in self.datasets else []
         for shape in self.svd_shapes:
             if shape not in timed:
@@ -115,7 +116,7 @@ class NoiseOnly(Study):
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid of one family of queries."""
         if dataset == "fixed-sensitivity":
-            return settings.points_over(settings.sizes, variant)
+            return settings.points_over(settings.sizes, variant, dataset)
         growing = dataset == "growing-sensitivity"
         shapes = settings.growth_shapes if growing else settings.gradient_shapes
         return [

@@ -156,7 +156,7 @@ class PrincipalComponents(Study):
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the one shape of the covariance."""
         size = settings.features(dataset)
-        return settings.points_over([(size, size)], variant)
+        return settings.points_over([(size, size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> ScaledRecords:
         """The scaled records, and the split that all mechanisms share."""

@@ -41,19 +41,15 @@ from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.numbers import PIXELS
 from studies.base import (
     ByDataset,
-    ByMechanism,
     Case,
     Coordinate,
     Count,
-    Distinct,
-    Epsilon,
     EpsilonGrid,
     Metric,
     Point,
     Setup,
     Study,
     Trials,
-    UnknownName,
     Value,
 )
 from studies.base.families import IMAGES
@@ -74,18 +70,7 @@ class Settings(EpsilonGrid, TrainingSettings):
         description="what is trained on the released images"
     )
     training_epochs: Count = Field(10, description="epochs of a network")
-    epsilons_on: ByDataset[ByMechanism[Distinct[Epsilon]]] = Field(
-        {}, description="grids of single mechanisms on single data sets, in place of all others"
-    )
     trials: Trials = Field(3, description="releases and trainings per epsilon")
-
-    def check(self) -> None:
-        """Raise UnknownName for a mechanism of `epsilons_on` that does not run."""
-        for dataset, grids in self.epsilons_on.items():
-            known = self.mechanisms_for.get(dataset, self.mechanisms)
-            for mechanism in grids:
-                if mechanism not in known:
-                    raise UnknownName(f"epsilons_on.{dataset}", mechanism, known)
 
 
 @dataclass(frozen=True)
@@ -135,9 +120,7 @@ class PrivateData(Study):
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
         """The grid over epsilon at the shape of one image."""
-        own = settings.epsilons_for | settings.epsilons_on.get(dataset, {})
-        grid = settings.model_copy(update={"epsilons_for": own})
-        return grid.points_over([SHAPES[dataset]], variant)
+        return settings.points_over([SHAPES[dataset]], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> ClassificationOfImages:
         """The images of a data set, and the ImageNet weights where they are needed."""

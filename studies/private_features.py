@@ -141,7 +141,7 @@ class PrivateFeatures(Study):
         """The grid over epsilon at the shape of one feature vector, as a row."""
         own = CUTS[OWN[dataset]].features
         size = pretrained.FEATURES if _pretrained(settings, dataset) else own
-        return settings.points_over([(1, size)], variant)
+        return settings.points_over([(1, size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Extracted:
         """The features of all images that are not public."""

@@ -233,7 +233,7 @@ class PrivateParameters(Study):
         # Kept in order, once each; a grid of one mechanism takes precedence over both.
         union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
         shared = settings.model_copy(update={"epsilons": union or settings.epsilons})
-        return shared.points_over([(1, network.size)], variant)
+        return shared.points_over([(1, network.size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> AveragingTask:
         """The records of every user, the public records and the test records."""

@@ -3,7 +3,15 @@
 from pydantic import Field
 
 from studies.base.case import Point
-from studies.base.settings import ByMechanism, Delta, Distinct, Epsilon, Trials
+from studies.base.settings import (
+    ByDataset,
+    ByMechanism,
+    Delta,
+    Distinct,
+    Epsilon,
+    Trials,
+    UnknownName,
+)
 from studies.base.study_settings import StudySettings
 
 
@@ -14,14 +22,32 @@ class EpsilonGrid(StudySettings):
     epsilons_for: ByMechanism[Distinct[Epsilon]] = Field(
         {}, description="grids of single mechanisms, in place of `epsilons`"
     )
+    epsilons_on: ByDataset[ByMechanism[Distinct[Epsilon]]] = Field(
+        {}, description="grids of single mechanisms on single data sets, in place of all others"
+    )
     delta: Delta = Field(description="delta")
 
-    def points_over(self, shapes: list[tuple[int, ...]], mechanism: str) -> list[Point]:
-        """Every shape with every epsilon of the mechanism."""
+    def check_run(self) -> None:
+        """Raise UnknownName for a mechanism of `epsilons_on` that does not run."""
+        for dataset, grids in self.epsilons_on.items():
+            known = self.mechanisms_for.get(dataset, self.mechanisms)
+            for mechanism in grids:
+                if mechanism not in known:
+                    raise UnknownName(f"epsilons_on.{dataset}", mechanism, known)
+
+    def grid(self, mechanism: str, dataset: str) -> list[float]:
+        """The epsilons of a mechanism on a data set, in order."""
+        own = self.epsilons_for | self.epsilons_on.get(dataset, {})
+        return own.get(mechanism, self.epsilons)
+
+    def points_over(
+        self, shapes: list[tuple[int, ...]], mechanism: str, dataset: str
+    ) -> list[Point]:
+        """Every shape with every epsilon of the mechanism on the data set."""
         return [
             Point(shape=shape, epsilon=epsilon, delta=self.delta)
             for shape in shapes
-            for epsilon in self.epsilons_for.get(mechanism, self.epsilons)
+            for epsilon in self.grid(mechanism, dataset)
         ]
 
 
