@@ -15,12 +15,12 @@ The paper's networks for CIFAR-10 and IMDB take hours on a CPU. `networks` can p
 their place, whose uploads are smaller and get less noise.
 
 The paper leaves open the learning rate; details of the networks (see the networks); whether the
-gradient of an epoch is the mean over its steps, as here, or their sum, which is larger against the
-same noise; and `sampling`, the probability that a record takes part in a round. It says that
-amplification by sampling is adopted, and gives no probability; its local epochs use all of a
-participant's records. At 1 nothing is sampled, and Theorem 6 has nothing to amplify. Below 1 the
-theorem applies, and the claim and the truth are then about the replacement of one record. Training
-without privacy does not clip. All mechanisms share the split, the start and the batches.
+gradient of an epoch is the mean over its steps, as here, or their sum, as in
+studies/federated_sums.py; and `sampling`, the probability that a record takes part in a round. It
+says that amplification by sampling is adopted, and gives no probability; its local epochs use all
+of a participant's records. At 1 nothing is sampled, and Theorem 6 has nothing to amplify. Below 1
+the theorem applies, and the claim and the truth are then about the replacement of one record.
+Training without privacy does not clip. All mechanisms share the split, the start and the batches.
 """
 
 from collections.abc import Iterator
@@ -94,6 +94,8 @@ class FederatedHorizontal(FederatedStudy):
     """The study of this module."""
 
     name = "federated_horizontal"
+    # Whether the gradient of an epoch is the sum over its steps.
+    summed = False
     datasets = {name: labelled.SOURCES[name] for name in NETWORKS}
     Settings = HorizontalSettings
     slow_imports = (*FederatedStudy.slow_imports, "learning.federated.horizontal")
@@ -136,6 +138,7 @@ class FederatedHorizontal(FederatedStudy):
             learning_rate=settings.learning_rate[dataset],
             clip=settings.clip[dataset] if private else None,
             rate=settings.sampling,
+            summed=self.summed,
             device=settings.device,
         )
 

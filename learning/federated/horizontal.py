@@ -33,6 +33,7 @@ class HorizontalPlan:
         learning_rate: Of plain gradient descent, by the participants and by the server.
         clip: C > 0, the largest element of an upload; None: uploads are not clipped.
         rate: Probability in (0, 1] with which a record takes part in a round.
+        summed: The gradient of an epoch is the sum over its steps, not their mean.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
@@ -43,6 +44,7 @@ class HorizontalPlan:
     learning_rate: float
     clip: float | None
     rate: float = 1.0
+    summed: bool = False
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
@@ -51,6 +53,10 @@ class HorizontalPlan:
         A pass has one more step where a last batch of less than half remains.
         """
         return max(1, round(self.rate * (records // self.participants) / self.batch))
+
+    def unit(self, records: int) -> float:
+        """How far the parameters move for an upload of one."""
+        return self.learning_rate * (1 if self.summed else self.steps(records))
 
 
 def train(
@@ -70,10 +76,11 @@ def train(
 
     A participant starts from the server's parameters and runs its local epochs of gradient descent.
     Its upload is the sum over local epochs of the epoch's gradient, f(X) = sum_i g_i(X) (eq. 29).
-    g_i is read as the mean of the gradients in that epoch's steps, so that the upload is the change
-    of the parameters over -(learning_rate S), S the steps of an epoch. Every element is clipped to
-    [-C, C], and the server sees the release only; it moves by -(learning_rate S) times the mean of
-    the releases. Without clipping and noise, this is federated averaging.
+    g_i is the mean of the gradients in that epoch's steps, so that the upload is the change of the
+    parameters over -(learning_rate S), S the steps of an epoch; or, where the plan is `summed`,
+    their sum, S times as large. Every element is clipped to [-C, C], and the server sees the
+    release only; it moves by -(learning_rate S), or -learning_rate, times the mean of the releases.
+    Without clipping and noise, both are federated averaging.
 
     Where local training overflows, clipping replaces NaN by zero and infinities by C or -C: a
     function of one participant's data alone.
@@ -92,7 +99,7 @@ def train(
     # The records are dealt once per run; rounds draw from [batches, round].
     orders = [np.random.default_rng([s.batches, 0, 1]).permutation(len(labels)) for s in seeds]
     owned = [each[: plan.participants * count].reshape(plan.participants, -1) for each in orders]
-    unit = plan.learning_rate * plan.steps(len(labels))
+    unit = plan.unit(len(labels))
 
     def advance(parameters, batches, noise):
         drawn = [

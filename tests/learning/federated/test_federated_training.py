@@ -113,6 +113,28 @@ def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
     assert np.abs(uploads[0]).max() == np.float32(0.01)
 
 
+def test_sums_over_steps_are_larger_by_their_number(data, tmp_path):
+    """With S = 2, clipping at 2 C and twice the noise, the same parameters."""
+    plan = replace(PLAN, batch=4, clip=0.01)
+    seen = {False: [], True: []}
+
+    def release(summed):
+        def keep(upload, rng):
+            seen[summed].append(upload)
+            return upload + (1 + summed) * noisy(np.zeros_like(upload), rng)
+
+        return keep
+
+    _, means = after(federated.train, NETWORK, data, plan, release(False), path=tmp_path)
+    sums_plan = replace(plan, clip=0.02, summed=True)
+    (tmp_path / "sums").mkdir()
+    _, sums = after(
+        federated.train, NETWORK, data, sums_plan, release(True), path=tmp_path / "sums"
+    )
+    assert seen[True][0] == pytest.approx(2 * seen[False][0], abs=1e-6)
+    assert sums == pytest.approx(means, abs=1e-5)
+
+
 def test_samples_of_the_records(data):
     """At rate 0.3 an epoch of 40 participants' records has 0.3 of them; steps are as expected."""
     plan = replace(PLAN, participants=1, rate=0.3, batch=41, rounds=200)
