@@ -200,7 +200,7 @@ def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
         parts=[universal("the two sides are equal,", equal)],
         detail=(
             f"{draws} random matrices of shape {shape[0]}x{shape[1]}, t below the number of rows. "
-            "E(t) and V do not commute. The left side is at most the right one, "
+            "The left side is at most the right one, "
             f"{'in every case' if all(below) else 'but not always'}, which is all that Lemma 4 "
             "needs."
         ),

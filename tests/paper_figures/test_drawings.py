@@ -106,6 +106,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
     named = (
         "suite_validity",
         "suite_implied_epsilon",
+        "suite_metrics",
         "suite_panels",
     )
     if drawing.paper == "suite" and name not in named:
