@@ -14,8 +14,8 @@ import pandas as pd
 
 from claims.comparisons import Signal, beyond, order
 from claims.intervals import Mean
-from claims.judged_rows import listed, ok_rows, pick
-from claims.judges import Epsilon, Probability, judge
+from claims.judged_rows import listed, ok_rows, pick, required
+from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from paper_figures.r1smg2024.dpsgd_runs import (
     DIVERGED,
@@ -89,7 +89,8 @@ def epochs_until(
 
 def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The runs at every learning rate, which the paper does not state, and at each one's best."""
-    runs = {f"learning rate {rate:g}": runs_at_rate(rows, rate) for rate in rates_of(rows)}
+    rates = required(rates_of(rows), CannotJudge("The run has no private training"))
+    runs = {f"learning rate {rate:g}": runs_at_rate(rows, rate) for rate in rates}
     if len(runs) > 1:
         runs["each at its best learning rate"] = best_runs(rows)
     return runs

@@ -1,0 +1,39 @@
+"""Every claim is judged, or says why not, whatever rows a run has."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from claims import ledger
+from claims.claim import all_claims
+from claims.judges import all_judges
+from runs.results import read_results
+
+STUDIES = Path("results/reference/studies")
+
+
+def half(table, column, rng):
+    """The rows with a random half of the values of a column, and those without a value."""
+    if column not in table:
+        return table
+    values = table[column].dropna().unique()
+    kept = values[rng.random(len(values)) < 0.5]
+    return table[table[column].isin(kept) | table[column].isna()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["mechanism", "dataset", "shape", "calibration", "epsilon"])
+def test_no_judge_fails_where_rows_are_missing(column, monkeypatch):
+    judges, rng = all_judges(), np.random.default_rng(0)
+    for claim in all_claims():
+        judge = judges[claim.rule or claim.judge]
+        if not judge.reads_results:
+            continue
+        whole = read_results(STUDIES / name for name in judge.tables(claim.arguments))
+        cut = replace(
+            whole, rows=half(whole.rows, column, rng), timings=half(whole.timings, column, rng)
+        )
+        monkeypatch.setattr(ledger, "read_results", lambda files, cut=cut: cut)
+        ledger.finding_on(claim, judge, STUDIES)
