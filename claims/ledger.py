@@ -25,16 +25,13 @@ from runs.result_table import to_table
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
-from studies.base.study import all_studies
 from studies.base.yaml_file import ConfigError
 
 # The columns of the ledger that hold numbers; all others hold text.
 WHOLE = tuple(
     f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
 )
-_ELSEWHERE = (
-    "It needs no rows, and this run has no study of its paper: the reference run judges it."
-)
+_ELSEWHERE = "It needs no rows: the reference run judges it."
 # The epsilon at which a mechanism has each number that the claim is about, one in a line.
 IMPLIED = "implied epsilon"
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
@@ -52,8 +49,8 @@ def judging_sources() -> frozenset[str]:
 def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     """The ledger of a run: one row per claim, from the tables in `folder`/studies.
 
-    A run judges what it can decide: claims about its rows, and of what needs no rows the claims of
-    the papers whose studies it has. The reference run judges all.
+    A run judges the claims about its rows. The reference run judges also those that need no rows,
+    which are the same in every run.
 
     Args:
         folder: results/<run>.
@@ -61,12 +58,12 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
             by default.
     """
     judges = all_judges()
-    papers, rows = papers_of(folder), []
+    rows = []
     for claim in all_claims():
         if only not in (None, claim.id):
             continue
         judge = judges[claim.rule or claim.judge]
-        if only or judge.reads_results or claim.paper in papers:
+        if only or judge.reads_results or folder.name == REFERENCE:
             finding = finding_on(claim, judge, folder / "studies")
         else:
             finding = not_run(_ELSEWHERE, claim.decided_by)
@@ -84,14 +81,6 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
     found = implied_by_claim(rows)
     words = ledger["claim"].map(lambda claim: "\n".join(found.get(claim, ())))
     return words.where(ledger["verdict"] != NOT_RUN, "")
-
-
-def papers_of(folder: Path) -> frozenset[str]:
-    """The papers whose claims a run judges where these need no rows."""
-    if folder.name == REFERENCE:
-        return frozenset(claim.paper for claim in all_claims())
-    there = {path.stem for path in (folder / "studies").glob("*.parquet")}
-    return frozenset(study.paper for name, study in all_studies().items() if name in there)
 
 
 def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:

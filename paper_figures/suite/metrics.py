@@ -34,7 +34,7 @@ INFORMATIVE = {
     "mvg2018-covariance": [0, 7, 9],
 }
 # Numbers drawn for a sampled loss, and the least and the most losses.
-NUMBERS, DRAWS = 1_000_000, (5, 200)
+NUMBERS, DRAWS = 300_000, (3, 200)
 
 
 # By setting: the study that has its seconds, the metric of its score ("" where no row has the

@@ -70,8 +70,6 @@ JUDGES = {
     for function in (refuse, one_trial, as_given, swept, read, chosen)
 }
 
-PAPERS_OF = ledger.papers_of
-
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
@@ -80,8 +78,9 @@ def run(tmp_path, monkeypatch):
     def make(*entries):
         monkeypatch.setattr(ledger, "all_claims", lambda: [Claim(**each) for each in entries])
         monkeypatch.setattr(ledger, "all_judges", lambda: JUDGES)
-        monkeypatch.setattr(ledger, "papers_of", lambda folder: {"paper2020"})
-        return tmp_path
+        folder = tmp_path / ledger.REFERENCE
+        folder.mkdir(exist_ok=True)
+        return folder
 
     return make
 
@@ -108,16 +107,12 @@ def test_what_is_missing_is_not_run_with_its_reason(run):
     assert list(judged["decided by"]) == ["config/paper.yaml", "", ""]
 
 
-def test_a_run_judges_what_needs_no_rows_for_the_papers_of_its_studies_alone(run, monkeypatch):
+def test_only_the_reference_run_judges_what_needs_no_rows(run):
     folder = run(entry("elsewhere", **given("confirmed")))
-    monkeypatch.setattr(ledger, "papers_of", PAPERS_OF)
-    assert ledger.papers_of(folder / "reference") == {"paper2020"}
-    (folder / "studies").mkdir()
-    (folder / "studies" / "count_query.parquet").touch()
-    assert ledger.papers_of(folder) == {"r1smg2024"}
-    (row,) = evaluate(folder).to_dict("records")
-    assert row["verdict"] == "not run"
-    assert row["sentence"].startswith("It needs no rows, and this run has no study of its paper")
+    (judged,) = evaluate(folder).to_dict("records")
+    (left,) = evaluate(folder.with_name("mine")).to_dict("records")
+    assert (judged["verdict"], left["verdict"]) == ("confirmed", "not run")
+    assert left["sentence"] == "It needs no rows: the reference run judges it."
 
 
 def test_one_trial_is_inconclusive(run):
@@ -157,8 +152,8 @@ def test_a_verdict_without_a_sentence_lists_its_parts(run):
 def test_a_sentence_on_the_numbers_of_the_reference_is_of_no_other_run(run):
     said = {"meaning": {"contradicted": "It is not."}, "in_reference": {"contradicted": "It is 2."}}
     folder = run(entry("no", **given("contradicted"), **said))
-    assert evaluate(folder)["sentence"][0] == "It is not."
-    assert evaluate(folder / "reference")["sentence"][0] == "It is 2."
+    assert evaluate(folder)["sentence"][0] == "It is 2."
+    assert evaluate(folder.with_name("mine"), only="no")["sentence"][0] == "It is not."
 
 
 @pytest.fixture
