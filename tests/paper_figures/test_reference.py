@@ -1,8 +1,4 @@
-"""The committed ledger: verdicts that are known from elsewhere, and those of the stored rows.
-
-Claims that closed forms decide are judged in every run that has a study of their paper:
-tests/workflow/test_whole_run.py compares those with the committed ones.
-"""
+"""The committed ledger: verdicts that are known from elsewhere, and all of them judged again."""
 
 from pathlib import Path
 
@@ -14,12 +10,10 @@ from claims.claim import all_claims
 from claims.comparisons import MOST_COMPARISONS
 from claims.implied_epsilon import implying_studies
 from claims.intervals import Bootstrap, Mean
-from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, finding_on, implied_epsilons, read_ledger
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, PARTLY, VERDICTS
 from paper_figures.drawings import all_drawings
 from paper_figures.power_law import power
-from studies.base.study import all_studies
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 # What the ledger says of a claim, but for its detail: that has numbers of the size of rounding.
@@ -55,20 +49,10 @@ def typed():
     return read_ledger(REFERENCE).set_index("claim")
 
 
-JUDGES = all_judges()
-STUDIED = {study.paper for study in all_studies().values()}
-AGAIN = [
-    each
-    for each in all_claims()
-    if JUDGES[each.rule or each.judge].reads_results or each.paper not in STUDIED
-]
-
-
 @pytest.fixture(scope="module")
 def ledger(effects):
-    """The claims about the committed rows, and of papers without a study, judged again."""
+    """Every claim, judged again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger_module, "all_claims", lambda: AGAIN)
         patch.setattr(ledger_module, "finding_on", effects.finding_on)
         return evaluate(REFERENCE).set_index("claim")
 
@@ -102,7 +86,7 @@ def effects():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", [claim.id for claim in AGAIN])
+@pytest.mark.parametrize("claim", [claim.id for claim in all_claims()])
 def test_the_committed_ledger_is_that_of_the_committed_rows(ledger, typed, claim):
     for column in JUDGED:
         ours, theirs = (table.loc[claim, column] for table in (ledger, typed))
