@@ -15,7 +15,7 @@ SUMS = "federated_sums"
 # The network of a data set, as the paper names it.
 NETWORKS = {
     HORIZONTAL: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"},
-    SUMS: {"imdb": "LSTM"},
+    SUMS: {"mnist": "LeNet", "imdb": "LSTM"},
     VERTICAL: {
         "adult": "split MLP",
         "purchase100": "split FCN",
