@@ -47,6 +47,8 @@ _REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
 # A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
+# Of the lower bound: few nodes serve losses that lie close together, and more those that do not.
+_BELOW = (1, 4)
 # A grid has at least so many points on either side: for one step, and for each of many.
 _SIZE, _LEAST_SIZE = 20_000, 1000
 # Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
@@ -227,12 +229,15 @@ class SampledRun:
         rate: q in [1e-300, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
+        refinement: How many times as many losses of a step are evaluated as a search for a scale
+            needs; with 12, the bound on epsilon of Gaussian noise is within 3e-4.
     """
 
     step: PrivacyProfile
     rate: float
     steps: int
     adjacency: str = "add-remove"
+    refinement: int = 1
 
     # As that of a profile.
     floor: ClassVar[float] = CUTS[-1] * RESOLVED
@@ -356,7 +361,7 @@ class SampledRun:
         require_resolved(delta, self.floor)
 
         def excess(log_factor: float, *, rare: bool = False) -> float:
-            run = replace(self, step=self.step.scaled(math.exp(log_factor)))
+            run = replace(self, step=self.step.scaled(math.exp(log_factor)), refinement=1)
             return max(run._log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
@@ -413,7 +418,7 @@ class SampledRun:
         Of either, one sum for each of `_grids`.
         """
         if ("above", level) not in self._known:
-            found = [self._chords(level, *grid) for grid in self._grids(level)]
+            found = [self._chords(level, *grid) for grid in self._grids(level, self.refinement)]
             self._known["above", level] = tuple(zip(*found, strict=True))
         return self._known["above", level]
 
@@ -433,8 +438,12 @@ class SampledRun:
         Every step has the loss of the grid and, on top of it, an offset.
         """
         if ("below", level) not in self._known:
-            found = [each for grid in self._grids(level) for each in self._merged(*grid)]
-            self._known["below", level] = tuple(found)
+            self._known["below", level] = tuple(
+                each
+                for refinement in _BELOW
+                for grid in self._grids(level, refinement)
+                for each in self._merged(*grid)
+            )
         return self._known["below", level]
 
     def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[tuple[LossSum, float]]:
@@ -444,7 +453,7 @@ class SampledRun:
             places, masses = on_grid(*found, spacing)
             yield LossSum(distribution(places, masses, spacing), self.steps), offset
 
-    def _grids(self, level: int) -> Iterator[tuple[float, np.ndarray]]:
+    def _grids(self, level: int, refinement: int = 1) -> Iterator[tuple[float, np.ndarray]]:
         """Spacings, and nodes in units of them that are their own mirror image.
 
         The first is fine. Where larger losses than its last one matter, which it takes as infinite,
@@ -462,8 +471,8 @@ class SampledRun:
         spacing = min(self.rate / 40, top / size, _LARGEST_SPACING)
         for reach in np.unique(np.minimum(top, _REACHES)):
             wide = spacing * max(reach / _REACHES[0], 1.0)
-            coarsest = self._range_of_sum(reach, level) / _MOST_PLACES
-            yield max(wide, coarsest), _nodes(reach / max(wide, coarsest), level)
+            wide = max(wide, self._range_of_sum(reach, level) / _MOST_PLACES)
+            yield wide, _nodes(reach / wide, refinement * _NODES_PER_SIDE[level])
 
     def _largest_that_matters(self, level: int) -> float:
         """To a factor of 2; 0 where none does."""
@@ -568,8 +577,8 @@ def _centred(
     return (masses, np.r_[losses[:low], offset, losses[high + 1 :]] - offset), offset
 
 
-def _nodes(reach: float, level: int) -> np.ndarray:
-    """Whole numbers up to `reach`, ever fewer of them, and their mirror images."""
-    side = np.geomspace(1, reach, _NODES_PER_SIDE[level])
+def _nodes(reach: float, count: int) -> np.ndarray:
+    """`count` whole numbers up to `reach`, ever fewer of them, and their mirror images."""
+    side = np.geomspace(1, reach, count)
     side = np.unique(np.round(side).astype(int))
     return np.r_[-side[::-1], 0, side]

@@ -8,7 +8,6 @@ from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
 from mechanisms.__main__ import main
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
-from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
 GAUSSIAN = "gaussian-analytic --shape 5 --l2-sensitivity 1 --epsilon 1"
 
@@ -52,9 +51,7 @@ def test_gaussian_releases_on_samples_are_those_of_dp_accounting(capsys):
 def test_the_reported_number_is_the_upper_bound(capsys):
     """dp-accounting converges to 6.1877126 as its interval falls to 1e-5."""
     found = composed(capsys, f"{gaussian(1.0)} --steps 10000 --rate 0.01 --at-delta 1e-5")
-    assert found["epsilon_lower"] < 6.1877126 < found["epsilon"]
-    run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=10_000)
-    assert found["epsilon"] == pytest.approx(run.epsilon(1e-5), rel=1e-7)
+    assert found["epsilon_lower"] < 6.1877126 < found["epsilon"] < 6.1877126 + 3e-4
 
 
 def test_laplace_releases(capsys):

@@ -14,6 +14,40 @@ from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.verification.verification import HOLDS, REFUTED
 
 QUERY = Query(shape=(5,), l2_sensitivity=1.0)
+# Multiplier, rate, steps, delta at random, and epsilon by dp-accounting 0.6.0: its pessimistic
+# distributions with connect-the-dots at a discretization interval of 1e-5.
+RUNS = [
+    (2.763, 0.0723, 491, 1e-06, 2.843948),
+    (0.665, 0.00762, 253, 1e-05, 2.860036),
+    (0.936, 0.01, 8517, 1e-06, 7.200452),
+    (3.294, 0.0876, 229, 1e-06, 1.896201),
+    (2.166, 0.00138, 631, 1e-06, 0.0615964),
+    (1.004, 0.106, 29, 1e-06, 5.075707),
+    (3.126, 0.00333, 5221, 1e-08, 0.3894637),
+    (3.139, 0.0011, 1623, 1e-08, 0.066597),
+    (1.559, 0.0101, 70, 1e-05, 0.235098),
+    (1.111, 0.0716, 142, 1e-05, 4.836031),
+    (2.258, 0.0108, 2866, 1e-05, 1.021503),
+    (0.938, 0.00544, 2883, 1e-06, 2.098608),
+    (1.568, 0.0035, 21, 1e-06, 0.0563658),
+    (3.524, 0.00158, 3814, 1e-06, 0.1037302),
+    (3.645, 0.0083, 6736, 1e-06, 0.7971546),
+    (1.723, 0.00357, 2004, 1e-05, 0.3548895),
+    (2.197, 0.0117, 79, 1e-08, 0.2755933),
+    (2.024, 0.00176, 1476, 1e-08, 0.1732656),
+    (1.226, 0.0688, 66, 1e-06, 3.185921),
+    (1.259, 0.0686, 212, 1e-05, 4.526411),
+    (2.368, 0.0726, 51, 1e-06, 1.093795),
+    (2.996, 0.00838, 622, 1e-08, 0.3606425),
+    (1.49, 0.161, 143, 1e-06, 8.165832),
+    (0.601, 0.00927, 1012, 1e-06, 8.184978),
+    (3.536, 0.133, 152, 1e-05, 1.943764),
+    (0.857, 0.0784, 53, 1e-08, 8.60286),
+    (1.294, 0.00148, 4138, 1e-08, 0.4410272),
+    (0.782, 0.0163, 99, 1e-08, 4.161132),
+    (1.525, 0.0187, 38, 1e-08, 0.6296651),
+    (1.0, 0.01, 10_000, 1e-5, 6.187713),
+]
 
 
 def one_step(epsilon, mu, rate):
@@ -32,6 +66,14 @@ def test_one_step_is_exact():
         bounds = profile.delta(epsilon)
         assert bounds.value == pytest.approx(one_step(epsilon, 1.0, 0.1), rel=1e-6)
         assert bounds.lower <= bounds.upper < (1 + 1e-12) * bounds.lower
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "steps", "delta", "theirs"), RUNS)
+def test_epsilon_of_gaussian_runs_is_that_of_dp_accounting(multiplier, rate, steps, delta, theirs):
+    found = sampled(GaussianProfile(mu=1 / multiplier), rate, steps).epsilon(delta)
+    # Theirs is an upper bound too, and rounded.
+    assert theirs - 1e-5 < found.value <= found.upper < theirs + 3e-4
+    assert 0.97 * theirs < found.lower < theirs + 1e-6
 
 
 def test_the_claim_of_sampled_releases_is_verified():
