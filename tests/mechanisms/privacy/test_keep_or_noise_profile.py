@@ -75,21 +75,3 @@ def test_bounds_of_epsilon_hold_it_beside_the_atom(epsilon):
     else:
         # The noise is below what rounding leaves of the atom.
         assert found.lower > 6.5
-
-
-def test_tldp_laplace_on_an_image_has_delta_one():
-    # TLDP-L at epsilon 1 on 784 components: b = Delta, kept with p = e^(1 - 784) / (2 b + ...).
-    keep = float(mp.e ** (1 - 784) / 2)
-    noise = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
-    profile = keep_or_noise(noise, keep, 784)
-    assert profile.delta(1.0).lower == pytest.approx(1.0, abs=1e-6)
-
-
-def test_keep_or_noise_scale_factor():
-    noise = GaussianProfile(mu=2.0)
-    profile = keep_or_noise(noise, 1e-4, 10)
-    scaled = profile.scaled(profile.scale_factor(1.0, 0.01))
-    assert scaled.log_exposure == profile.log_exposure
-    assert scaled.delta(1.0).value == pytest.approx(0.01, rel=1e-9)
-    with pytest.raises(ValueError, match="no scale of the noise reaches"):
-        profile.scale_factor(1.0, 9e-4)

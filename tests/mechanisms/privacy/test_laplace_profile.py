@@ -4,12 +4,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
-from kept_components import keep_or_noise
 
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import (
     IndependentLaplaceProfile,
     LaplaceProfile,
@@ -53,13 +51,6 @@ def test_laplace_closed_form(tau):
     np.testing.assert_allclose(
         profile.epsilon(bounds.value).value, epsilon, rtol=1e-9, atol=1e-8 * tau
     )
-
-
-def test_laplace_scale_factor_is_exact():
-    profile = LaplaceProfile(l1_sensitivity=3.0, scale=1.0)
-    for epsilon, delta in ((1.0, 0.0), (1.0, 1e-5), (0.1, 0.5)):
-        scaled = profile.scaled(profile.scale_factor(epsilon, delta))
-        assert scaled.epsilon(delta).value == pytest.approx(epsilon, rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.3, 0.8, 1.5])
@@ -153,14 +144,6 @@ def test_laplace_product_at_its_ends():
         assert value == pytest.approx(delta, rel=1e-6)
 
 
-def test_laplace_product_scale_factor_is_proven():
-    profile = IndependentLaplaceProfile(components=784, width=1.0, scale=1.0)
-    scaled = profile.scaled(profile.scale_factor(1.0, 1e-5))
-    reached = scaled.delta(1.0)
-    assert reached.upper == pytest.approx(1e-5, rel=1e-9)
-    assert 0.99999e-5 < reached.lower < reached.value < 1e-5
-
-
 @pytest.mark.parametrize(("components", "tau"), [(5, 0.3), (40, 0.1)])
 def test_independent_laplace_agrees_with_dp_accounting(components, tau):
     profile = IndependentLaplaceProfile(components=components, width=tau, scale=1.0)
@@ -182,18 +165,6 @@ def test_independent_laplace_agrees_with_dp_accounting(components, tau):
     assert (bounds.upper - bounds.lower < 1e-2 * bounds.value + 1e-11).all()
 
 
-def test_composed_laplace_is_what_the_budget_of_784_components_costs():
-    profile = IndependentLaplaceProfile(components=784, width=1.0, scale=1.0)
-    assert profile.epsilon(0.0) == (784.0, 784.0, 784.0)
-    assert profile.delta(1.0).lower == pytest.approx(1.0, abs=1e-6)
-    assert profile.delta(784.0).upper == 0.0
-    bounds = profile.delta(300.0)
-    rng = np.random.default_rng(5)
-    gain = -np.expm1(np.minimum(300.0 - profile.sample_losses(rng, 40_000), 0))
-    assert abs(gain.mean() - bounds.value) < 4 * gain.std() / 200
-    assert bounds.upper - bounds.lower < 0.005
-
-
 @pytest.mark.parametrize(("mu", "times"), [(0.05, 16), (0.3, 4), (0.1, 1000), (3.0, 3)])
 def test_composition_encloses_the_gaussian_closed_form(mu, times):
     profile = ComposedProfile(base=GaussianProfile(mu=mu), times=times)
@@ -206,46 +177,6 @@ def test_composition_encloses_the_gaussian_closed_form(mu, times):
     inverse = profile.epsilon(1e-3)
     assert inverse.lower <= exact_profile.epsilon(1e-3).value <= inverse.upper
     assert inverse.upper - inverse.lower < 0.05 * inverse.value
-
-
-def test_compositions_of_compositions_multiply():
-    profile = LaplaceProfile(l1_sensitivity=1.0, scale=5.0).compose(2).compose(3)
-    assert profile.components == 6
-    assert profile.delta(0.3) == (
-        IndependentLaplaceProfile(components=6, width=1.0, scale=5.0).delta(0.3)
-    )
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: LaplaceProfile(l1_sensitivity=0.0, scale=1.0), ValueError, "l1_sensitivity must"),
-        (lambda: LaplaceProfile(l1_sensitivity=1.0, scale=-1.0), ValueError, "scale must be"),
-        (
-            lambda: IndependentLaplaceProfile(components=0, width=1.0, scale=1.0),
-            ValueError,
-            "components must be at least 1, got 0",
-        ),
-        (
-            lambda: KeepOrNoiseProfile(noise=1.0, log_exposure=-1.0),
-            TypeError,
-            "noise must be a PrivacyProfile",
-        ),
-        (
-            lambda: keep_or_noise(GaussianProfile(mu=1.0), 1.1, 1),
-            ValueError,
-            "logarithms of probabilities, <= 0, got 0.0953",
-        ),
-        (
-            lambda: keep_or_noise(GaussianProfile(mu=1.0), 0.5, 1).scale_factor(0.0, 0.6),
-            ValueError,
-            "epsilon must be finite and > 0",
-        ),
-    ],
-)
-def test_bad_arguments_are_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
 
 
 def test_without_delta_a_composition_spends_its_largest_loss_exactly():

@@ -73,17 +73,6 @@ def test_the_convolution_refuses_a_pair_that_is_not_symmetric():
         ComposedProfile(base=profile_of(0.2), times=2)
 
 
-def test_composition_multiplies_kappa():
-    composed = profile_of(0.2).compose(3).compose(2)
-    assert composed.kappa == pytest.approx(1.2)
-    losses = profile_of(0.2).sample_losses(np.random.default_rng(0), 60_000).reshape(6, -1)
-    total = losses.sum(axis=0)
-    exposed = -np.expm1(-1.2)
-    error = np.sqrt(exposed * (1 - exposed) / total.size)
-    assert abs(np.isinf(total).mean() - exposed) < 4 * error
-    assert total[np.isfinite(total)] == pytest.approx(-1.2)
-
-
 def test_epsilon_is_all_or_nothing():
     profile = profile_of(0.3)
     mass = -np.expm1(-0.3)
@@ -92,29 +81,3 @@ def test_epsilon_is_all_or_nothing():
     at = profile.epsilon(mass)
     assert at.lower == 0.0 and at.upper == np.inf
     assert profile.epsilon(np.array([0.0, 1.0])).value.tolist() == [np.inf, 0.0]
-
-
-@pytest.mark.parametrize("delta", [1e-300, 1e-7, 0.5])
-def test_scale_factor(delta):
-    profile = profile_of(0.4)
-    scaled = profile.scaled(profile.scale_factor(0.7, delta))
-    assert scaled.delta(0.7).value == pytest.approx(delta, rel=1e-12)
-    with pytest.raises(ValueError, match="support of this noise moves"):
-        profile.scale_factor(0.7, 0.0)
-
-
-def test_sampled_losses_of_both_sides():
-    profile = profile_of(0.5)
-    forward = profile.sample_losses(np.random.default_rng(1), 50_000)
-    backward = profile.sample_losses(np.random.default_rng(1), 1000, reverse=True)
-    exposed = -np.expm1(-0.5)
-    error = np.sqrt(exposed * (1 - exposed) / 50_000)
-    assert abs(np.mean(forward == np.inf) - exposed) < 4 * error
-    assert profile.survival(3.0) == pytest.approx(exposed, rel=1e-14)
-    assert set(forward[np.isfinite(forward)]) == set(backward) == {-0.5}
-
-
-@pytest.mark.parametrize("kappa", [0.0, -1.0, np.inf, np.nan])
-def test_bad_kappa(kappa):
-    with pytest.raises(ValueError, match="kappa must be finite and > 0"):
-        profile_of(kappa)

@@ -85,41 +85,6 @@ def test_covers_another_pure_noise(times):
     assert (laplace.delta(epsilon).lower < pure.delta(epsilon).value).all()
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-12, 1e-3, 0.3])
-@pytest.mark.parametrize("largest", [0.05, 2.0])
-def test_scale_factor_and_epsilon_invert_delta(largest, delta):
-    profile = PureProfile(largest=largest)
-    for epsilon in (0.01, 1.0):
-        scaled = profile.scaled(profile.scale_factor(epsilon, delta))
-        assert scaled.epsilon(delta).value == pytest.approx(epsilon, rel=1e-9)
-    if delta < profile.delta(0.0).value:
-        back = profile.delta(profile.epsilon(delta).value)
-        assert back.value == pytest.approx(delta, rel=1e-9, abs=4e-16)
-    else:
-        assert profile.epsilon(delta) == (0.0, 0.0, 0.0)
-
-
-def test_scale_factor_of_a_composition():
-    profile = PureProfile(largest=0.1, times=9)
-    assert profile.scale_factor(0.45, 0.0) == pytest.approx(2.0)
-    scaled = profile.scaled(profile.scale_factor(0.5, 1e-4))
-    assert scaled.delta(0.5).value == pytest.approx(1e-4, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: PureProfile(largest=0.0), ValueError, "largest must be finite and > 0"),
-        (lambda: PureProfile(largest=1.0, times=0), ValueError, "times must be at least 1"),
-        (lambda: PureProfile(largest="1"), TypeError, "largest must be a real number"),
-        (lambda: PureProfile(largest=1.0).scale_factor(1.0, 1.0), ValueError, "delta must be one"),
-    ],
-)
-def test_bad_arguments_are_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
-
-
 def test_the_bound_holds_the_rounding_of_the_logarithm():
     """Of small epsilons, at 0: delta is tanh(epsilon / 2)."""
     for largest in np.random.default_rng(4).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):

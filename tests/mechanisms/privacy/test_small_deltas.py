@@ -1,12 +1,11 @@
 """Compositions and runs on samples far below 1e-12, and of releases with hardly any loss."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
+from mechanisms import Budget, Query, Unsupported, get_mechanism
 from mechanisms.__main__ import main
 from mechanisms.privacy.composition import CUTS, ComposedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -186,16 +185,6 @@ def test_a_delta_below_what_spherical_profiles_resolve_is_unsupported(calibratio
         get_mechanism("spherical-gamma").calibrate(
             query, Budget(epsilon=0.0326, delta=1e-300), calibration
         )
-
-
-def test_too_little_noise_for_a_tiny_delta_is_refuted():
-    query = Query(shape=(3,), l2_sensitivity=1.0)
-    mechanism = get_mechanism("moments-accountant").calibrate(
-        query, Budget(epsilon=1.0, delta=1e-20), rate=0.05, steps=100
-    )
-    assert verify(mechanism, effort=None).verdict == "holds"
-    weaker = replace(mechanism, noise=mechanism.noise.scaled(0.85))
-    assert verify(weaker, effort=None).verdict == "refuted"
 
 
 @pytest.mark.parametrize("loss", [0.1, 0.7, 17.3])

@@ -146,15 +146,6 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
         assert (differs < 1e-8).all(), noise
 
 
-@pytest.mark.parametrize("count", [1, 64, 65])
-def test_many_epsilons_at_once_are_as_one_after_the_other(count):
-    profile = spherical(6, 3.0, 1.5, 2.0)
-    epsilon = np.geomspace(1e-3, 30, count)
-    single = [profile.log_delta(each).value for each in epsilon]
-    np.testing.assert_allclose(profile.log_delta(epsilon).value, single, rtol=0, atol=1e-14)
-    assert profile.delta(epsilon[:0]).value.size == 0
-
-
 @pytest.mark.parametrize(
     ("dimension", "shape", "power", "ratio"),
     [(2, 2.0, 1.0, 3.0), (5, 1.0, 2.0, 0.1), (12, 0.02, 1.0, 1e-13), (7921, 0.3, 2.0, 1e-6)],
@@ -165,16 +156,3 @@ def test_half_the_rest_of_delta_0_is_lost_on_either_side(dimension, shape, power
     found = spherical_integral.log_delta(noise, np.zeros(1))
     expected = (1 + np.exp(found.log_delta)) / 2
     np.testing.assert_allclose(np.exp(found.log_survival), expected, rtol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("dimension", "shape", "power", "scale"),
-    [(2, 2.0, 2.0, 1.0), (3, 1.0, 2.0, 5.0), (9, 4.0, 1.0, 1.0), (500, 500.0, 2.0, 0.5)],
-)
-def test_delta_is_the_integral_of_the_survival(dimension, shape, power, scale):
-    # delta(epsilon) = int_epsilon^inf e^(epsilon - l) P(L > l) dl, by the midpoint rule in e^-l.
-    profile = spherical(dimension, shape, power, scale)
-    share = (np.arange(1000) + 0.5) / 1000
-    for epsilon in (0.3, 2.0):
-        integral = profile.survival(epsilon - np.log(share)).mean()
-        assert profile.delta(epsilon).value == pytest.approx(integral, rel=2e-5)

@@ -91,11 +91,6 @@ def test_advantage_is_total_variation():
     assert np.max(1 - curve - alpha) == pytest.approx(2 * norm.cdf(0.65) - 1, abs=1e-6)
 
 
-def test_a_release_without_data_is_guessed():
-    found = type_two_error(GaussianProfile(mu=0.0), ALPHA)
-    assert found.value == pytest.approx(1 - ALPHA, abs=1e-12)
-
-
 def test_a_claim_with_a_delta_and_a_large_epsilon():
     assert claimed_true_positive_rate(1.0, 0.1, 0.01) == pytest.approx(np.e * 0.01 + 0.1)
     assert claimed_true_positive_rate(800.0, 0.0, 1e-3) == 1.0
