@@ -1,9 +1,146 @@
-"""A seeded subset of the cells of `extreme_cells`: each is a number that holds, or Unsupported."""
+"""Random cells of mechanism, query and budget far beyond any use, and what must hold in each."""
 
+import math
 from collections import Counter
 
+import numpy as np
 import pytest
-from extreme_cells import cells, check_cell
+
+from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.base.mechanism import AdditiveMechanism
+from mechanisms.privacy.bounded_profile import BoundedProfile
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.finite_profile import PureProfile
+
+# Their time grows too fast with the number of elements for random cells of a million.
+SLOW = {
+    "matrix-mechanism": 64,
+    "matrix-mechanism-l1": 64,
+    "greedy-h": 256,
+    "dawa": 256,
+    "hb": 4096,
+    "exponential": 4096,
+}
+LEAST_SLACK = 1e-9
+
+
+def random_query(rng: np.random.Generator, most: int) -> Query:
+    """One of every structure; M log-uniform in [1, most]."""
+    size = int(np.exp(rng.uniform(0, np.log(most))))
+    side = max(math.isqrt(size), 1)
+    l2 = float(10.0 ** rng.uniform(-6, 6))
+    kind = rng.choice(("plain", "l1", "box", "histogram", "gram", "local", "records"))
+    if kind == "plain":
+        return Query(shape=(size,), l2_sensitivity=l2)
+    if kind == "l1":
+        l1 = l2 * math.sqrt(size) ** rng.uniform(0, 1)
+        return Query(shape=(size,), l2_sensitivity=l2, l1_sensitivity=l1)
+    if kind == "box":
+        return Query(
+            shape=(size,), l2_sensitivity=l2 * math.sqrt(size), l1_sensitivity=l2 * size,
+            linf_sensitivity=l2,
+        )  # fmt: skip
+    if kind == "histogram":
+        return Query(shape=(size,), l2_sensitivity=1.0, record_bound=1.0, structure="histogram")
+    if kind == "gram":
+        side = min(side, 300)
+        return Query(shape=(side, side), l2_sensitivity=l2**2, record_bound=l2, structure="gram")
+    if kind == "records":
+        return Query(shape=(side, side), l2_sensitivity=l2, record_bound=l2, structure="records")
+    return Query(
+        shape=(side, side), l2_sensitivity=l2 * side, element_range=(0.0, l2), adjacency="local",
+        frobenius_bound=l2 * side,
+    )  # fmt: skip
+
+
+def random_budget(rng: np.random.Generator) -> Budget:
+    """epsilon log-uniform in [1e-15, 1e8]; delta in [1e-300, 0.9], often a usual one."""
+    epsilon = float(10.0 ** (rng.uniform(-15, 8) if rng.random() < 0.6 else rng.uniform(-2, 2)))
+    delta = float(
+        10.0 ** (rng.uniform(-300, -0.05) if rng.random() < 0.6 else rng.uniform(-30, -2))
+    )
+    return Budget(epsilon=epsilon, delta=delta)
+
+
+def at_most(logs, others) -> bool:
+    """But for rounding; -inf is at most -inf."""
+    others = np.maximum(others, -1e18)
+    return bool((logs <= others + LEAST_SLACK * (1 + np.abs(others))).all())
+
+
+def check_profile(profile, epsilon: float, delta: float) -> None:
+    """Bounds are ordered numbers, fall with epsilon, invert each other, and obey what is known of
+    any pair: that no pair with its largest loss is worse, and that shares of e^epsilon interpolate.
+    """
+    at = np.array([0.0, epsilon / 2, epsilon, min(2 * epsilon, 1e15)])
+    lower, value, upper = profile.log_delta(at)
+    assert not np.isnan([lower, value, upper]).any(), (lower, value, upper)
+    assert (lower <= value).all() and (value <= upper).all() and (upper <= 0).all()
+    assert at_most(lower[1:], upper[:-1]), "the curve rises"
+    if math.isfinite(profile.largest_loss):
+        assert at_most(lower, PureProfile(largest=profile.largest_loss).log_delta(at).upper)
+    inverse = profile.epsilon(delta)
+    assert not np.isnan(inverse).any()
+    assert 0 <= inverse.lower <= inverse.value <= inverse.upper
+    if 0 < inverse.upper < 1e14 and delta > profile.floor * 10:
+        beyond = profile.log_delta(inverse.upper * (1 + 1e-6) + 1e-300)
+        assert beyond.lower <= math.log(delta) + 1e-6 * (1 + abs(math.log(delta)))
+    if lower[0] > -math.inf and profile.floor < delta:
+        assert not (inverse.upper == 0 and lower[0] > math.log(delta) + 1e-6)
+
+
+def check_composition(profile, epsilon: float, times: int) -> None:
+    """Between one release and basic composition: delta_k(k e) <= k delta(e)."""
+    composed = profile.compose(times)
+    # A sum of losses rounds: delta may end at the very epsilon.
+    at = np.array([epsilon, times * epsilon * (1 + 1e-9)])
+    lower, value, upper = composed.log_delta(at)
+    assert not np.isnan([lower, value, upper]).any()
+    assert (lower <= value).all() and (value <= upper).all()
+    one = profile.log_delta(epsilon)
+    tolerance = 1e-6 * (1 + abs(one.value)) if one.value > -math.inf else 0.0
+    assert lower[1] <= one.upper + math.log(times) + tolerance
+    assert upper[0] >= one.lower - tolerance - 1e-3
+
+
+def check_cell(cls, query: Query, budget: Budget, calibration: str, rng) -> str:
+    """Raises AssertionError, or what the mechanism raises beside Unsupported."""
+    try:
+        mechanism = cls.calibrate(query, budget, calibration)
+    except Unsupported as reason:
+        assert str(reason)
+        return "unsupported"
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.guarantee != "none":
+        loss = mechanism.loss()
+        assert math.isfinite(loss.mean) and loss.mean > 0
+        for each in (loss.raw_kurtosis, loss.raw_skewness, loss.central_kurtosis):
+            assert not math.isnan(each)
+    profile = mechanism.profile()
+    if profile is None:
+        return "no profile"
+    check_profile(profile, budget.epsilon, budget.delta)
+    if rng.random() < 0.5 and not isinstance(profile, ComposedProfile):
+        base = profile.above if isinstance(profile, BoundedProfile) else profile
+        if not isinstance(base, PureProfile):
+            try:
+                check_composition(base, budget.epsilon, int(rng.integers(2, 20)))
+            except ValueError as reason:
+                if "infinite loss" not in str(reason):
+                    raise
+    return "number"
+
+
+def cells(seed: int, count: int, most: int = 10**6):
+    """(key, cls, query, budget, calibration, rng) of each cell; M is at most `most`."""
+    mechanisms = sorted(all_mechanisms().items())
+    for index in range(count):
+        rng = np.random.default_rng([seed, index])
+        key, cls = mechanisms[index % len(mechanisms)]
+        yield (
+            key, cls, random_query(rng, min(SLOW.get(key, most), most)), random_budget(rng),
+            str(rng.choice(("published", "exact"))), rng,
+        )  # fmt: skip
+
 
 # Searches of seconds, which the big run makes.
 SEARCHES = ("spherical-gamma", "product-noise", "l2")

@@ -92,12 +92,6 @@ def test_bad_values_to_release(key, value, error, words):
         mechanism.release(value, np.random.default_rng(0))
 
 
-def test_half_precision_noise_is_refused(make_query):
-    mechanism = get_mechanism("gaussian").calibrate(make_query(2, 2), BUDGET)
-    with pytest.raises(TypeError, match="float32 or float64"):
-        mechanism.sample(np.random.default_rng(0), 1, np.float16)
-
-
 @pytest.mark.parametrize(
     ("key", "query", "reason"),
     [

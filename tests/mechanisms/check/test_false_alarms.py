@@ -13,7 +13,6 @@ import pytest
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.check import stated_law
 from mechanisms.check.checks import THOROUGH, Effort, require_consistent
-from mechanisms.check.events import squared_products
 from mechanisms.check.moment_test import StatedMean, deviation
 from mechanisms.check.neighbours import changes, is_allowed, random_value, resting_value
 from mechanisms.check.stated_law import (
@@ -176,14 +175,6 @@ def test_two_values_are_known_where_the_bounds_leave_little(bounds):
         value = random_value(query, np.random.default_rng(seed), 10.0)
         assert is_allowed(value, query)
         assert np.linalg.norm(value - rest) > 0.01
-
-
-@pytest.mark.parametrize("shape", [(1, 6), (2, 5), (5, 2), (3, 3)])
-def test_products_across_a_change_of_any_shape(shape):
-    rng = np.random.default_rng(0)
-    unit, draws = rng.standard_normal(shape), rng.standard_normal((4, *shape))
-    expected = [np.linalg.norm(unit.T @ draw) ** 2 for draw in draws]
-    assert squared_products(unit, draws) == pytest.approx(expected, rel=1e-12)
 
 
 def test_noise_that_does_not_state_to_be_symmetric_may_lean():

@@ -92,21 +92,11 @@ def test_a_name_in_capitals(name, capsys):
     assert "Theorem 5" in capsys.readouterr().out
 
 
-def test_a_title_for_a_key(capsys):
-    assert main(["describe", "analytic gaussian"]) == 0
-    assert "gaussian-analytic" in capsys.readouterr().out
-
-
 def test_an_overview_and_a_version(capsys):
     assert main([]) == 2
     assert "test a claim of privacy" in capsys.readouterr().err
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("matrix-noise-bench ")
-
-
-def test_the_list_fits_a_terminal(capsys):
-    main(["list"])
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_what_a_query_must_state(capsys):

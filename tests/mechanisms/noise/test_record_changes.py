@@ -14,7 +14,6 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
-from mechanisms.noise.mahalanobis import worst_vertex
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
 
@@ -137,22 +136,6 @@ def test_where_the_box_cannot_be_used_it_is_said():
     assert "not along axes" in many.slack(query_of(17, 2))
 
 
-def test_i_i_d_noise_does_not_care():
-    noise = MatrixGaussian(row_std=np.full(4, 0.7), column_std=np.ones(3))
-    for query in (query_of(4, 3), query_of(4, 3, structure=None, record_bound=None)):
-        assert noise.profile(query).mu == pytest.approx(4 / 0.7, rel=1e-12)
-    gaussian = get_mechanism("gaussian-analytic").calibrate(
-        query_of(4, 3), Budget(epsilon=1.0, delta=1e-3)
-    )
-    assert gaussian.profile().delta(1.0).value == pytest.approx(1e-3, rel=1e-9)
-
-
-def test_the_reach_of_one_column():
-    assert query_of(4, 300).reach == 4.0
-    free = query_of(4, 300, l2_sensitivity=69.0, structure=None, record_bound=None)
-    assert free.reach == 69.0
-
-
 def test_exact_calibration_along_any_directions():
     """Axes given as a turned basis of equal precision are i.i.d. noise: one mu for all."""
     query, budget = query_of(6, 10), Budget(epsilon=1.0, delta=1e-3)
@@ -164,12 +147,3 @@ def test_exact_calibration_along_any_directions():
     free = query_of(6, 10, structure=None, record_bound=None)
     with pytest.raises(Unsupported, match="not along axes"):
         mvg.calibrate(free, budget, "exact", precision=theta, directions=rotation(6, 5))
-
-
-def test_worst_vertex():
-    std = np.array([1.0, 2.0, 4.0])
-    assert np.linalg.norm(worst_vertex(np.eye(3) / std) / std) == pytest.approx(
-        math.sqrt(1 + 1 / 4 + 1 / 16), rel=1e-14
-    )
-    with pytest.raises(ValueError, match="17 axes has too many"):
-        worst_vertex(np.eye(17))

@@ -241,15 +241,6 @@ def test_turned_noise_on_a_histogram_by_enumeration(adjacency):
     assert noise.profile(query).mu == pytest.approx(largest, rel=1e-12)
 
 
-def test_one_cell_at_45_degrees():
-    """Noise of 4.2 and 1.1 (in units of 1 / 0.0839) along the diagonals hides a cell better."""
-    turn = np.array([[1, -1], [1, 1]]) / math.sqrt(2)
-    noise = MatrixGaussian(row_std=np.array([1.0, 7.0]), column_std=np.ones(1), row_directions=turn)
-    mu = noise.profile(counts(2, 1)).mu
-    assert mu == pytest.approx(math.sqrt((1 + 1 / 49) / 2), rel=1e-12)
-    assert noise.profile(Query(shape=(2, 1), l2_sensitivity=1.0)).mu == 1.0
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_bounds_of_turned_noise_hold_every_change(seed):
     rng = np.random.default_rng(seed)

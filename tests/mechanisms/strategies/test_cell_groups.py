@@ -1,12 +1,10 @@
 """Groups of similar cells: what they sum up to, and that they find a line again."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-from mechanisms.strategies.cell_groups import bisected, distinct_cells, grouped, sums_of_groups
-from mechanisms.strategies.workload import AllRange, Explicit, Kronecker, Prefix
+from mechanisms.strategies.cell_groups import bisected, distinct_cells, grouped
+from mechanisms.strategies.workload import AllRange, Explicit, Prefix
 
 
 def test_a_grouped_workload_is_that_of_the_sums():
@@ -38,25 +36,3 @@ def test_a_line_is_cut_into_intervals_whatever_the_order_of_its_cells(kind):
         assert np.count_nonzero(np.diff(line)) == labels.max()
         sizes = np.bincount(labels)
         assert sizes.max() - sizes.min() <= 1
-
-
-def test_every_level_halves_the_groups_of_the_one_above():
-    levels = bisected(Kronecker((AllRange(5), AllRange(9))).gram(), 16)
-    for above, below in itertools.pairwise([np.zeros(45, dtype=int), *levels]):
-        assert np.array_equal(below // 2, above)
-        assert abs(np.diff(np.bincount(below).reshape(-1, 2), axis=1)).max() <= 1
-
-
-def test_cells_that_are_never_asked_for_and_few_cells():
-    assert bisected(np.eye(1), 4) == []
-    levels = bisected(np.diag([1.0, 0, 0, 1]), 4)
-    assert sorted(levels[-1]) == [0, 1, 2, 3]
-
-
-def test_sums_of_groups():
-    levels = [np.array([0, 0, 1, 1]), np.array([0, 1, 3, 2])]
-    expected = [[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [0, 1, 0, 0]]
-    assert sums_of_groups(levels, 5).tolist() == expected
-    assert sums_of_groups(levels, 2).tolist() == expected[:2]
-    more = sums_of_groups(levels, 9)
-    assert more[5:].tolist() == [[0, 0, 0, 1], [0, 0, 1, 0], [0] * 4, [0] * 4]

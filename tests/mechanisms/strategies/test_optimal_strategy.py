@@ -18,7 +18,6 @@ from mechanisms.strategies.optimal_strategy import (
 from mechanisms.strategies.workload import (
     AllRange,
     Explicit,
-    Identity,
     Kronecker,
     Prefix,
     RandomRanges,
@@ -67,16 +66,6 @@ def test_certified_gap(workload):
 @pytest.mark.parametrize("workload", SINGULAR, ids=str)
 def test_singular_workloads_come_with_a_certificate_too(workload):
     check_certificate(optimal_strategy(workload.gram()), workload.gram(), SINGULAR_TOLERANCE)
-
-
-def test_total_measures_the_total():
-    assert optimal_strategy(Total(12).gram()).error == pytest.approx(1, rel=SINGULAR_TOLERANCE)
-
-
-def test_identity_measures_the_cells():
-    strategy = optimal_strategy(Identity(6).gram())
-    assert np.allclose(strategy.gram, np.eye(6), rtol=0, atol=1e-12)
-    assert strategy.error == pytest.approx(6, rel=1e-12)
 
 
 def test_no_random_strategy_is_better():

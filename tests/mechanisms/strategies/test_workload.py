@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from mechanisms.strategies.workload import (
-    NAMED,
     AllRange,
     Average,
     Explicit,
@@ -70,10 +69,6 @@ def test_random_ranges_depend_on_their_seed_only():
     assert (first <= last).all()
     assert first.min() == 0
     assert last.max() == 49
-
-
-def test_every_name_has_its_own_workload():
-    assert len(set(NAMED.values())) == len(NAMED)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
-from mechanisms.verification.verification import HOLDS, LOOSE, verify
+from mechanisms.verification.verification import HOLDS, verify
 
 
 @pytest.mark.parametrize(("size", "records"), [(3, 50), (40, 2000)])
@@ -99,10 +99,3 @@ def test_symmetric_noise_is_mirrored_and_independent(key):
     error = np.sqrt((1 + np.eye(10)) / len(upper))
     assert np.all(np.abs(covariance - np.eye(10)) < 4.5 * error)
     assert np.all(np.abs(upper.mean(axis=0)) < 4.5 / math.sqrt(len(upper)))
-
-
-@pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss"])
-def test_symmetric_gaussian_claims_hold_and_waste_variance(key):
-    result = verify(calibrated(key, gram(5)))
-    assert result.verdict == LOOSE
-    assert result.wasted_variance > 1.2

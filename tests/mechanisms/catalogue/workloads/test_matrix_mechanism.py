@@ -80,17 +80,6 @@ def test_draws_have_the_covariance(shape, workload):
     assert np.all(np.abs(flat.T @ flat / len(draws) - expected) < 4.5 * error)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
-def test_draws_in_both_precisions(key, dtype):
-    mechanism = calibrated(histogram(20, 24), key, workload="prefix")
-    first, second = (mechanism.sample(np.random.default_rng(7), 5, dtype) for _ in range(2))
-    assert first.dtype == dtype
-    assert first.tobytes() == second.tobytes()
-    with pytest.raises(TypeError, match="float32 or float64"):
-        mechanism.sample(np.random.default_rng(0), 1, np.float16)
-
-
 def test_cumulants_of_the_loss_are_those_of_the_covariance():
     mechanism = calibrated(histogram(3, 4), workload="all-range")
     eigenvalues = np.linalg.eigvalsh(covariance(mechanism.noise))

@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 from histograms import histogram
-from scipy import stats
 from workload_errors import workload_error
 
 from mechanisms import (
@@ -211,39 +210,12 @@ def test_draws_have_the_covariance(shape, workload):
     assert np.all(np.abs(flat.T @ flat / trials - expected) < 4.5 * error)
 
 
-@pytest.mark.parametrize(("shape", "workload"), CASES, ids=["prefix", "product", "matrix"])
-def test_moments_of_the_loss(shape, workload):
-    """The mean in closed form, cumulants against k-statistics of draws."""
-    mechanism = calibrated(*shape, workload=workload)
-    estimator = np.linalg.pinv(whole_matrix(mechanism.noise))
-    expected = 2 * mechanism.noise.scale**2 * np.sum(estimator**2)
-    assert mechanism.expected_loss() == pytest.approx(expected, rel=1e-10)
-    assert mechanism.loss().mean == pytest.approx(expected, rel=1e-10)
-    losses = mechanism.noise.squared_norms(np.random.default_rng(3), 50_000).reshape(50, -1)
-    for order, exact in enumerate(mechanism.loss().cumulants[:3], 1):
-        sampled = np.array([stats.kstat(part, order) for part in losses])
-        assert abs(sampled.mean() - exact) < 4 * sampled.std() / math.sqrt(len(sampled))
-
-
 def test_cumulants_of_a_kronecker_product_are_those_of_the_whole_form():
     noise = calibrated(10, 11, workload="prefix").noise
     estimators = [s.estimate(np.eye(s.measurements)) for s in noise.strategies]
     whole = np.kron(*(each @ each.T for each in estimators))
     expected = quadratic_form_cumulants(whole) * noise.scale ** np.array([2, 4, 6, 8])
     assert noise.loss().cumulants == pytest.approx(expected, rel=1e-10)
-
-
-def test_workload_error_is_that_of_draws():
-    mechanism = calibrated(10, 12, workload="prefix")
-    rows = Kronecker((Prefix(10), Prefix(12))).matrix()
-    answers = mechanism.sample(np.random.default_rng(5), 20_000).reshape(20_000, -1) @ rows.T
-    squares = np.vecdot(answers, answers)
-    error = squares.std() / math.sqrt(len(squares))
-    assert abs(squares.mean() - workload_error(mechanism)) < 4 * error
-    # Stated as a matrix it is another search, over whole tables.
-    table = calibrated(10, 12, workload=rows)
-    assert table.noise.workload_variance((Prefix(10), Prefix(12))) is None
-    assert workload_error(table) > 0
 
 
 @pytest.mark.parametrize("l1", [1.0, 2.0])
@@ -287,19 +259,3 @@ def test_needs_an_l1_sensitivity():
         get_mechanism("matrix-mechanism-l1").calibrate(
             Query(shape=(8,), l2_sensitivity=1.0), BUDGET, workload="prefix"
         )
-
-
-@pytest.mark.parametrize(
-    ("workload", "words"),
-    [
-        ("prefixes", "one of identity, total"),
-        (np.eye(5), "6 cells.* got 5"),
-        (Prefix(7), "6 cells.* got 7"),
-        ([[]], "non-empty"),
-        ([[1, 2, 3, 4, 5, math.nan]], "finite"),
-        ([[0] * 6], "nonzero element"),
-    ],
-)
-def test_bad_workloads(workload, words):
-    with pytest.raises(ValueError, match=words):
-        calibrated(2, 3, workload=workload)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mechanisms.__main__ import main
-from mechanisms.cli.compare_command import is_identity, read_workload, tell
+from mechanisms.cli.compare_command import is_identity, read_workload
 from mechanisms.comparison.assessment import assessed_rows
 from mechanisms.comparison.assessor import Assessor
 
@@ -110,53 +110,6 @@ def test_where_nothing_is_ranked_there_are_reasons_a_status_and_no_empty_table(c
     assert head.startswith("Answer of shape") and reasons.startswith("Not ranked:\n  idn: it needs")
     assert " ".join(end.split()).startswith("At (1, 0) no mechanism supports this query")
     assert main([*QUERY, "--mechanisms", "idn,laplace", "--epsilon", "1"]) == 0
-
-
-def test_no_line_of_the_text_is_too_wide(capsys):
-    arguments = [*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", "1", "--delta", "1e-5"]
-    assert main(arguments) == 0
-    shown = capsys.readouterr().out
-    table = shown.split("\n\n")[1].splitlines()
-    assert max(map(len, table)) <= 80 and table[-1] == "(--csv has all columns)"
-    at = table[0].index("as published:")
-    assert (
-        table[1][at:].split() == ["true", "epsilon", "verdict"] and "calibration  RMSE" in table[1]
-    )
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "  gaussian: the theorem is proved for epsilon < 1 only; epsilon is 1" in shown
-    many = ",".join(str(each) for each in range(1, 13))
-    assert main([*QUERY, "--mechanisms", "laplace,gaussian", "--epsilon", many]) == 0
-    grids = capsys.readouterr().out
-    assert max(map(len, grids.splitlines())) <= 80
-    assert all(f"epsilon {each} " in f"{grids} ".replace("\n", " ") for each in range(1, 13))
-    ranged = [
-        "compare",
-        "--shape",
-        "64",
-        "--element-range",
-        "0,1",
-        "--mechanisms",
-        "laplace,tldp-l",
-    ]
-    ranged += ["--l1-sensitivity", "1", "--epsilon", "1,2", "--delta", "1e-5"]
-    assert main(ranged) == 0
-    assert "\ntldp-l (refuted)  1.4142" in capsys.readouterr().out
-
-
-def test_progress_is_for_terminals(capsys, monkeypatch):
-    tell("")
-    tell("laplace")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    tell("laplace")
-    assert capsys.readouterr().err == f"\r{'laplace':<60}"
-
-
-def test_only_one_calibration(capsys):
-    arguments = [*QUERY, "--mechanisms", "gaussian", "--epsilon", "0.5", "--delta", "1e-5"]
-    assert main([*arguments, "--calibration", "published", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert (row["calibration"], row["verdict"], row["rank"]) == ("published", "loose", 1)
 
 
 @pytest.mark.parametrize(
