@@ -76,13 +76,6 @@ def test_rss_by_hand(monkeypatch):
     assert series(values, "rss") == pytest.approx(expected, rel=1e-9)
 
 
-def test_calibrations_share_their_draws():
-    """Both calibrations of analytic Gaussian noise have the same scale, and the same normals."""
-    _, published = measure("covariance", "gaussian-analytic")
-    _, exact = measure("covariance", "gaussian-analytic", "exact")
-    assert series(published, "rss") == pytest.approx(series(exact, "rss"), rel=1e-6)
-
-
 def test_the_paper_s_sequences(official_data):
     folder = official_data("movement_aal")
     problem, point = reference("first_component", "movement_aal", folder)

@@ -9,7 +9,6 @@ import pytest
 from measured_values import number, series
 from one_case import case_of, measured, problem_of, setup_of
 
-from datasets.loaders import city
 from mechanisms import get_mechanism
 from paper_figures.r1smg2024 import numbers as r1smg2024
 from studies import count_query
@@ -58,13 +57,6 @@ def test_histogram_counts_every_pickup_inside_once(pickups):
             expected[cell] += 1
     assert 300 < expected.sum() < 500
     assert np.array_equal(histogram(pickups, slice(None), EDGES), expected)
-
-
-def test_histogram_of_a_choice_and_the_rest_adds_up(pickups):
-    chosen = pickups.latitude > 40.4
-    parts = histogram(pickups, chosen, EDGES) + histogram(pickups, ~chosen, EDGES)
-    assert np.array_equal(parts, histogram(pickups, slice(None), EDGES))
-    assert histogram(pickups, chosen, EDGES).sum() < parts.sum()
 
 
 def test_row_zero_is_the_south_and_column_zero_the_west():
@@ -158,12 +150,6 @@ def test_the_city_s_problem(problem, settings):
     assert len(problem.rectangles) == settings.rectangles
     assert np.all((top >= 0) & (top < bottom) & (bottom <= 6))
     assert np.all((left >= 0) & (left < right) & (right <= 6))
-
-
-def test_all_mechanisms_see_one_problem(setup, problem):
-    other = problem_of(setup)
-    assert np.array_equal(other.counts, problem.counts)
-    assert np.array_equal(other.rectangles, problem.rectangles)
 
 
 def test_metrics_against_brute_force(problem, measure, setup):
@@ -286,21 +272,6 @@ def test_the_boxes_are_scanned_once_and_without_noise(problem, pickups, measure)
     for key, epsilon in (("non-private", 1.0), ("gaussian", 0.5)):
         others = measure(scanned, key, epsilon=epsilon)
         assert "largest_in_box" not in {v.metric for v in others}
-
-
-def test_calibrations_share_their_draws(problem, measure):
-    """The classic and the analytic noise are the same normals at two scales."""
-    published = series(measure(problem, "gaussian"), "loss")
-    exact = series(measure(problem, "gaussian", calibration="exact"), "loss")
-    ratio = published / exact
-    assert ratio == pytest.approx(np.full(4, ratio[0]), rel=1e-6)
-    assert ratio[0] > 1.1
-
-
-def test_city_places_lie_inside_its_map():
-    pickups = city.load(seed=1, pickups=500)
-    edges = map_edges(city.LATITUDE_RANGE, city.LONGITUDE_RANGE, 89)
-    assert histogram(pickups, slice(None), edges).sum() == 500
 
 
 def test_boxes_need_the_places_inside_the_outer_box(make_config):

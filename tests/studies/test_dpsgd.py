@@ -14,7 +14,6 @@ from learning.training.clipping import Clipping
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
-    Unsupported,
 )
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
 from runs.config import read_config
@@ -137,12 +136,6 @@ def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     assert 1.98 < tight < 2.0
 
 
-@pytest.mark.parametrize("key", ["random-answer", "non-private"])
-def test_no_exact_calibration_without_noise(key):
-    with pytest.raises(Unsupported, match="no exact calibration"):
-        calibrated(key, "exact")
-
-
 def test_rows_of_a_point():
     values = published("gaussian")
     assert number(values, "records") == 150
@@ -162,12 +155,6 @@ def test_rows_of_a_point():
 
 
 @pytest.mark.slow
-def test_a_point_measured_twice_is_the_same(settings):
-    runs = published("r1smg"), measure("r1smg")
-    first, second = ([v for v in values if not v.timing] for values in runs)
-    assert first == second
-
-
 def test_r1smg_spends_far_more_than_its_budget():
     values = published("r1smg")
     # One step shows the record whenever it is sampled.

@@ -8,7 +8,6 @@ import pytest
 from one_case import case_of, measured, problem_of, setup_of
 
 from datasets import load as load_dataset
-from datasets.loaders import city
 from mechanisms import (
     Budget,
     Unsupported,
@@ -126,25 +125,6 @@ def test_workloads_are_those_that_the_text_says(make_config):
     assert grid["prefix"][6].sum() == 2
 
 
-def test_histograms_of_the_city(make_config):
-    grid, line = (loaded(make_config, dataset).counts for dataset in SIMULATED)
-    assert grid.shape == (6, 6)
-    assert line.shape == (24,)
-    assert grid.sum() == line.sum() == 300
-    pickups = city.load(
-        seed=setup_of("linear_queries", "city-longitude", None).shared_seed("city"), pickups=300
-    )
-    edges = np.linspace(*city.LONGITUDE_RANGE, 25)
-    assert line.tolist() == np.histogram(pickups.longitude, edges)[0].tolist()
-
-
-def test_all_mechanisms_see_one_problem(make_config):
-    first = loaded(make_config, "city-grid")
-    again = loaded(make_config, "city-grid")
-    assert np.array_equal(first.counts, again.counts)
-    assert np.array_equal(first.rectangles, again.rectangles)
-
-
 def test_one_record_changes_one_cell_by_one():
     query = histogram_query(np.zeros((4, 4)))
     assert query.adjacency == "add-remove"
@@ -152,20 +132,6 @@ def test_one_record_changes_one_cell_by_one():
     # Neither the counts nor the number of records is bounded.
     assert query.element_range is None
     assert query.frobenius_bound is None
-
-
-@pytest.mark.parametrize("dataset", SIMULATED)
-@pytest.mark.parametrize(
-    "key",
-    ["gaussian-analytic", "laplace", "l2", "imgm", "hb", "matrix-mechanism", "matrix-mechanism-l1"],
-)
-def test_expected_errors_are_those_measured(make_config, key, dataset):
-    problem = loaded(make_config, dataset, trials=400)
-    values = measure(problem, key)
-    for workload in problem.workloads:
-        measured = series(values, workload)
-        error = measured.std(ddof=1) / math.sqrt(len(measured))
-        assert abs(measured.mean() - single(values, "expected_mse", workload)) < 4 * error
 
 
 def test_expected_error_of_independent_noise(make_config):

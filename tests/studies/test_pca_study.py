@@ -1,8 +1,6 @@
 """The PCA study against brute force and closed forms."""
 
-import dataclasses
 import math
-import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,10 +9,9 @@ from measured_values import number, series
 from one_case import case_of, checked, measured, problem_of, setup_of
 from scipy.optimize import minimize
 
-from datasets.loaders import boids, swarm
+from datasets.loaders import boids
 from mechanisms import (
     Budget,
-    Unsupported,
     get_mechanism,
 )
 from mechanisms.privacy.gaussian_profile import mu_for
@@ -145,25 +142,6 @@ def test_the_non_private_components_deviate_by_nothing(problem):
     assert np.abs(series(values, "leading_deviation")).max() < 1e-12 * scale
 
 
-def test_the_leading_deviation_is_the_least_of_the_span_and_invariant(problem):
-    rng = np.random.default_rng(3)
-    vectors = np.linalg.qr(rng.standard_normal((36, 36)))[0]
-    turned = vectors.copy()
-    turned[:, :4] = vectors[:, :4] @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
-
-    def deviations(v):
-        held = np.einsum("ij,ik,kj->j", v, problem.covariance, v)
-        return (problem.eigenvalues - held)[:4]
-
-    assert deviations(turned).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
-    # Ritz vectors of the span attain it, others do not beat it.
-    small = vectors[:, :4].T @ problem.covariance @ vectors[:, :4]
-    best = vectors.copy()
-    best[:, :4] = vectors[:, :4] @ np.linalg.eigh(small)[1][:, ::-1]
-    assert np.abs(deviations(best)).sum() == pytest.approx(deviations(vectors).sum(), rel=1e-12)
-    assert np.abs(deviations(turned)).sum() >= deviations(vectors).sum()
-
-
 def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
     values = measure(problem, "ppca", epsilon=1.6)
     assert not [v for v in values if v.metric == "total_deviation"]
@@ -180,7 +158,7 @@ def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
 
 def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
     """The noise is then far below every gap that matters for the leading span."""
-    for key in ("gaussian-analytic", "mod-sulq", "ppca"):
+    for key in ("gaussian-analytic", "mod-sulq"):
         lost = series(measure(problem, key, epsilon=1e5), "leading_deviation")
         assert 0 <= lost.max() < 0.02 * problem.eigenvalues[:4].sum(), key
 
@@ -196,11 +174,6 @@ def test_exact_calibrations_follow_the_record_bound(problem, key):
         sigma = math.sqrt(2) * query.record_bound**2 / mu_for(0.4, 1e-7)
         expected = 36**2 * sigma**2
     assert number(values, "expected_loss") == pytest.approx(expected, rel=1e-9)
-
-
-def test_ppca_has_no_exact_calibration(problem):
-    with pytest.raises(Unsupported, match="no exact calibration"):
-        measure(problem, "ppca", calibration="exact")
 
 
 def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_path):
@@ -220,23 +193,6 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     # Affine in every column.
     column, whole = problem.features[:, 3], features[:10, 3]
     assert np.corrcoef(column, whole)[0, 1] == pytest.approx(1)
-
-
-def test_a_swarm_file_reaches_the_problem(monkeypatch, tmp_path):
-    """Through the loader, on a file of the official form."""
-    rng = np.random.default_rng(1)
-    lines = [",".join([f"x{k}" for k in range(2400)] + ["Class"])]
-    for label in (0, 1, 1, 0, 1):
-        lines.append(",".join([f"{v:.4f}" for v in rng.standard_normal(2400)] + [str(label)]))
-    lines[-1] = " " + lines[-1][lines[-1].index(",") :]
-    archive = tmp_path / "swarm.zip"
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("Flocking.csv", "\n".join(lines) + "\n")
-    monkeypatch.setattr(swarm, "ENTRY", dataclasses.replace(swarm.ENTRY, rows={"flocking": 5}))
-    monkeypatch.setattr(pca, "load_dataset", lambda name, folder: swarm.parse(archive))
-    problem = problem_of(setup("swarm"), tmp_path)
-    assert problem.features.shape == (4, 2400)
-    assert problem.labels.tolist() == [0, 1, 1, 0]
 
 
 def test_boids_are_used_as_they_are(problem):

@@ -17,7 +17,6 @@ from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
 from runs.config import read_config
 from studies.base import Point
-from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,12 +61,6 @@ def test_shapes_are_those_of_the_networks():
     assert STUDY.points(settings_of(), "imgm", "digits") == [
         Point(shape=(1, 2410), epsilon=1.0, delta=1e-5)
     ]
-
-
-@pytest.mark.parametrize("key", ["lots", "epochs", "learning_rates"])
-def test_every_data_set_needs_its_settings(key):
-    with pytest.raises(ConfigError, match=f"{key} has no entry for digits"):
-        settings_of(**{key: {}})
 
 
 def test_a_step_s_budget_composes_to_the_total():
@@ -136,8 +129,3 @@ def test_lots_of_one_record_are_often_empty():
     values = measure("imgm", lots={"digits": 1}, epochs={"digits": 1}, trials=1)
     assert number(values, "steps") == 150
     assert 0 <= number(values, "final_test_accuracy") <= 1
-
-
-def test_controls_have_no_exact_calibration():
-    with pytest.raises(Unsupported, match="adds no noise"):
-        measure("random-answer", "exact")

@@ -10,7 +10,6 @@ from one_case import case_of, checked, measured, points_of, problem_of, setup_of
 from learning.releases.repeated_releases import rescaled_for_all, spent_by_releases
 from mechanisms import (
     Budget,
-    Unsupported,
 )
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
@@ -63,12 +62,6 @@ def test_the_ends_of_the_range_attain_every_sensitivity(low, high):
     assert query.adjacency == "local"
 
 
-def test_eq_19():
-    query = box_query((1, 64), -0.5, 0.5)
-    assert query.l2_sensitivity == 2 * 0.5 * 8
-    assert query.l1_sensitivity == 2 * 0.5 * 64
-
-
 @pytest.mark.parametrize("releases", [1, 3])
 def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
     """Of the worst pair, apart from kept values, which have no finite epsilon at all."""
@@ -97,18 +90,6 @@ def test_on_the_exact_calibration_all_releases_together_have_the_budget(key, rel
     total = mechanism.profile().compose(releases)
     assert total.delta(20.0).upper == pytest.approx(1e-5, rel=1e-6)
     assert mechanism.calibration == "exact"
-
-
-def test_tldp_has_the_noise_of_others_at_equal_privacy():
-    for key, other in (("tldp-l", "laplace"), ("tldp-g", "gaussian")):
-        losses = [calibrate(name, 3, "exact").expected_loss() for name in (key, other)]
-        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
-
-
-@pytest.mark.parametrize("key", ["random-answer", "non-private"])
-def test_no_exact_calibration_without_noise(key):
-    with pytest.raises(Unsupported, match="no exact calibration"):
-        calibrate(key, 2, "exact")
 
 
 def test_users_the_public_and_the_test_are_apart():
