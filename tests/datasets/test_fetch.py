@@ -17,8 +17,7 @@ import pytest
 from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
 
 from datasets import DataError, fetch
-from datasets.fetching.download import DownloadError, NotThereError, _Progress, download
-from datasets.fetching.inspection import _recognised_text
+from datasets.fetching.download import DownloadError, NotThereError, download
 
 DAMAGED = lzma.compress(CONTENT)[:-20]
 
@@ -147,14 +146,6 @@ def test_a_downloaded_file_has_the_permissions_of_any_new_file(server, data):
 
 
 # What is refused
-
-
-def test_wrong_checksum_names_both_hashes_and_leaves_nothing(tmp_path, data):
-    put(tmp_path / "mirror", content=b"wrong")
-    with pytest.raises(DataError) as caught:
-        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-    assert f"sha256 {sha256(b'wrong')}, expected sha256 {sha256(CONTENT)}" in str(caught.value)
-    assert left_in(data) == []
 
 
 def test_wrong_md5_is_refused(tmp_path, data):
@@ -322,15 +313,6 @@ def test_a_wrong_file_of_the_mirror_is_told_without_its_other_name(tmp_path, dat
     assert left_in(data) == []
 
 
-def test_several_missing_files_are_named_with_their_address(tmp_path, data):
-    toy = dataset(*(remote(name, urls=[f"http://127.0.0.1:9/toy/{name}"]) for name in "abc"))
-    put(data, "a")
-    with pytest.raises(DataError) as caught:
-        fetch(toy, data)
-    step = f"or download b, c from http://127.0.0.1:9/toy into {data}/toy; then fetch toy again"
-    assert str(caught.value).endswith(step)
-
-
 def test_a_host_that_does_not_answer_is_not_asked_again(data, monkeypatch):
     asked = []
     transfer = pooch.HTTPDownloader.__call__
@@ -398,18 +380,6 @@ def test_data_behind_a_form_state_the_manual_step(data, tmp_path):
     step = r"form at https://www.unb.ca\S+, take the csv file and save it as \S+/Darknet\.CSV"
     with pytest.raises(DataError, match=step):
         fetch("darknet2020", data, mirror=tmp_path)
-
-
-def test_the_progress_of_a_download_says_how_long_it_takes(monkeypatch, tmp_path, capsys):
-    """A quarter after 12 s: three quarters take 36 s."""
-    now = [0.0]
-    monkeypatch.setattr("datasets.fetching.download.time.monotonic", lambda: now[0])
-    path = tmp_path / "file"
-    path.write_bytes(bytes(500_000))
-    progress = _Progress("https://example.org/file", path, 10**9)
-    progress.total, now[0] = 2_000_000, 12.0
-    progress.update(1)
-    assert capsys.readouterr().err == "file: 0.5 MB of 2.0 MB, 36 s left\n"
 
 
 # What comes in place of the data
@@ -490,11 +460,6 @@ def test_a_page_in_place_of_an_xz_file_or_by_hand_is_named(tmp_path, data):
     put(data, content=b"<html>" * 10**4)
     with pytest.raises(DataError, match=r"a web page \(HTML\) instead of file\.bin"):
         fetch(dataset(remote()), data)
-
-
-def test_text_that_only_looks_like_markup_is_not_named():
-    """Numbers are JSON, but no object; a table may begin with a bracket."""
-    assert [_recognised_text(text, 9) for text in ("17", "<a,b>", "[1,2", "a/b")] == [""] * 4
 
 
 @pytest.mark.parametrize("sent", [0, 100, 300_000])

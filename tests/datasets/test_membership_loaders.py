@@ -6,7 +6,7 @@ from loader_contract import LoaderContract
 from official_formats import tar_of
 
 from datasets import DataError
-from datasets.loaders import location30, texas100
+from datasets.loaders import location30
 
 
 def bits(rows, columns):
@@ -86,11 +86,3 @@ def test_binary_rows_of_another_form(tmp_path, change, message):
     tar_of(path, {"bangkok": first + b"\n" + change(second) + b"\n"})
     with pytest.raises(DataError, match=message):
         location30.parse(path)
-
-
-def test_texas100_with_a_missing_label(tmp_path):
-    path = tmp_path / "texas.tgz"
-    feats = "\n".join(lines(bits(2, 6169))).encode()
-    tar_of(path, {"texas/100/feats": feats, "texas/100/labels": b"100\n"})
-    with pytest.raises(DataError, match="2 records and 1 labels"):
-        texas100.parse(path)

@@ -40,23 +40,6 @@ def test_features_stay_within_their_bounds(groups, count):
     assert np.abs(data.features).max() <= 1 + 1e-12
 
 
-def test_steering_of_three_boids_by_hand():
-    """One pair across the joined edge, too close; a third boid that sees the second alone."""
-    x = np.array([0.99, 0.02, 0.25])
-    place = np.stack([x, np.full(3, 0.5)], axis=-1)[None]
-    velocity = np.array([[[0.01, 0.0], [0.0, 0.005], [-0.01, 0.0]]])
-    alignment, separation, cohesion, near, close = boids._Pairs(*place.shape[:2]).steering(
-        place, velocity
-    )
-    assert near.tolist() == [[1, 2, 1]]
-    assert close.tolist() == [[1, 1, 0]]
-    expected = [[-0.01, 0.005], [0.0, -0.005], [0.01, 0.005]]
-    np.testing.assert_allclose(alignment[0], expected, atol=1e-15)
-    np.testing.assert_allclose(separation[0, :, 0], [-0.03, 0.03, 0.0], atol=1e-15)
-    np.testing.assert_allclose(cohesion[0, :, 0], [0.03, (0.23 - 0.03) / 2, -0.23], atol=1e-15)
-    assert np.all(separation[..., 1] == 0)
-
-
 def test_steering_against_loops():
     rng = np.random.default_rng(0)
     place, velocity = rng.random((2, 15, 2)), rng.standard_normal((2, 15, 2))

@@ -197,21 +197,6 @@ def test_uber_with_a_time_of_another_form(tmp_path, cell, message):
         uber.parse(path)
 
 
-def test_cardiotocography_of_another_form(tmp_path):
-    path = tmp_path / "CTG.xls"
-    for content in (b"<html>not a workbook</html>", b"PK\3\4 a broken xlsx", b""):
-        path.write_bytes(content)
-        with pytest.raises(DataError, match=r"CTG\.xls: not the workbook of the CTG data \(\w+"):
-            cardiotocography.parse(path)
-    rows = ctg_rows()
-    rows[1][12] = "XX"
-    write_workbook(path, rows)
-    with pytest.raises(
-        DataError, match="sheet Data, from LB: its header has 'XX' in column 3, not 'FM'"
-    ):
-        cardiotocography.parse(path)
-
-
 @pytest.mark.parametrize("folder", ["", "elsewhere/"])
 def test_swarm_with_two_tables(tmp_path, folder):
     write_swarm(tmp_path)

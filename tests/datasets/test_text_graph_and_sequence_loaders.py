@@ -11,7 +11,7 @@ from loader_contract import LoaderContract
 from official_formats import python2_pickle, tar_of
 
 from datasets import DataError
-from datasets.loaders import cora, imdb, movement_aal
+from datasets.loaders import movement_aal
 
 KNOWN, UNKNOWN = 505, 3  # nodes in allx and in tx; the split takes 500 for validation
 
@@ -142,30 +142,3 @@ def test_movement_aal_with_a_target_of_zero(tmp_path):
     tar_of(path, members, mode="w")
     with pytest.raises(DataError, match=r"target\.csv: class_label: record 1 has 0.*1 and -1"):
         movement_aal.parse(path)
-
-
-@pytest.mark.usefixtures("eleven")
-@pytest.mark.parametrize("targets", [b"1,1\n", b"1,1\n" * 11, b"2,1\n" * 2])
-def test_movement_aal_without_a_target(tmp_path, targets):
-    members = movement_members("")
-    members["dataset/MovementAAL_target.csv"] = b"#sequence_ID, class_label\n" + targets
-    path = tmp_path / "MovementAAL.tar"
-    tar_of(path, members, mode="w")
-    with pytest.raises(DataError, match=r"target\.csv: not one record of each of the 11 seq"):
-        movement_aal.parse(path)
-
-
-@pytest.mark.parametrize("lines", ["505\n506\n600\n", "505\n506\n506\n", "505\n506\n505.5\n"])
-def test_cora_with_another_index(tmp_path, monkeypatch, lines):
-    declared = write_cora(tmp_path)
-    monkeypatch.setattr(cora, "ENTRY", replace(cora.ENTRY, rows=declared))
-    (tmp_path / "ind.cora.test.index").write_text(lines)
-    with pytest.raises(DataError, match=r"test\.index: .*\b505\.\.507"):
-        cora.parse(*(tmp_path / file.name for file in cora.ENTRY.files))
-
-
-def test_imdb_that_is_not_text(tmp_path):
-    path = tmp_path / "imdb.tar"
-    tar_of(path, {"aclImdb/test/neg/0_1.txt": b"\xff\xfe"}, mode="w")
-    with pytest.raises(DataError, match="not UTF-8"):
-        imdb.parse(path)
