@@ -295,31 +295,3 @@ def test_layers_get_noise_of_their_own_size():
     for part, mechanism in zip((draws[:, :35], draws[:, 35:]), made, strict=True):
         loss = np.sum(part**2, axis=1)
         assert abs(loss.mean() - mechanism.expected_loss()) < 4 * loss.std() / 2000**0.5
-
-
-def test_recurrent_network_reads_the_words_in_order():
-    """Against the cell's own equations."""
-    network = REVIEWS_LSTM
-    parameters = torch.from_numpy(network.initial(np.random.default_rng(0)))
-    texts = torch.from_numpy(np.random.default_rng(1).integers(0, 193, (3, 6)))
-    (words, _), (inner, bias), (recurrent, _), (weight, shift) = network.tensors(parameters)
-    hidden = cell = torch.zeros(3, 8)
-    total = torch.zeros(3, 8)
-    for at in range(6):
-        gates = 20 * words[texts[:, at]] @ inner.T + bias + hidden @ recurrent.T
-        i, f, g, o = gates.chunk(4, dim=1)
-        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        hidden = o.sigmoid() * cell.tanh()
-        total += hidden
-    expected = total / 6 @ weight.T + shift
-    assert torch.allclose(network.logits(parameters, texts), expected, atol=1e-6)
-
-
-def test_resnet_answers_a_record_without_the_others_of_its_batch():
-    parameters = torch.from_numpy(RESNET18.initial(np.random.default_rng(0)))
-    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        together = RESNET18.logits(parameters, images)
-        alone = RESNET18.logits(parameters, images[:1])
-    assert torch.isfinite(together).all()
-    assert torch.allclose(together[:1], alone, atol=1e-4)

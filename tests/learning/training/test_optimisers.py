@@ -38,6 +38,7 @@ def test_steps_are_those_of_torch_to_the_last_bit(optimiser):
     assert all(torch.equal(one, other) for one, other in zip(ours, torchs, strict=True))
 
 
+@pytest.mark.slow
 def test_no_step_imports_what_takes_seconds():
     code = """
 import sys

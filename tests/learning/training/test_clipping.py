@@ -9,7 +9,6 @@ import torch
 from learning.networks.tutorial_networks import TUTORIALS
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
-from tests.learning.plain_gradients import one_by_one
 
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 CLIPPING = Clipping(bound=0.7)
@@ -45,24 +44,6 @@ def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
         assert weight.var() == pytest.approx(variance, rel=4 * math.sqrt(0.8 / count))
         assert not bias.any()
     assert start == network.size
-
-
-@pytest.mark.parametrize("dataset", TUTORIALS)
-@pytest.mark.parametrize("chunk", [2, 100])
-def test_clipped_sums_equal_a_plain_loop(dataset, chunk):
-    network, parameters, images, labels = batch(dataset, 5)
-    rows = one_by_one(network, parameters, images, labels)
-    rows = torch.stack([row * min(1.0, CLIPPING.bound / float(row.norm())) for row in rows])
-    found = clipped_sum(network, parameters, images, labels, CLIPPING, batch=5, chunk=chunk)
-    expected = rows.sum(dim=0)
-    assert (found - expected).norm() < 1e-5 * expected.norm()
-
-
-def test_the_plain_gradient_is_the_sum_of_all():
-    network, parameters, images, labels = batch("mnist", 7)
-    found = clipped_sum(network, parameters, images, labels, None, batch=1, chunk=3)
-    expected = one_by_one(network, parameters, images, labels).sum(dim=0)
-    assert (found - expected).norm() < 1e-5 * expected.norm()
 
 
 @pytest.mark.parametrize("clipping", [None, CLIPPING])
