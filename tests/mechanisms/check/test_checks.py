@@ -1,5 +1,7 @@
 """Mechanisms with one planted mistake are caught; test_false_alarms.py has those without."""
 
+import json
+
 import numpy as np
 import planted_bugs as planted
 import planted_noise
@@ -7,6 +9,7 @@ import planted_other_kinds as others
 import pytest
 
 from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
+from mechanisms.__main__ import main
 from mechanisms.base.guard import ReleaseError
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 from mechanisms.check.neighbours import pair_that_differs
@@ -245,3 +248,33 @@ def test_a_pair_of_gram_matrices_is_named_only_where_it_is_known_to_exist(adjace
     assert (pair is not None) == (adjacency == "add-remove")
     diagonal = pair_that_differs(query, np.diag([0.7, -0.7]), rest)
     assert (diagonal is not None) == (adjacency != "local")
+
+
+OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("planted_noise:HundredthOfTheScale", "mean squared norm"),
+        ("planted_bugs:ProfileTooGood", "the profile states at most"),
+        ("planted_bugs:WritesIntoTheValue", "writes into the value"),
+    ],
+)
+def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
+    command = ["verify", name, *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 1
+    shown = capsys.readouterr().out
+    assert "verdict      inconsistent: " in shown
+    assert words in shown
+    assert main([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "inconsistent"
+    assert words in answer["contradiction"]
+    assert answer["true_delta_at_epsilon"] is None
+
+
+def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
+    command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
+    assert main(command) == 0
+    assert "which agree with the stated noise" in capsys.readouterr().out

@@ -19,13 +19,6 @@ def test_list_shows_every_mechanism(capsys):
     assert "R1SMG" in capsys.readouterr().out
 
 
-def test_describe_shows_options_and_their_ranges(capsys):
-    assert main(["describe", "mvg"]) == 0
-    shown = capsys.readouterr().out
-    assert "published or sqrt" in shown
-    assert "Theorem 3" in shown
-
-
 def test_calibrate_as_json(capsys):
     assert main(["calibrate", "gaussian-analytic", *UBER, "--delta", "1e-7", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -109,11 +102,6 @@ def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):
     assert status == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ") and words in line
-
-
-def test_a_range_may_begin_below_zero(capsys):
-    assert main(["calibrate", "idn", *UBER, "--delta", "1e-7", "--element-range", "-1,1"]) == 0
-    assert "expected_loss" in capsys.readouterr().out
 
 
 def test_a_query_too_large_for_the_memory_is_told(monkeypatch, capsys):

@@ -69,12 +69,6 @@ def test_reasons_name_the_options_of_the_command_line(capsys):
     assert not [name for name in fields if "_" in name and name in shown]
 
 
-def test_laplace_needs_no_l2_sensitivity(capsys):
-    laplace = ["verify", "laplace", "--shape", "8", "--l1-sensitivity", "1", "--epsilon", "1"]
-    assert main(laplace) == 0
-    assert "holds" in capsys.readouterr().out
-
-
 def test_a_mechanism_is_audited_by_its_name(capsys):
     query = ["--shape", "4x4", "--l2-sensitivity", "1", "--delta", "1e-5"]
     assert main(["audit", "R1SMG", *query, "--epsilon", "1", "--samples", "2000"]) == 0

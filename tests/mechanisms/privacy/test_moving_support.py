@@ -37,18 +37,6 @@ def test_one_dimension_by_hand():
         assert with_record <= value * (1 + 1e-4)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
-def test_no_replacement_is_worse(epsilon):
-    """d = 1: W + x^2 against W + y^2 for all x and y of the ball, both ways."""
-    kappa = 0.8
-    worst = profile_of(kappa).delta(epsilon).value
-    shifts = np.linspace(0, kappa, 60)
-    a, b = shifts[:, None], shifts  # |x|^2 / (2 c), |y|^2 / (2 c)
-    shared = np.exp(-np.maximum(b - a, 0))
-    delta = 1 - shared * np.minimum(1, np.exp(epsilon - a + b))
-    assert delta.max() == pytest.approx(worst, rel=1e-12)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 5.0])
 def test_no_replacement_is_worse_in_the_plane(epsilon):
     """d = 2, with s sampled: y at an angle to x is nearer to the bound, never above it."""

@@ -8,7 +8,6 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from mechanisms.privacy.finite_profile import PureProfile
-from mechanisms.privacy.laplace_profile import LaplaceProfile
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])
@@ -75,14 +74,6 @@ def test_many_releases_stay_finite():
 
     normal = GaussianProfile(mu=0.01 * np.sqrt(1e5)).delta(5.0).value
     assert profile.delta(5.0).value == pytest.approx(normal, rel=0.01)
-
-
-@pytest.mark.parametrize("times", [1, 4])
-def test_covers_another_pure_noise(times):
-    pure = PureProfile(largest=0.8).compose(times)
-    laplace = LaplaceProfile(l1_sensitivity=0.8, scale=1.0).compose(times)
-    epsilon = 0.8 * times * np.linspace(0, 0.99, 9)
-    assert (laplace.delta(epsilon).lower < pure.delta(epsilon).value).all()
 
 
 def test_the_bound_holds_the_rounding_of_the_logarithm():

@@ -3,7 +3,6 @@
 Coverage is tested exactly where outcomes can be enumerated, else over hundreds of seeded runs.
 """
 
-import json
 import math
 
 import numpy as np
@@ -236,25 +235,6 @@ def test_draws_that_do_not_belong_to_the_losses_are_noticed():
 # --- sampling ------------------------------------------------------------------------------------
 
 
-def test_blocks_stand_alone():
-    """Counts are those of blocks drawn in any order from spawned seeds."""
-    calls = []
-
-    def draw(rng, n, reverse):
-        calls.append(n)
-        return gaussian_losses(1.0)(rng, n, reverse)
-
-    samples = 2 * audit.LOSS_BLOCK + 17
-    run = audit_losses(draw, 0.5, samples=samples, seed=11)
-    assert calls == 2 * [audit.LOSS_BLOCK, audit.LOSS_BLOCK, 17]
-    seeds = [s.spawn(3) for s in np.random.SeedSequence(11).spawn(2)]
-    hits = sum(
-        np.count_nonzero(gaussian_losses(1.0)(np.random.default_rng(seeds[0][i]), n, False) > 0.5)
-        for i, n in ((2, 17), (0, audit.LOSS_BLOCK), (1, audit.LOSS_BLOCK))
-    )
-    assert hits == run.forward.hits_a
-
-
 def test_memory_does_not_grow_with_samples():
     draw = spherical_losses(7921, 4.02110e5, math.sqrt(2))
     peaks = [
@@ -266,15 +246,6 @@ def test_memory_does_not_grow_with_samples():
 
 
 # --- results and arguments -----------------------------------------------------------------------
-
-
-def test_result_is_ready_for_json():
-    run = audit_losses(randomised_response_losses(0.3), np.float64(1.0), samples=1000, seed=1)
-    found = json.loads(json.dumps(run.to_dict(0.1), allow_nan=False))
-    assert found["refuted"] is True and found["claimed_delta"] == 0.1
-    assert found["forward"]["one_sample"]["lower"] == run.forward.one_sample.lower
-    assert (found["samples"], found["seed"], found["method"]) == (1000, 1, "losses")
-    assert found["delta_lower"] == run.delta_lower and found["epsilon_lower"] > 1
 
 
 def test_familywise_confidence():

@@ -101,6 +101,7 @@ def test_the_verdict_comes_first_and_what_is_out_of_range_last(capfd):
 )
 def test_a_delta_that_the_claim_has_not_is_told(command, key, query, claim, capsys):
     arguments = [command, key, "--shape", "2x2", *query, "--epsilon", "1"]
+    arguments += [] if command == "calibrate" else ["--samples", "600"]
     assert main([*arguments, "--delta", "1e-5"]) == 0
     assert capsys.readouterr().err == (
         f"note: the claim has delta 0, not 1e-05: {key} as published claims {claim}\n"
@@ -117,36 +118,6 @@ def test_a_claim_has_the_delta_of_the_budget_where_noise_is_calibrated_to_it(cap
     # Without a claim there is no delta of it.
     assert main(["calibrate", "non-private", *query]) == 0
     assert capsys.readouterr().err == ""
-
-
-OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "--epsilon", "1"]
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("planted_noise:HundredthOfTheScale", "mean squared norm"),
-        ("planted_bugs:ProfileTooGood", "the profile states at most"),
-        ("planted_bugs:WritesIntoTheValue", "writes into the value"),
-    ],
-)
-def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
-    command = ["verify", name, *OUTSIDE, "--delta", "1e-5"]
-    assert main(command) == 1
-    shown = capsys.readouterr().out
-    assert "verdict      inconsistent: " in shown
-    assert words in shown
-    assert main([*command, "--json"]) == 1
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["verdict"] == INCONSISTENT
-    assert words in answer["contradiction"]
-    assert answer["true_delta_at_epsilon"] is None
-
-
-def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
-    command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
-    assert main(command) == 0
-    assert "which agree with the stated noise" in capsys.readouterr().out
 
 
 class HundredTimesTooSmall(GaussianProfile):

@@ -74,22 +74,6 @@ def test_published_calibration():
     assert calibrated(records_query(3, 7), rows=7).w == calibrated(records_query(3, 7)).w
 
 
-@pytest.mark.parametrize("rows", [2, 4, 5, 300])
-def test_gram_releases_are_unbiased_with_the_stated_error(rows):
-    """Fewer rows than dimensions, as many, and more: both ways to draw."""
-    data = records(4, 9)
-    gram = data @ data.T
-    mechanism = calibrated(gram_query(4), Budget(epsilon=50, delta=0.1), rows=rows)
-    released = releases(mechanism, gram, 4000)
-    error = released.std(axis=0) / math.sqrt(len(released))
-    assert np.all(np.abs(released.mean(axis=0) - gram) < 4.5 * error)
-    direction = np.array([0.5, -0.5, 0.5, 0.5])
-    along = np.einsum("i,tij,j->t", direction, released, direction)
-    exact = 2 / rows * (direction @ gram @ direction + mechanism.w**2) ** 2
-    # The variance of a chi-squared variable's sample variance: (kurtosis - 1) / trials.
-    assert along.var() == pytest.approx(exact, rel=4 * math.sqrt((2 + 12 / rows) / len(along)))
-
-
 @pytest.mark.parametrize("rows", [2, 30])
 def test_gram_releases_have_the_law_of_projected_records(rows):
     data = records(3, 8)
@@ -160,21 +144,6 @@ def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
     audit = audit_losses(real_losses, 0.5, samples=2000, seed=1)
     assert audit.consistent
     assert audit.delta_lower < 0.05 < audit.delta_upper
-
-
-def test_other_data_and_other_records_are_no_worse():
-    """Real losses over data sets with more records stay below the worst pair's delta."""
-    query = records_query(3, 6, adjacency="replace")
-    mechanism = calibrated(query, Budget(epsilon=0.3, delta=0.05))
-    worst = mechanism.profile().delta(0.3).value
-    for seed in range(4):
-        first, second = records(3, 6, seed), records(3, 6, seed)
-        second[:, 0] = records(3, 1, seed + 100)[:, 0]
-        covariances = [x @ x.T + mechanism.w**2 * np.eye(3) for x in (first, second)]
-        released = releases(mechanism, first, 3000, seed)
-        losses = log_ratio(6 * released @ released.transpose(0, 2, 1), 6, *covariances)
-        gain = -np.expm1(np.minimum(0.3 - losses, 0))
-        assert gain.mean() + 4 * gain.std() / math.sqrt(len(gain)) < worst
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])

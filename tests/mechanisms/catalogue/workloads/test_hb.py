@@ -139,12 +139,6 @@ def test_every_level_partitions_the_cells(shape):
     assert math.prod(tree.level_shapes[-1]) > 1
 
 
-@pytest.mark.parametrize("shape", [(1,), (100,), (1000,), (13, 20), (89, 89)])
-def test_mean_loss_in_linear_time_is_the_first_cumulant(shape):
-    mechanism = calibrated(*shape)
-    assert mechanism.expected_loss() == pytest.approx(mechanism.loss().mean, rel=1e-12)
-
-
 def test_cumulants_of_the_loss():
     """Independent terms are Laplace's own; a correlated form against k-statistics."""
     identity = quadratic_form_cumulants(np.diag([1.0, 2.0]))

@@ -153,22 +153,6 @@ def test_claims_are_true_and_the_exact_calibration_is_tight(query):
     assert workload_error(exact) < workload_error(published)
 
 
-@pytest.mark.parametrize("name", ["prefix", "all-range"])
-def test_the_error_of_the_workload(name):
-    query = histogram(8)
-    mechanism = calibrated(query, workload=name)
-    rows = {"prefix": Prefix, "all-range": AllRange}[name](8).matrix()
-    expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
-    assert workload_error(mechanism) == pytest.approx(expected, rel=1e-10)
-    answers = mechanism.sample(np.random.default_rng(3), 20_000) @ rows.T
-    squares = np.vecdot(answers, answers)
-    assert squares.mean() == pytest.approx(expected, abs=3.5 * squares.std() / math.sqrt(20_000))
-    # Less than the identity strategy with the same sensitivity, by the optimum's margin.
-    gaussian = get_mechanism("gaussian").calibrate(query, BUDGET)
-    assert workload_error(mechanism) < gaussian.noise.sigma**2 * np.sum(rows**2)
-    assert 0 <= mechanism.optimality_gap() < 1e-8
-
-
 def test_a_workload_that_is_singular_but_for_rounding_is_answered():
     """The answers of a Hilbert matrix; another solver finds no strategy that is better."""
     rows = scipy.linalg.hilbert(10)
@@ -205,20 +189,6 @@ def test_parameters_of_workloads_are_used():
         for q, s in ((5, 0), (5, 1), (6, 0))
     }
     assert len(errors) == 3
-
-
-def test_parameters_have_defaults_where_they_are_used():
-    for given, left_out in [
-        ({"workload": "width", "width": 2}, {"workload": "width"}),
-        (
-            {"workload": ["identity", "random-range"], "queries": 100, "seed": 0},
-            {"workload": ["identity", "random-range"]},
-        ),
-    ]:
-        first, second = (
-            workload_error(calibrated(histogram(3, 8), **options)) for options in (given, left_out)
-        )
-        assert first == second
 
 
 @pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])

@@ -83,12 +83,6 @@ def test_json_and_csv_hold_the_same_rows(capsys):
         assert own["rmse"] == (float(other["rmse"]) if other["rmse"] else None)
 
 
-def test_a_grid_is_shown_as_columns(capsys):
-    arguments = [*QUERY, *FEW, "--epsilon", "0.5,1,2", "--delta", "1e-5"]
-    assert main(arguments) == 0
-    assert "epsilon 0.5  epsilon 1  epsilon 2" in " ".join(capsys.readouterr().out.split("   "))
-
-
 def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0

@@ -209,11 +209,6 @@ def test_sampled_errors_tie_within_their_deviations():
     assert list(made_up(rmse=[1.0, 1.05], rmse_error=[0.01, 0.0])["rank"]) == [1, 2]
 
 
-def test_a_sampled_error_is_told_with_its_standard_error():
-    (sentence,) = conclusion(made_up(rmse=[31.0094], rmse_error=[0.0715]), "query")
-    assert sentence.endswith("RMSE 31 +- 2 per query.")
-
-
 def test_an_error_is_told_with_the_calibration_that_has_it():
     both = {"mechanism": ["a", "a"], "title": ["A", "A"], "calibration": ["exact", "published"]}
     for published, told in (
@@ -271,12 +266,6 @@ def test_sampled_errors_agree_with_the_closed_form():
     assert abs(row["rmse"] / (SIGMA * math.sqrt(11 / 4)) - 1) < 4 * row["rmse_error"]
 
 
-def test_a_size_that_is_too_large_for_a_search_has_its_reason():
-    row = rows_of(histogram(10**6), "matrix-mechanism", "matrix-mechanism-l1", workload="prefix")
-    assert set(row["status"]) == {"unsupported"}
-    assert row["note"].str.contains("at most").all()
-
-
 def test_every_mechanism_has_a_number_or_a_reason():
     """A small histogram on which nearly all assumptions hold; none may fail."""
     query = histogram(2, 2, element_range=(0.0, 1.0), frobenius_bound=2.0)
@@ -315,10 +304,3 @@ def test_bad_arguments_are_told(changes, error, words):
     arguments = {"query": histogram(4), "budget": BUDGET} | changes
     with pytest.raises(error, match=words):
         compare(**arguments)
-
-
-def test_a_mechanism_that_is_named_twice_counts_once():
-    query = Query(shape=(4,), l2_sensitivity=1.0)
-    frame = compare(query, BUDGET, mechanisms=["gaussian", "gaussian"])
-    assert list(frame["mechanism"]) == ["gaussian"] * 2
-    assert set(frame["calibration"]) == {"published", "exact"}

@@ -34,7 +34,7 @@ def quantile(mu: float, rate: float, steps: int) -> float:
 
 
 @pytest.mark.parametrize("mu", [1500.0, 1e4, 1e6, 3e7])
-@pytest.mark.parametrize("steps", [1, 10, 1000])
+@pytest.mark.parametrize("steps", [1, 10, 300])
 def test_a_run_with_very_large_losses_has_finite_bounds(mu, steps):
     truth = quantile(mu, 0.01, steps)
     run = SampledRun(step=GaussianProfile(mu=mu), rate=0.01, steps=steps)
