@@ -1,10 +1,13 @@
 """Mechanisms with one planted mistake are caught; test_false_alarms.py has those without."""
 
+import dataclasses
 import json
 
 import numpy as np
 import planted_bugs as planted
+import planted_draws as draws
 import planted_noise
+import planted_other_kinds as kinds
 import planted_other_kinds as others
 import pytest
 
@@ -12,8 +15,10 @@ from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
 from mechanisms.__main__ import main
 from mechanisms.base.guard import ReleaseError
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
+from mechanisms.check.events import chosen_event, pooled
 from mechanisms.check.neighbours import pair_that_differs
 from mechanisms.check.stated_profile import find_other_profile
+from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import verify
@@ -159,7 +164,11 @@ OF_OTHER_KINDS = {
 
 # A study's 64 releases of each side show the one in three cases of four, and the other is slow.
 FOR_VERIFY_ALONE = {others.ThirtyTimesTheBudget, others.HundredTimesTheGram}
+
+
 CASES = [(mistake, THOROUGH) for mistake in OF_OTHER_KINDS]
+
+
 CASES += [(mistake, QUICK) for mistake in OF_OTHER_KINDS if mistake not in FOR_VERIFY_ALONE]
 
 
@@ -278,3 +287,193 @@ def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
     command = ["verify", "planted_bugs:Gaussian", *OUTSIDE, "--delta", "1e-5"]
     assert main(command) == 0
     assert "which agree with the stated noise" in capsys.readouterr().out
+
+
+# What only other methods, equal seeds, pairs of releases or the size of a sample give away.
+
+
+AT_TWO = Budget(epsilon=2.0)
+
+
+# The mistake, the query, the budget, and words of the sentence that says so.
+MISTAKES = {
+    draws.LessNoiseInTraining: (planted.QUERY, planted.BUDGET, "by release_all has"),
+    draws.LessNoiseWithDiagnostics: (
+        planted.QUERY,
+        planted.BUDGET,
+        "by release_with_diagnostics has",
+    ),
+    draws.SmallerNorms: (planted.QUERY, planted.BUDGET, "drawn as squared norms has"),
+    draws.NoSeed: (planted.QUERY, planted.BUDGET, "a generator of the same seed"),
+    draws.AntitheticHalves: (planted.QUERY, planted.BUDGET, "of the release half of them before"),
+    draws.ShortSeeds: (planted.QUERY, planted.BUDGET, "too few different draws"),
+    draws.ClippedToTheData: (planted.QUERY, planted.BUDGET, "hold an element of the value itself"),
+    draws.SteepFarFromRest: (planted.QUERY, planted.BUDGET, "show a change of"),
+    draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
+    draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
+    draws.FineGrid: (
+        kinds.HISTOGRAM,
+        planted.BUDGET,
+        "grid that moves|elements of the noise",
+    ),
+    draws.TwiceTheEpsilon: (kinds.BOX, AT_TWO, "two values that differ"),
+    draws.BitsOfFiveEpsilons: (kinds.BOX, AT_TWO, "two values that differ"),
+}
+
+
+# Too few of the releases of a study show them.
+TOO_FEW_IN_A_STUDY = {
+    draws.ShortSeeds,
+    draws.FineGrid,
+    draws.TwiceTheEpsilon,
+    draws.BitsOfFiveEpsilons,
+}
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["quick", "thorough"])
+def test_a_mistake_in_drawing_is_caught(mistake, effort):
+    if effort is QUICK and mistake in TOO_FEW_IN_A_STUDY:
+        pytest.skip("a study takes too few releases")
+    query, budget, words = MISTAKES[mistake]
+    mechanism = mistake.calibrate(query, budget)
+    with pytest.raises(Inconsistent, match=words):
+        require_consistent(mechanism, seed=2, effort=effort)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("steady_clock", [1 / 1995], ids=["199 releases"], indirect=True)
+def test_halves_alike_are_caught_in_an_odd_number_of_releases():
+    antithetic = draws.AntitheticHalves.calibrate(planted.QUERY, planted.BUDGET)
+    with pytest.raises(Inconsistent, match="of the release half of them before"):
+        require_consistent(antithetic, seed=2)
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_randomised_response_of_the_right_epsilon_is_no_mistake():
+    right = draws.Bits.calibrate(kinds.BOX, AT_TWO)
+    for seed in range(3):
+        assert require_consistent(right, seed=seed).releases
+
+
+def test_a_profile_of_nan_proves_nothing():
+    found = verify(draws.ProfileOfNaN.calibrate(planted.QUERY, planted.BUDGET))
+    assert found.verdict == "inconsistent"
+
+
+# Rows that share their noise, and profiles that are too good, at the effort of a study.
+
+
+QUERIES = {
+    "plain": {},
+    "histogram": {"structure": "histogram", "record_bound": 1.0},
+    "moves": {
+        "structure": "histogram",
+        "record_bound": 1.0,
+        "adjacency": "replace",
+        "l2_sensitivity": 2**0.5,
+    },
+}
+
+
+def query(kind, side):
+    return Query(**{"shape": (side, side), "l2_sensitivity": 1.0} | QUERIES[kind])
+
+
+class SharedRows(planted.Gaussian):
+    """The second row has the noise of the first, times `sign`."""
+
+    only_adds_noise = True
+    sign = 1
+
+    def sample(self, rng, trials, dtype=np.float64):
+        draws = super().sample(rng, trials, dtype)
+        draws[:, 1] = self.sign * draws[:, 0]
+        return draws
+
+
+class OppositeRows(SharedRows):
+    sign = -1
+
+
+class Amplified(planted.Gaussian):
+    """The value is multiplied before the noise is added, and the profile does not say so."""
+
+    only_adds_noise = False
+
+    def prepared(self, value):
+        return (1.3 * value).astype(value.dtype)
+
+
+def with_profile(share):
+    """The analytic Gaussian whose noise and mechanism both state a mu of this share of it."""
+
+    class Stated(IndependentGaussian):
+        def profile(self, query):
+            true = super().profile(query)
+            return dataclasses.replace(true, mu=share * true.mu)
+
+    class Mechanism(planted.Gaussian):
+        @classmethod
+        def noise_for(cls, query, budget):
+            return Stated(shape=query.shape, sigma=planted.Gaussian.noise_for(query, budget).sigma)
+
+    return Mechanism
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("kind", QUERIES)
+@pytest.mark.parametrize("mistake", [SharedRows, OppositeRows])
+@pytest.mark.parametrize("side", [8, 32, 64])
+def test_rows_that_share_their_noise_are_caught_in_a_study(mistake, kind, side):
+    mechanism = mistake.calibrate(query(kind, side), planted.BUDGET)
+    with pytest.raises(Inconsistent, match="share their noise"):
+        require_consistent(mechanism, seed=side, effort=QUICK)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("kind", QUERIES)
+def test_a_profile_that_is_slightly_too_good_is_caught_in_a_study(kind):
+    mechanism = with_profile(0.985).calibrate(query(kind, 16), planted.BUDGET)
+    with pytest.raises(Inconsistent, match="elements of the noise, which states that they are"):
+        require_consistent(mechanism, seed=3, effort=QUICK)
+    right = with_profile(1.0).calibrate(query(kind, 16), planted.BUDGET)
+    assert require_consistent(right, seed=3, effort=QUICK).releases
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("kind", ["plain", "histogram"])
+def test_a_value_that_is_amplified_is_caught_in_a_study(kind):
+    mechanism = Amplified.calibrate(query(kind, 8), planted.BUDGET)
+    with pytest.raises(Inconsistent, match="show a change of"):
+        require_consistent(mechanism, seed=1, effort=QUICK)
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_noise_that_is_right_is_not_called_loose_for_its_profile():
+    mechanism = with_profile(0.98).calibrate(query("plain", 32), planted.BUDGET)
+    assert verify(mechanism, effort=THOROUGH).verdict == "inconsistent"
+    missed = verify(with_profile(0.99).calibrate(query("plain", 8), planted.BUDGET), effort=None)
+    assert "by its profile the noise has 1.0" in explain(missed)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("key", ["gaussian-analytic", "laplace"])
+def test_one_element_has_no_other_to_look_like(key):
+    one = Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0)
+    mechanism = get_mechanism(key).calibrate(one, Budget(epsilon=1.0, delta=1e-5))
+    assert require_consistent(mechanism, seed=0, effort=QUICK).releases
+
+
+def test_elements_are_taken_in_groups_of_the_size_of_a_change():
+    draws = np.arange(14.0).reshape(2, 7)
+    change = np.array([0.0, 3.0, 0.0, 0.0, -4.0, 0.0, 0.0])
+    expected = [(3 * a - 4 * (a + 1)) / 5 for a in (0, 2, 4, 7, 9, 11)]
+    assert pooled(draws, change) == pytest.approx(expected)
+
+
+def test_events_begin_between_scores():
+    """Scores that cancel are equal but for rounding, which must not decide on which side."""
+    event = chosen_event((np.zeros(64), np.ones(64)), np.array([0.5, 0.3]))
+    assert 0.1 < event.threshold < 0.9

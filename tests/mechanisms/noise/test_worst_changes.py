@@ -2,22 +2,48 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from record_counts import counts
 from scipy import optimize
+from scipy.optimize import minimize
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms, get_mechanism, verify
+from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.privacy.gaussian_profile import GaussianProfile, worst_case_mu
+from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.strategy_gaussian import sensitivity_bounds
+from mechanisms.noise.tree_laplace import TreeLaplace
+from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for, worst_case_mu
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile
 from mechanisms.privacy.numerics import unit_gauss_legendre
+from mechanisms.strategies.optimal_strategy import optimal_strategy
+from mechanisms.strategies.p_identity import search
+from mechanisms.strategies.tree import BlockTree
+from mechanisms.strategies.workload import Prefix
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
-from paper_figures.mvg2018.numbers import FIRST_COMPONENT
+from paper_figures.mvg2018.numbers import FIRST_COMPONENT, record_covariance
 from paper_figures.r1smg2024.numbers import setting
+
+
+def rotation(size, seed):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
+
+
+def whitened(noise, change):
+    """||row covariance^-1/2 D column covariance^-1/2||_F from the covariances themselves."""
+    sides = []
+    for std, directions in (
+        (noise.row_std, noise.row_directions),
+        (noise.column_std, noise.column_directions),
+    ):
+        directions = np.eye(len(std)) if directions is None else directions
+        sides.append(np.linalg.inv(directions * std))
+    return np.linalg.norm(sides[0] @ change @ sides[1].T)
 
 
 def laplace_delta(epsilon, shifts, nodes=24):
@@ -224,11 +250,6 @@ def turned(rows, columns, seed=0):
     )
 
 
-def whitened(noise, change):
-    rows, columns = noise.row_directions / noise.row_std, noise.column_directions / noise.column_std
-    return np.linalg.norm(rows.T @ change @ columns)
-
-
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_turned_noise_on_a_histogram_by_enumeration(adjacency):
     noise, query = turned(3, 4), counts(3, 4, adjacency=adjacency, record_bound=2.0)
@@ -290,3 +311,326 @@ def test_who_admits_slack_has_bounds_that_differ(key, query):
         assert wide
     elif not isinstance(profile, IndependentLaplaceProfile):
         assert not wide
+
+
+# What one record can do to a Gram matrix, against the worst of many pairs of records.
+
+
+BOUND = 1.3
+
+
+HISTOGRAM = {"structure": "histogram", "record_bound": 1.0}
+
+
+STEEP, MILD = np.array([0.2, 0.5, 1.1]), np.array([0.3, 0.4, 0.9])
+
+
+def gram(adjacency, **changed):
+    largest = BOUND**2 if adjacency == "add-remove" else 2 * BOUND**2
+    kind = {"l2_sensitivity": largest, "adjacency": adjacency, "structure": "gram"}
+    return Query(**{"shape": (3, 3), "record_bound": BOUND} | kind | changed)
+
+
+def worst_of_pairs(noise, adjacency):
+    """The largest ||U1^-1 (x x^T - y y^T) U2^-T||_F over the ball, from many starts.
+
+    The norm is convex in |x|^2 and in |y|^2: the maximum has records of norm 0 or B.
+    """
+    rows, columns = (
+        (np.eye(3) if directions is None else directions) / std
+        for std, directions in (
+            (noise.row_std, noise.row_directions),
+            (noise.column_std, noise.column_directions),
+        )
+    )
+
+    def less(pair, replaced):
+        x, y = (BOUND * each / np.linalg.norm(each) for each in (pair[:3], pair[3:]))
+        change = np.outer(x, x) - replaced * np.outer(y, y)
+        return -np.linalg.norm(rows.T @ change @ columns)
+
+    starts = np.random.default_rng(0).standard_normal((12, 6))
+    kinds = (0, 1) if adjacency == "replace" else (0,)
+    return -min(minimize(less, start, args=(kind,)).fun for start in starts for kind in kinds)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        MatrixGaussian(row_std=STEEP, column_std=STEEP),
+        MatrixGaussian(
+            row_std=STEEP,
+            column_std=MILD,
+            row_directions=rotation(3, 1),
+            column_directions=rotation(3, 1),
+        ),
+        MatrixGaussian(row_std=STEEP, column_std=np.ones(3), row_directions=rotation(3, 2)),
+        MatrixGaussian(row_std=np.ones(3), column_std=MILD),
+        MatrixGaussian(row_std=np.full(3, 0.7), column_std=np.full(3, 0.5)),
+    ],
+)
+def test_directional_noise_is_judged_by_records(noise, adjacency):
+    query = gram(adjacency)
+    assert noise.slack(query) is None
+    assert noise.profile(query).mu == pytest.approx(worst_of_pairs(noise, adjacency), rel=1e-5)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
+def test_directions_that_differ_make_it_an_upper_bound(adjacency):
+    noise = MatrixGaussian(row_std=STEEP, column_std=MILD[::-1])
+    query = gram(adjacency)
+    bounds, worst = noise.profile(query), worst_of_pairs(noise, adjacency)
+    assert bounds.above.mu > 1.04 * worst > 1.04 * bounds.below.mu
+    assert "different directions" in noise.slack(query)
+
+
+def test_the_typed_l2_sensitivity_counts_where_it_is_smaller_only():
+    root = math.sqrt(2) * BOUND**2
+    assert gram("replace").reach == pytest.approx(root, rel=1e-15)
+    assert gram("add-remove").reach == pytest.approx(BOUND**2, rel=1e-15)
+    assert gram("local").reach == 2 * BOUND**2
+    assert gram("replace", l2_sensitivity=1.0).reach == 1.0
+    assert gram("replace", shape=(1, 1)).reach == pytest.approx(BOUND**2, rel=1e-15)
+    cut = MatrixGaussian(row_std=STEEP, column_std=STEEP)
+    assert "excludes" in cut.slack(gram("replace", l2_sensitivity=1.0))
+
+
+def test_a_box_that_cuts_off_the_worst_record_is_slack():
+    box = gram("replace", l2_sensitivity=BOUND**2, linf_sensitivity=0.5 * BOUND**2)
+    spherical = Spherical(shape=(3, 3), radial_shape=1.0, power=2.0, scale=1.0)
+    matrix = MatrixGaussian(row_std=STEEP, column_std=STEEP)
+    for noise in (IndependentGaussian(shape=(3, 3), sigma=1.0), spherical, matrix):
+        assert "excludes the worst pair of records" in noise.slack(box)
+        assert noise.slack(gram("replace", linf_sensitivity=BOUND**2)) is None
+
+
+def test_laplace_noise_on_a_gram_matrix_is_an_upper_bound():
+    query = gram("replace", l1_sensitivity=10.0)
+    noise = IndependentLaplace(shape=(3, 3), scale=1.0)
+    assert "Gram" in noise.slack(query)
+    assert not noise.profile(query).attains_largest_loss  # three is odd
+
+
+@pytest.mark.parametrize("key", ["gaussian-analytic", "mvg", "l2"])
+def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
+    budget, stated = Budget(epsilon=1.0, delta=1 / 2021), record_covariance(4, 2021)
+    assert stated.l2_sensitivity == pytest.approx(math.sqrt(2) * stated.reach, rel=1e-12)
+    losses = [
+        get_mechanism(key).calibrate(query, budget, "exact").expected_loss()
+        for query in (
+            stated,
+            replace(stated, l1_sensitivity=4 * stated.reach, l2_sensitivity=stated.reach),
+        )
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("stated", "known"),
+    [
+        ({"l1_sensitivity": 1.0}, True),
+        ({"l1_sensitivity": 1.0, "linf_sensitivity": 1.0}, True),
+        ({"l1_sensitivity": 2.0, "linf_sensitivity": 0.5}, False),
+        ({"l2_sensitivity": 1.4142, "l1_sensitivity": 2.0, "adjacency": "replace"}, False),
+        ({"l2_sensitivity": 1.4142, "adjacency": "replace", **HISTOGRAM}, True),
+        (HISTOGRAM, True),
+        ({}, True),
+        ({"l1_sensitivity": math.sqrt(8)}, True),
+        ({"l1_sensitivity": 2.0}, False),
+        ({"linf_sensitivity": 1.0}, True),
+        ({"element_range": (0.0, 0.36)}, False),
+    ],
+)
+def test_strategies_say_where_neighbours_are_not_used_in_full(stated, known):
+    query = Query(**{"shape": (8,), "l2_sensitivity": 1.0} | stated)
+    strategy = optimal_strategy(Prefix(8).gram())
+    assert sensitivity_bounds(query, (strategy,)).exact == known
+
+
+def test_a_strategy_under_a_small_box_is_not_refuted():
+    query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.36))
+    budget = Budget(epsilon=20.0, delta=1e-5)
+    mechanism = get_mechanism("matrix-mechanism").calibrate(query, budget, workload="prefix")
+    assert "l2 ball" in mechanism.slack()
+    assert mechanism.profile().below.mu < mechanism.profile().above.mu
+    assert verify(mechanism).true_delta.lower < verify(mechanism).true_delta.value
+
+
+# Directional noise where one record, a column, changes: mu against maximisation over the box.
+
+
+def query_of(rows, columns, **changes):
+    """Records in [-1, 1]^rows, one of which is replaced."""
+    stated = {
+        "shape": (rows, columns),
+        "l2_sensitivity": 2 * math.sqrt(rows),
+        "linf_sensitivity": 2.0,
+        "frobenius_bound": math.sqrt(rows * columns),
+        "adjacency": "replace",
+        "structure": "records",
+        "record_bound": math.sqrt(rows),
+    }
+    return Query(**stated | changes)
+
+
+def noises(rows, columns):
+    rng = np.random.default_rng(8)
+    row_std, column_std = rng.uniform(0.3, 3, rows), rng.uniform(0.5, 2, columns)
+    turned = rotation(rows, 1)
+    return {
+        "axes": MatrixGaussian(row_std=row_std, column_std=column_std),
+        "turned rows": MatrixGaussian(
+            row_std=row_std, column_std=np.ones(columns), row_directions=turned
+        ),
+        "turned both": MatrixGaussian(
+            row_std=row_std,
+            column_std=column_std,
+            row_directions=turned,
+            column_directions=rotation(columns, 2),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", noises(4, 3))
+def test_mu_is_the_largest_over_all_changes_of_one_record(name):
+    noise, query = noises(4, 3)[name], query_of(4, 3)
+    mu = noise.profile(query).mu
+    assert noise.slack(query) is None
+    found = []
+    for column, corner in itertools.product(range(3), itertools.product((-2, 2), repeat=4)):
+        change = np.zeros((4, 3))
+        change[:, column] = corner
+        found.append(whitened(noise, change))
+    assert mu == pytest.approx(max(found), rel=1e-12)
+    # Inside of the box there is nothing worse.
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        change = np.zeros((4, 3))
+        change[:, rng.integers(3)] = rng.uniform(-2, 2, 4)
+        assert whitened(noise, change) <= mu * (1 + 1e-12)
+
+
+def test_a_change_of_one_record_is_less_than_one_of_the_ball():
+    """In the ball over all columns the sharpest row could take the whole change."""
+    noise = noises(4, 3)["axes"]
+    everywhere = noise.profile(query_of(4, 3, structure=None, record_bound=None)).mu
+    assert noise.profile(query_of(4, 3)).mu < 0.9 * everywhere
+    local = query_of(4, 3, adjacency="local")
+    assert noise.profile(local).mu == everywhere
+
+
+def test_the_ball_binds_where_it_is_smaller_than_the_box():
+    noise = noises(4, 3)["axes"]
+    query = query_of(4, 3, l2_sensitivity=2.5)
+
+    def less(change):
+        return -np.sum((change / noise.row_std) ** 2) / noise.column_std.min() ** 2
+
+    best = min(
+        minimize(
+            less,
+            start,
+            bounds=[(-2, 2)] * 4,
+            constraints={"type": "ineq", "fun": lambda d: 2.5**2 - d @ d},
+        ).fun
+        for start in np.random.default_rng(3).uniform(-1, 1, (40, 4))
+    )
+    assert noise.profile(query).mu == pytest.approx(math.sqrt(-best), rel=1e-5)
+
+
+def test_where_the_box_cannot_be_used_it_is_said():
+    turned = noises(4, 3)["turned rows"]
+    ball = query_of(4, 3, l2_sensitivity=2.5)
+    wide = replace(ball, linf_sensitivity=2.5)
+    assert turned.slack(wide) is None
+    assert turned.profile(wide).mu == pytest.approx(2.5 / turned.row_std.min())
+    small = replace(ball, linf_sensitivity=1.3)
+    assert "not along axes" in turned.slack(small)
+    worst = max(
+        whitened(turned, share * change)
+        for change in np.random.default_rng(1).uniform(-1.3, 1.3, (4000, 4, 1)) * [1.0, 0, 0]
+        for share in [min(1.0, 2.5 / np.linalg.norm(change))]
+    )
+    bounds = turned.profile(small)
+    assert bounds.above.mu <= 2.5 / turned.row_std.min()
+    # The search finds no more than the upper bound, and a better change than the known one.
+    assert bounds.below.mu <= worst * 1.05 and worst <= bounds.above.mu
+    many = MatrixGaussian(
+        row_std=np.linspace(1, 2, 17),
+        column_std=np.ones(2),
+        row_directions=rotation(17, 3),
+    )
+    assert "not along axes" in many.slack(query_of(17, 2))
+
+
+def test_exact_calibration_along_any_directions():
+    """Axes given as a turned basis of equal precision are i.i.d. noise: one mu for all."""
+    query, budget = query_of(6, 10), Budget(epsilon=1.0, delta=1e-3)
+    mvg = get_mechanism("mvg")
+    theta = [0.4, 0.4, 0.05, 0.05, 0.05, 0.05]
+    for options in ({}, {"directions": rotation(6, 5)}):
+        exact = mvg.calibrate(query, budget, "exact", precision=theta, **options)
+        assert exact.profile().mu == pytest.approx(mu_for(1.0, 1e-3), rel=1e-9)
+    free = query_of(6, 10, structure=None, record_bound=None)
+    with pytest.raises(Unsupported, match="not along axes"):
+        mvg.calibrate(free, budget, "exact", precision=theta, directions=rotation(6, 5))
+
+
+# Strategies spend all of epsilon: the worst change by linear programmes.
+
+
+def estimate(noise):
+    """A (measurements, cells) and A^+ of a noisy tree, by dense algebra."""
+    size = math.prod(noise.shape)
+    levels = noise.tree.counts(np.eye(size).reshape(size, *noise.shape))
+    strategy = np.concatenate([level.reshape(size, -1).T for level in levels])
+    return strategy, np.linalg.pinv(strategy)
+
+
+def least_l1(inverse, change):
+    """min ||m||_1 subject to A^+ m = D: the largest log ratio of the released densities."""
+    count = inverse.shape[1]
+    found = optimize.linprog(
+        np.ones(2 * count), A_eq=np.hstack([inverse, -inverse]), b_eq=change, bounds=(0, None)
+    )
+    return found.fun
+
+
+@pytest.mark.parametrize(("shape", "branching", "height"), [((9,), 3, 2), ((8,), 2, 3),
+                                                            ((4, 6), 2, 2)])  # fmt: skip
+def test_the_cells_of_a_tree_spend_all_of_epsilon(shape, branching, height):
+    noise = TreeLaplace(tree=BlockTree(shape=shape, branching=branching, height=height), scale=1.0)
+    _, inverse = estimate(noise)
+    one = np.zeros(math.prod(shape))
+    one[1] = 1.0
+    move = one.copy()
+    move[-1] = -1.0
+    for adjacency, change, loss in (
+        ("add-remove", one, height), ("replace", move, 2 * height)
+    ):  # fmt: skip
+        assert least_l1(inverse, change) == pytest.approx(loss, rel=1e-9)
+        bounds = noise.profile(counts(*shape, adjacency=adjacency)).epsilon(0.0)
+        assert bounds == pytest.approx([loss] * 3, rel=1e-12)
+
+
+@pytest.mark.parametrize(("height", "delta"), [(2, 0.1238), (3, 0.0691), (5, 0.0344)])
+def test_the_noisy_tree_is_several_components(height, delta):
+    tree = BlockTree(shape=(2**height,), branching=2, height=height)
+    profile = TreeLaplace(tree=tree, scale=float(height)).profile(counts(2**height))
+    assert profile.delta(0.5).upper == pytest.approx(delta, abs=6e-5)
+    assert profile.delta(0.5).lower == 0
+
+
+def test_a_p_identity_strategy_spends_all_of_epsilon():
+    strategy = search(Prefix(16).gram())
+    assert not strategy.is_identity
+    inverse = np.linalg.pinv(strategy.matrix())
+    losses = [least_l1(inverse, cell) for cell in np.eye(16)]
+    assert max(losses) == pytest.approx(1.0, rel=1e-9)
+    assert strategy.attained_share == pytest.approx(1.0, rel=1e-9)
+    mechanism = get_mechanism("matrix-mechanism-l1").calibrate(
+        counts(16), Budget(epsilon=0.7), workload="prefix"
+    )
+    result = verify(mechanism)
+    assert result.verdict == HOLDS and result.wasted_variance == pytest.approx(1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from scipy import special
+from scipy import optimize, special, stats
 
 from mechanisms.privacy.finite_profile import WishartProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -18,11 +18,16 @@ from mechanisms.privacy.sampling.poisson_sampling import (
     noise_multiplier,
     step_budget,
 )
+from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # Abadi et al. 2016, and r1smg2024 at its two noise multipliers.
 ABADI = (4.0, 0.01, 10_000)
+
+
 MNIST = [(1.1, 256 / 60000, 7031), (0.5, 256 / 60000, 7031)]
+
+
 STATED = [(MNIST[0], 1.795), (MNIST[1], 16.983)]
 
 
@@ -278,7 +283,7 @@ def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
     assert lower <= known + 1e-9 and upper < known + 1e-3
 
 
-@pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (1e-4, 1000), (0.5, 10**6), (1.0, 1)])
+@pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (1e-4, 1000), (0.5, 10**5), (1.0, 1)])
 def test_losses_too_large_for_a_fine_grid_have_bounds(rate, steps):
     found = SampledRun(step=GaussianProfile(mu=100.0), rate=rate, steps=steps)
     largest = KnownSamplesProfile(mu=100.0, rate=rate, steps=steps).epsilon(1e-2).upper
@@ -333,3 +338,113 @@ def test_a_run_that_gives_a_record_away(rate, steps):
     found = SampledRun(step=GaussianProfile(mu=10.0), rate=rate, steps=steps)
     lower, upper = found.log_bounds(np.array([0.0, 1.0, 30.0]))
     assert (lower > -0.01).all() and (upper <= 0).all()
+
+
+# Runs whose losses are far beyond those of any useful noise, up to the end of searches.
+
+
+DELTA = 1e-5
+
+
+def quantile(mu: float, rate: float, steps: int) -> float:
+    """Of the loss of Gaussian releases on samples."""
+    seen = np.arange(steps + 1)
+    seen = seen[stats.binom.pmf(seen, steps, rate) > 1e-30]
+    weights = stats.binom.pmf(seen, steps, rate)
+    means = seen * (mu**2 / 2 + math.log(rate)) + (steps - seen) * math.log1p(-rate)
+    spreads = np.sqrt(np.maximum(seen * mu**2, 1e-9))
+    return optimize.brentq(
+        lambda z: weights @ stats.norm.sf((z - means) / spreads) - DELTA,
+        -1e3,
+        2 * means[-1] + 1e3,
+        rtol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("mu", [1500.0, 1e4, 1e6, 3e7])
+@pytest.mark.parametrize("steps", [1, 10, 300])
+def test_a_run_with_very_large_losses_has_finite_bounds(mu, steps):
+    truth = quantile(mu, 0.01, steps)
+    run = SampledRun(step=GaussianProfile(mu=mu), rate=0.01, steps=steps)
+    close = 1e-5 if steps == 1 else 0.1
+    assert truth - 51 <= run.epsilon(DELTA) <= truth * (1 + close)
+    lower, upper = run.log_bounds(np.array([truth * 0.8, truth * 1.2]))
+    assert (lower[0] > math.log(DELTA)) and (upper[1] < math.log(DELTA))
+
+
+def test_bounds_of_the_profile_of_such_a_run():
+    truth = quantile(1500.0, 0.01, 10)
+    bounds = sampled(GaussianProfile(mu=1500.0), 0.01, 10).epsilon(DELTA)
+    assert 0.9 * truth <= bounds.lower <= truth and truth - 51 <= bounds.upper <= 1.1 * truth
+
+
+# Runs on samples where a record is replaced: quadrature, closed forms and sampled losses.
+
+
+def mixture_delta(q, present, absent, other, epsilon):
+    """(1 - q) N(absent) + q N(present) against (1 - q) N(absent) + q N(other), by quadrature."""
+    at = np.linspace(-14, 14, 400_001)
+    density = [np.exp(-((at - mean) ** 2) / 2) for mean in (present, absent, other)]
+    p, p_other = ((1 - q) * density[1] + q * each for each in (density[0], density[2]))
+    return np.maximum(p - np.exp(epsilon) * p_other, 0).sum() * (at[1] - at[0]) / np.sqrt(2 * np.pi)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.6])
+def test_a_replaced_record_in_one_step(rate):
+    """No absent value within the range is worse than the bound, and the other end attains it."""
+    mu, epsilon = 1.5, 0.4
+    run = SampledRun(step=GaussianProfile(mu=mu), rate=rate, steps=1, adjacency="replace")
+    bound = run.step_delta(epsilon).value
+    assert mixture_delta(rate, mu / 2, -mu / 2, -mu / 2, epsilon) == pytest.approx(bound, rel=1e-6)
+    for absent in np.linspace(-mu / 2, mu / 2, 7):
+        for ends in ((mu / 2, -mu / 2), (-mu / 2, mu / 2)):
+            found = mixture_delta(rate, ends[0], absent, ends[1], epsilon)
+            assert found <= bound * (1 + 1e-6)
+    # The composition's chords, on one step.
+    assert bound <= run.delta(epsilon) <= bound * 1.01
+
+
+def test_replacing_costs_no_less_than_removing_and_no_more_than_without_samples():
+    """Two values or one and none are pairs of the same mixtures: replacing covers both."""
+    step, at = GaussianProfile(mu=0.8), {"rate": 0.1, "steps": 50}
+    either = SampledRun(step=step, **at).delta(1.0)
+    replaced = SampledRun(step=step, adjacency="replace", **at).delta(1.0)
+    assert either <= replaced * (1 + 1e-3)
+    assert replaced < step.compose(50).delta(1.0).value
+
+
+def test_every_record_in_every_sample_is_plain_composition():
+    step = GaussianProfile(mu=0.2)
+    run = SampledRun(step=step, rate=1.0, steps=20, adjacency="replace")
+    assert run.delta(1.0) == pytest.approx(step.compose(20).delta(1.0).value, rel=0.02)
+    known = KnownSamplesProfile(mu=0.2, rate=1.0, steps=20)
+    assert known.delta(1.0).value == step.compose(20).delta(1.0).value
+
+
+@pytest.mark.parametrize(("mu", "rate", "steps"), [(1.0, 0.3, 10), (0.9, 0.02, 300)])
+def test_known_samples(mu, rate, steps):
+    profile = KnownSamplesProfile(mu=mu, rate=rate, steps=steps)
+    for epsilon in (0.5, 8.0):
+        masses = stats.binom.pmf(np.arange(1, steps + 1), steps, rate)
+        each = [GaussianProfile(mu=mu).compose(k).delta(epsilon).value for k in range(1, steps + 1)]
+        bounds = profile.delta(epsilon)
+        assert bounds.value == pytest.approx(float(masses @ each), rel=1e-9)
+        assert bounds.lower <= bounds.value <= bounds.upper
+        # Secret samples reveal no more.
+        secret = SampledRun(
+            step=GaussianProfile(mu=mu), rate=rate, steps=steps, adjacency="replace"
+        )
+        assert secret.delta(epsilon) <= bounds.upper * 1.01
+    losses = profile.sample_losses(np.random.default_rng(0), 200_000)
+    gain = -np.expm1(np.minimum(2.0 - losses, 0))
+    error = gain.std() / np.sqrt(gain.size)
+    assert abs(gain.mean() - profile.delta(2.0).value) < 4 * error
+    scaled = profile.scaled(profile.scale_factor(3.0, 1e-5))
+    assert scaled.delta(3.0).value == pytest.approx(1e-5, rel=1e-8)
+    assert profile.compose(3) == KnownSamplesProfile(mu=mu, rate=rate, steps=3 * steps)
+
+
+def test_step_delta_at_epsilon_beyond_the_exponential():
+    run = SampledRun(step=GaussianProfile(mu=45.0), rate=0.5, steps=1)
+    expected = 0.5 * GaussianProfile(mu=45.0).delta(1000 + np.log(2)).value
+    assert run.step_delta(1000.0).value == pytest.approx(expected, rel=1e-9)

@@ -1,12 +1,17 @@
 """SphericalProfile against 50-digit arithmetic, the Gaussian, known values and sampling."""
 
 import csv
+import itertools
 
+import mpmath as mp
 import numpy as np
 import pytest
+import scipy
 import spherical_reference
 
+from mechanisms.privacy import numerics
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.spherical import spherical_balls, spherical_integral, spherical_panels
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
@@ -165,3 +170,146 @@ def test_the_l2_mechanism_is_purely_private_at_its_largest_loss(dimension, epsil
     assert np.isfinite(profile.delta(0.99 * epsilon).value)
     assert profile.epsilon(0.0).value == pytest.approx(epsilon, rel=1e-12)
     assert 0 < profile.scale_factor(epsilon, 3.33e-7) < 1
+
+
+# The integral behind SphericalProfile: its definition, a finer rule, and both ends of epsilon.
+
+
+def root(rising, high):
+    """The root of a rising function in [0, high], to 40 digits."""
+    low = mp.mpf(0)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return low
+
+
+@pytest.mark.parametrize(
+    ("dimension", "power", "ratio", "epsilon"),
+    [
+        (4, 0.1, 4.261127120867171e26, 460.20618092493055),
+        (6, 0.25, 6215.327840012402, 8.879039774684461),
+        (3, 0.25, 186080537.03828514, 116.79526451233617),
+        (3, 0.5, 0.0023651965630908083, 0.04863328647834568),
+    ],
+)
+def test_delta_next_to_the_pure_guarantee(dimension, power, ratio, epsilon):
+    # For a = M the noise is uniform in a ball with (R / b)^p ~ Gamma(M / p + 1). Up to some radius
+    # it does not meet the other ball, and from some radius, hardly larger, it lies within it.
+    with mp.workdps(60):
+        p, s, e = mp.mpf(power), mp.mpf(ratio), mp.mpf(epsilon)
+        apart = root(lambda v: v ** (1 / p) + (v + e) ** (1 / p) - s, 2 * (s**p - e))
+        inside = root(lambda v: (v + e) ** (1 / p) - v ** (1 / p) - s, 2 * (s**p - e))
+        order = dimension / p + 1
+        low, high = (mp.log(mp.gammainc(order, 0, v, regularized=True)) for v in (apart, inside))
+    assert high - low < 3e-8
+    profile = spherical(dimension, float(dimension), power, 1.0, ratio)
+    bounds = profile.log_delta(epsilon)
+    assert bounds.lower <= high and low <= bounds.upper
+    # What some four units in the last place of epsilon do.
+    slope = np.expm1(np.log(profile.survival(epsilon)) - bounds.value)
+    assert abs(bounds.value - low) <= 1e-9 + 4 * numerics.ULP * epsilon * slope
+
+
+def test_delta_too_small_to_resolve_is_below_what_is_said():
+    # s / r is about e^-720 where the noise is.
+    bounds = spherical(2, 2.0, 0.1, 1e300, 1.0).log_delta(0.0)
+    assert bounds.lower == bounds.value == -np.inf and bounds.upper == -700
+
+
+def test_bounds_at_an_enormous_epsilon():
+    bounds = spherical(2, 2.0, 30.0, 1.0, 1e300).log_delta(1e300)
+    assert bounds.lower <= bounds.value <= bounds.upper
+
+
+def delta_by_definition(noise, epsilon):
+    """E[(1 - e^(epsilon - L))_+] over y = log v and the angle phi, by a rule of scipy over y."""
+    units, weights = scipy.special.roots_legendre(300)
+    top, norm = np.pi / 2, scipy.special.beta((noise.dimension - 1) / 2, 0.5)
+
+    def excess(phi, y):
+        x = noise.ratio * np.exp(-y / noise.power)
+        u = 0.5 * np.log1p(np.maximum(x * (x + 2 * np.sin(phi)), np.nextafter(-1.0, 0.0)))
+        return noise.gap * u + np.exp(y) * np.expm1(noise.power * u) - epsilon
+
+    def integrand(y):
+        if excess(top, y) <= 0:
+            return 0.0
+        # The loss rises with phi.
+        low = -top
+        if excess(low, y) < 0:
+            low = scipy.optimize.brentq(excess, -top, top, args=(y,), xtol=1e-15, rtol=1e-15)
+        phi = low + (top - low) * (units + 1) / 2
+        gain = -np.expm1(np.minimum(-excess(phi, y), 0.0)) * np.cos(phi) ** (noise.dimension - 2)
+        log_density = noise.order * y - np.exp(y) - scipy.special.gammaln(noise.order)
+        return np.exp(log_density) * (top - low) / 2 * (gain @ weights) / norm
+
+    ends = np.linspace(-40 / noise.order, np.log(40 + 3 * noise.order), 60)
+    options = {"epsabs": 0.0, "epsrel": 1e-10, "limit": 200}
+    parts = (scipy.integrate.quad(integrand, *pair, **options) for pair in itertools.pairwise(ends))
+    return sum(part[0] for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "shape", "power", "ratio", "epsilon"),
+    [
+        (2, 2.0, 2.0, 0.4, 0.3),
+        (2, 1.0, 2.0, 0.1, 0.2),
+        (2, 0.7, 0.6, 0.6, 0.5),
+        (4, 3.6, 1.0, 2.0, 1.5),
+        (7, 1.0, 1.5, 0.3, 0.05),
+        (8, 8.0, 1.0, 1.0, 0.9),
+        (12, 7.0, 5.0, 0.2, 2.0),
+        (13, 6.3, 7.0, 0.02, 0.1),
+        (30, 1.0, 2.0, 0.2, 3.0),
+    ],
+)
+def test_delta_is_what_its_definition_says(dimension, shape, power, ratio, epsilon):
+    noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
+    found = spherical_integral.log_delta(noise, np.array([epsilon])).log_delta[0]
+    assert np.exp(found) == pytest.approx(delta_by_definition(noise, epsilon), rel=3e-9)
+
+
+def random_noise(rng):
+    """Spherical noise of any dimension, shape and power, at shifts from far below it to above."""
+    dimension = int(rng.choice([2, 3, 4, 6, 12, 13, 40, 300, 7921, 10**6]))
+    share = rng.choice([1.0, 1 / dimension, 0.5, rng.random(), 0.02 / dimension])
+    shape, power = dimension * float(share), float(rng.choice([0.5, 1.0, 1.5, 2.0, 5.0]))
+    width = np.exp(np.log(shape / power) / power) / np.sqrt(dimension)
+    return spherical_balls.SphericalLaw(dimension, shape, power, width * 10 ** rng.uniform(-2.5, 2))
+
+
+def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatch):
+    rng = np.random.default_rng(8)
+    noises = [random_noise(rng) for _ in range(80)]
+    epsilon = np.array([0.0, 1e-6, 1e-3, 0.1, 0.7, 3.0, 12.0, 60.0])
+    quick = [spherical_integral.log_delta(noise, epsilon) for noise in noises]
+    monkeypatch.setattr(spherical_integral, "_OUTER", (30, 44))
+    monkeypatch.setattr(spherical_integral, "_INNER", (34, 48))
+    monkeypatch.setattr(spherical_panels, "_DEVIATIONS", 1.5)
+    monkeypatch.setattr(spherical_panels, "_FALL", 6.0)
+    monkeypatch.setattr(spherical_balls, "_CUT", 36.0)
+    monkeypatch.setattr(spherical_panels, "_CUT", 42.0)
+    for noise, found in zip(noises, quick, strict=True):
+        # Beyond it delta is zero, and next to it so steep that rounding is what counts.
+        seen = epsilon < 0.99 * (noise.ratio**noise.power if noise.gap == 0 else np.inf)
+        seen &= found.log_delta > spherical_panels.LOG_LEFT_OUT
+        fine = spherical_integral.log_delta(noise, epsilon)
+        differs = np.abs(found.log_delta[seen] - fine.log_delta[seen])
+        assert (differs <= 2 * found.relative_error[seen] + 1e-10).all(), noise
+        assert (found.relative_error[seen] < 1e-8).all(), noise
+        # Panels are halved for delta alone.
+        differs = np.abs(found.log_survival[seen] - fine.log_survival[seen])
+        assert (differs < 1e-8).all(), noise
+
+
+@pytest.mark.parametrize(
+    ("dimension", "shape", "power", "ratio"),
+    [(2, 2.0, 1.0, 3.0), (5, 1.0, 2.0, 0.1), (12, 0.02, 1.0, 1e-13), (7921, 0.3, 2.0, 1e-6)],
+)
+def test_half_the_rest_of_delta_0_is_lost_on_either_side(dimension, shape, power, ratio):
+    # The pair is symmetric: delta(0) = P(L > 0) - P(L < 0), and L = 0 has probability zero.
+    noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
+    found = spherical_integral.log_delta(noise, np.zeros(1))
+    expected = (1 + np.exp(found.log_delta)) / 2
+    np.testing.assert_allclose(np.exp(found.log_survival), expected, rtol=1e-8)

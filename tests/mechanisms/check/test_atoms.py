@@ -1,11 +1,11 @@
 """Numbers that recur and exact answers are mistakes in every structure and about every value.
 
 Noise of a histogram may keep to the grid of records; sums with a value that is not zero are
-rounded. Neither hides a mistake or makes one.
-"""
+rounded. Neither hides a mistake or makes one."""
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import planted_bugs as planted
@@ -13,6 +13,8 @@ import pytest
 from scipy.special import ndtr
 
 from mechanisms import Inconsistent, Query, get_mechanism
+from mechanisms.audit.audit import audit_samples
+from mechanisms.audit.outputs import from_function
 from mechanisms.check.atoms import claimed_of_numbers
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
 from mechanisms.privacy.finite_profile import PureProfile
@@ -21,6 +23,8 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 HISTOGRAM = Query(
     shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, structure="histogram", record_bound=1.0
 )
+
+
 # Zero is not in their range.
 FAR = {
     "values": Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(1.0, 5.0)),
@@ -43,6 +47,8 @@ FAR = {
         shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(1000.0, 1010.0)
     ),
 }
+
+
 QUERIES = {"histogram": HISTOGRAM} | FAR
 
 
@@ -139,3 +145,52 @@ def test_what_a_profile_allows_of_near_numbers_is_little():
     """The noise of a pure claim has a density of at most e^epsilon over the change."""
     assert claimed_of_numbers(PureProfile(largest=1.0), 1e-15) == pytest.approx(math.e * 1e-15)
     assert claimed_of_numbers(GaussianProfile(mu=1.0), 1e-15) < 1e-8
+
+
+# Mistakes that the comparison does not find, as SHARP_EDGES.md says; one that it finds must go.
+
+
+PAGE = " ".join((Path(__file__).resolve().parents[3] / "SHARP_EDGES.md").read_text().split())
+
+
+class HidesABit(planted.Gaussian):
+    """The last bit of every number says whether the value is above 0.5 there."""
+
+    only_adds_noise = False
+
+    def _release(self, value, rng):
+        answer = value + self.sample(rng, 1, value.dtype)[0]
+        bits = answer.view(f"u{answer.itemsize}")
+        return (bits & ~bits.dtype.type(1) | (value > 0.5)).view(value.dtype)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["study", "verify"])
+def test_a_hidden_bit_passes(effort):
+    assert "hides a bit of the answer in the last bit of its float passed too; `audit" in PAGE
+    mechanism = HidesABit.calibrate(planted.QUERY, planted.BUDGET)
+    for seed in range(2):
+        assert require_consistent(mechanism, seed=seed, effort=effort).releases
+
+
+def test_an_audit_of_bits_finds_a_hidden_bit():
+    """By nothing else, and not where it is not there."""
+
+    def verdict(kind, score):
+        mechanism = kind.calibrate(Query(shape=(2,), l2_sensitivity=1.0), planted.BUDGET)
+        pair = [from_function(mechanism.release, np.array([4.0, end])) for end in (0.25, 0.75)]
+        return audit_samples(pair, 1.0, 1e-5, score=score, samples=2000, seed=0).verdict
+
+    assert "`audit --score bits` finds it." in PAGE
+    assert verdict(HidesABit, "bits") == "refuted"
+    assert verdict(HidesABit, None) == verdict(planted.Gaussian, "bits") == "undecided"
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_table_of_numbers_passes_in_a_study_of_one_element():
+    assert "numbers from a table of 65,536 in one element" in PAGE
+    mechanism = Cycle.calibrate(
+        dataclasses.replace(QUERIES["histogram"], shape=(1, 1)), planted.BUDGET
+    )
+    for seed in range(4):
+        assert require_consistent(mechanism, seed=seed, effort=QUICK).releases

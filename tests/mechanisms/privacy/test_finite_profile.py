@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from mechanisms.privacy.finite_profile import PureProfile
+from mechanisms.privacy.composition import ComposedProfile
+from mechanisms.privacy.finite_profile import PureProfile, WishartProfile
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])
@@ -82,3 +83,70 @@ def test_the_bound_holds_the_rounding_of_the_logarithm():
         found = PureProfile(largest=float(largest)).log_delta(0.0)
         with mp.workdps(40):
             assert mp.log(mp.tanh(mp.mpf(largest) / 2)) <= found.upper
+
+
+# The Wishart profile against pairs computed from its definition, and its edges.
+
+
+def profile_of(kappa):
+    return WishartProfile(kappa=kappa)
+
+
+@pytest.mark.parametrize("kappa", [1e-300, 1e-9, 0.1, 1.0, 40.0])
+def test_delta_is_the_same_at_every_epsilon(kappa):
+    profile = profile_of(kappa)
+    bounds = profile.delta(np.array([0.0, 1.0, 1e6]))
+    exact = -np.expm1(-kappa)
+    assert np.all(bounds.lower <= exact) and np.all(exact <= bounds.upper)
+    assert bounds.value == pytest.approx(np.full(3, exact), rel=1e-14)
+    assert profile.largest_loss == np.inf
+
+
+def test_one_dimension_by_hand():
+    """d = 1: W is c times chi-square with 2 degrees of freedom, an exponential of mean 2 c."""
+    bound, scale = 1.3, 0.9
+    profile = profile_of(bound**2 / (2 * scale))
+    epsilon = np.array([0.0, 0.2, 1.0])
+    grid = np.linspace(0, 60, 2_000_001)
+    p = np.exp(-grid / (2 * scale)) / (2 * scale)
+    q = np.where(grid >= bound**2, np.exp(-(grid - bound**2) / (2 * scale)) / (2 * scale), 0.0)
+    step = grid[1]
+    for e, value in zip(epsilon, profile.delta(epsilon).value, strict=True):
+        without = np.maximum(p - np.exp(e) * q, 0).sum() * step
+        with_record = np.maximum(q - np.exp(e) * p, 0).sum() * step
+        assert value == pytest.approx(without, rel=1e-4)
+        assert with_record <= value * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 5.0])
+def test_no_replacement_is_worse_in_the_plane(epsilon):
+    """d = 2, with s sampled: y at an angle to x is nearer to the bound, never above it."""
+    kappa, trials = 0.9, 20_000
+    worst = profile_of(kappa).delta(epsilon).value
+    factors = np.random.default_rng(0).standard_normal((trials, 2, 3))
+    w = factors @ factors.swapaxes(1, 2)  # c = 1
+    for norm_x in (0.0, 0.5, 1.0):
+        for angle in (0.0, 0.7, np.pi / 2):
+            x = norm_x * np.sqrt(2 * kappa) * np.array([1.0, 0.0])
+            y = np.sqrt(2 * kappa) * np.array([np.cos(angle), np.sin(angle)])
+            inside = np.linalg.eigvalsh(w + np.outer(x, x) - np.outer(y, y))[:, 0] >= 0
+            loss = (x @ x - y @ y) / 2
+            delta = 1 - inside.mean() * min(1, np.exp(epsilon - loss))
+            assert delta < worst + 4 * inside.std() / np.sqrt(trials)
+            if norm_x == 0:
+                assert delta > worst - 4 * inside.std() / np.sqrt(trials)
+
+
+def test_the_convolution_refuses_a_pair_that_is_not_symmetric():
+    with pytest.raises(ValueError, match="symmetric pair, got WishartProfile; compose its closed"):
+        ComposedProfile(base=profile_of(0.2), times=2)
+
+
+def test_epsilon_is_all_or_nothing():
+    profile = profile_of(0.3)
+    mass = -np.expm1(-0.3)
+    assert profile.epsilon(0.999 * mass) == (np.inf, np.inf, np.inf)
+    assert profile.epsilon(1.001 * mass) == (0.0, 0.0, 0.0)
+    at = profile.epsilon(mass)
+    assert at.lower == 0.0 and at.upper == np.inf
+    assert profile.epsilon(np.array([0.0, 1.0])).value.tolist() == [np.inf, 0.0]

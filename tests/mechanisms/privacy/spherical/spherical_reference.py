@@ -1,6 +1,6 @@
 """Reference values of delta(epsilon) for spherical noise, by another formula and 50 digits.
 
-    python tests/mechanisms/privacy/spherical_reference.py
+    python tests/mechanisms/privacy/spherical/spherical_reference.py
 
 rewrites `spherical_reference.csv` beside this file (about an hour on one core). The formula,
 
