@@ -74,7 +74,7 @@ def by_dataset():
 OPTIONAL = {"records"}
 
 
-@pytest.mark.parametrize(("name", "key"), by_dataset())
+@pytest.mark.parametrize(("name", "key"), list(by_dataset()))
 def test_a_setting_by_data_set_has_an_entry_for_each(name, key):
     if key in OPTIONAL:
         assert settings_of(name, **{key: {}})

@@ -165,20 +165,6 @@ class WrongSensitivity(Gaussian):
         return GaussianProfile(mu=change / self.noise.sigma)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TooGoodNoise(IndependentGaussian):
-    """The profile of the noise itself is that of half the change."""
-
-    def profile(self, query):
-        return GaussianProfile(mu=query.reach / self.sigma / 2)
-
-
-class ProfileTooGood(Gaussian):
-    @classmethod
-    def noise_for(cls, query, budget):
-        return TooGoodNoise(shape=query.shape, sigma=Gaussian.noise_for(query, budget).sigma)
-
-
 class ClaimWithoutDelta(Gaussian):
     """Gaussian noise with the profile of pure privacy."""
 

@@ -1,6 +1,5 @@
 """Mechanisms with one planted mistake are caught; test_false_alarms.py has those without."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -10,15 +9,15 @@ import planted_noise
 import planted_other_kinds as kinds
 import planted_other_kinds as others
 import pytest
+from planted_small import profile_times
 
 from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
 from mechanisms.__main__ import main
 from mechanisms.base.guard import ReleaseError
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
-from mechanisms.check.events import chosen_event, pooled
+from mechanisms.check.events import chosen_event
 from mechanisms.check.neighbours import pair_that_differs
 from mechanisms.check.stated_profile import find_other_profile
-from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import verify
@@ -53,7 +52,7 @@ INCONSISTENT = {
     planted.NoiseOfTheValue: "of a random value",
     planted.ShrinksTheValue: "of a random value",
     planted.WrongSensitivity: "that of the noise has at least",
-    planted.ProfileTooGood: "the profile states at most",
+    profile_times(0.5): "the profile states at most",
     planted.ClaimWithoutDelta: "that of the noise has at least",
     others.TellsTheValue: "two values that differ",
     others.IgnoresNothing: "two values that differ",
@@ -266,7 +265,7 @@ OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "
     ("name", "words"),
     [
         ("planted_noise:HundredthOfTheScale", "mean squared norm"),
-        ("planted_bugs:ProfileTooGood", "the profile states at most"),
+        ("planted_draws:ProfileThatGrows", "grows with epsilon"),
         ("planted_bugs:WritesIntoTheValue", "writes into the value"),
     ],
 )
@@ -406,22 +405,6 @@ class Amplified(planted.Gaussian):
         return (1.3 * value).astype(value.dtype)
 
 
-def with_profile(share):
-    """The analytic Gaussian whose noise and mechanism both state a mu of this share of it."""
-
-    class Stated(IndependentGaussian):
-        def profile(self, query):
-            true = super().profile(query)
-            return dataclasses.replace(true, mu=share * true.mu)
-
-    class Mechanism(planted.Gaussian):
-        @classmethod
-        def noise_for(cls, query, budget):
-            return Stated(shape=query.shape, sigma=planted.Gaussian.noise_for(query, budget).sigma)
-
-    return Mechanism
-
-
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("kind", QUERIES)
 @pytest.mark.parametrize("mistake", [SharedRows, OppositeRows])
@@ -435,10 +418,10 @@ def test_rows_that_share_their_noise_are_caught_in_a_study(mistake, kind, side):
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("kind", QUERIES)
 def test_a_profile_that_is_slightly_too_good_is_caught_in_a_study(kind):
-    mechanism = with_profile(0.985).calibrate(query(kind, 16), planted.BUDGET)
+    mechanism = profile_times(0.985).calibrate(query(kind, 16), planted.BUDGET)
     with pytest.raises(Inconsistent, match="elements of the noise, which states that they are"):
         require_consistent(mechanism, seed=3, effort=QUICK)
-    right = with_profile(1.0).calibrate(query(kind, 16), planted.BUDGET)
+    right = profile_times(1.0).calibrate(query(kind, 16), planted.BUDGET)
     assert require_consistent(right, seed=3, effort=QUICK).releases
 
 
@@ -452,9 +435,9 @@ def test_a_value_that_is_amplified_is_caught_in_a_study(kind):
 
 @pytest.mark.usefixtures("steady_clock")
 def test_noise_that_is_right_is_not_called_loose_for_its_profile():
-    mechanism = with_profile(0.98).calibrate(query("plain", 32), planted.BUDGET)
+    mechanism = profile_times(0.98).calibrate(query("plain", 32), planted.BUDGET)
     assert verify(mechanism, effort=THOROUGH).verdict == "inconsistent"
-    missed = verify(with_profile(0.99).calibrate(query("plain", 8), planted.BUDGET), effort=None)
+    missed = verify(profile_times(0.99).calibrate(query("plain", 8), planted.BUDGET), effort=None)
     assert "by its profile the noise has 1.0" in explain(missed)
 
 
@@ -464,13 +447,6 @@ def test_one_element_has_no_other_to_look_like(key):
     one = Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0)
     mechanism = get_mechanism(key).calibrate(one, Budget(epsilon=1.0, delta=1e-5))
     assert require_consistent(mechanism, seed=0, effort=QUICK).releases
-
-
-def test_elements_are_taken_in_groups_of_the_size_of_a_change():
-    draws = np.arange(14.0).reshape(2, 7)
-    change = np.array([0.0, 3.0, 0.0, 0.0, -4.0, 0.0, 0.0])
-    expected = [(3 * a - 4 * (a + 1)) / 5 for a in (0, 2, 4, 7, 9, 11)]
-    assert pooled(draws, change) == pytest.approx(expected)
 
 
 def test_events_begin_between_scores():

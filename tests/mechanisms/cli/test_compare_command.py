@@ -57,19 +57,6 @@ def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, ca
     assert "line 1 has 'nan'; write a number such as 3 or 0.5" in capsys.readouterr().err
 
 
-def test_an_answer_of_two_columns_says_what_it_is_read_as(tmp_path, capsys):
-    file = tmp_path / "counts.csv"
-    file.write_text("20,5\n21,6\n22,7\n")
-    arguments = ["compare", "--structure", "histogram", "--answer", str(file), "--epsilon", "1"]
-    assert main([*arguments, "--mechanisms", "laplace"]) == 0
-    said = capsys.readouterr()
-    assert said.err.startswith("note: the answer is read as a matrix of 3 rows and 2 columns, and")
-    assert "Answer of shape 3x2, M = 6" in said.out
-    # A shape that is stated says it already.
-    assert main([*arguments, "--mechanisms", "laplace", "--shape", "3x2"]) == 0
-    assert "note:" not in capsys.readouterr().err
-
-
 def test_json_and_csv_hold_the_same_rows(capsys):
     arguments = [*QUERY, *FEW, "--epsilon", "1,2", "--delta", "1e-5"]
     assert main([*arguments, "--json"]) == 0

@@ -209,24 +209,6 @@ def test_sampled_errors_tie_within_their_deviations():
     assert list(made_up(rmse=[1.0, 1.05], rmse_error=[0.01, 0.0])["rank"]) == [1, 2]
 
 
-def test_an_error_is_told_with_the_calibration_that_has_it():
-    both = {"mechanism": ["a", "a"], "title": ["A", "A"], "calibration": ["exact", "published"]}
-    for published, told in (
-        (
-            1 + TIE / 2,
-            "as published, for the least error in this suite: RMSE "
-            "1.0005 per element, within 0.1% of its exact "
-            "calibration.",
-        ),
-        (1 + TIE * 2, "exactly calibrated, for the least error in this suite: RMSE 1 per element."),
-    ):
-        assert conclusion(made_up(rmse=[1.0, published], **both)) == [f"At (1, 0) use A, {told}"]
-    (sentence,) = conclusion(made_up(rmse=[1.0], calibration="published"))
-    assert sentence.endswith(
-        "use A, as published, for the least error in this suite: RMSE 1 per element."
-    )
-
-
 def test_of_ties_the_refuted_come_last():
     frame = made_up(
         rmse=[1.0, 1.0, 1.0, 1.0],

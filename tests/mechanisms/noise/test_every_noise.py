@@ -61,6 +61,8 @@ RECORDS = Query(
 
 QUERIES = {
     "box": box(3, 4),
+    # TLDP keeps every fifth value of two, and hardly any of twelve.
+    "pair": box(1, 2),
     "histogram": counts(3, 4, adjacency="add-remove"),
     "moves": counts(3, 4, adjacency="replace"),
     "records": RECORDS,
@@ -77,8 +79,8 @@ ROTATION = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
 
 # What options change: who keeps values, strategies, directions, layers.
 OPTIONS = [
-    ("tldp-l-w", "box", {"weights": WEIGHTS}),
-    ("tldp-g-w", "box", {"weights": WEIGHTS}),
+    ("tldp-l-w", "pair", {"weights": [[0.0, 0.8]]}),
+    ("tldp-g-w", "pair", {"weights": [[0.0, 0.8]]}),
     ("matrix-mechanism", "moves", {"workload": "all-range"}),
     ("matrix-mechanism-l1", "histogram", {"workload": Prefix(12).matrix()}),
     ("mvg", "box", {"precision": [0.6, 0.3, 0.1], "directions": ROTATION}),
@@ -111,12 +113,15 @@ def cases():
         yield pytest.param(key, name, options, id=what)
 
 
-every_noise = pytest.mark.parametrize(("key", "name", "options"), cases())
+CASES = list(cases())
+every_noise = pytest.mark.parametrize(("key", "name", "options"), CASES)
 
 
 @every_noise
 def test_draws_have_the_moments_the_tails_and_the_answers_that_are_stated(key, name, options):
-    noise = calibrated(key, name, options).noise
+    mechanism = calibrated(key, name, options)
+    noise = mechanism.noise
+    assert mechanism.expected_loss() == pytest.approx(noise.loss().mean, rel=1e-12)
     draws = noise.sample(np.random.default_rng(3), TRIALS).reshape(TRIALS, -1)
     losses = np.vecdot(draws, draws)
     for power, exact in enumerate(noise.loss().raw()[:2], 1):
@@ -130,7 +135,7 @@ def test_draws_have_the_moments_the_tails_and_the_answers_that_are_stated(key, n
     if noise.symmetric:
         assert np.all(np.abs(draws.mean(axis=0)) < 4.5 * draws.std(axis=0) / math.sqrt(TRIALS))
     first = draws[draws[:, 0] != 0, 0]  # TLDP keeps the others
-    assert len(np.unique(first)) == len(first) > 0.8 * TRIALS
+    assert len(np.unique(first)) == len(first) > 0.7 * TRIALS
     factors = tuple(kind(size) for kind, size in zip((Prefix, AllRange), noise.shape, strict=True))
     stated = noise.workload_variance(factors)
     if stated is not None:
@@ -174,7 +179,7 @@ def test_the_exact_calibration_meets_the_budget(key, name, options):
 SEARCHES = {"matrix-mechanism-cvxpy"}
 
 
-@pytest.mark.parametrize("key", sorted({each.values[0] for each in cases()} - SEARCHES))
+@pytest.mark.parametrize("key", sorted({each.values[0] for each in CASES} - SEARCHES))
 def test_sampling_needs_no_more_than_a_few_copies_of_the_answer(key):
     """An mn x mn matrix at this shape would be 3.2 GB; the answer is 160 kB."""
     for query in (box(100, 200), gram(200), counts(100, 200, adjacency="replace")):

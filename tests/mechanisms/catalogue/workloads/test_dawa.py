@@ -15,16 +15,13 @@ from mechanisms import (
 from mechanisms.catalogue.workloads.dawa import hilbert_order
 from mechanisms.strategies.greedy_h import (
     SHARES,
-    _range_energy,
     bucket_tree,
     greedy_weights,
     noisy_totals,
 )
 from mechanisms.strategies.partition import (
-    OrderStatistics,
     dyadic_partition,
     published_partition,
-    running_deviations,
 )
 
 VARIANTS = ("dawa", "dawa-published")
@@ -35,34 +32,6 @@ PARTITIONS = (dyadic_partition, published_partition)
 
 def deviation(cells):
     return np.abs(cells - cells.mean()).sum()
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 37, 64])
-@pytest.mark.parametrize("kind", ["counts", "reals", "constant"])
-def test_running_deviations_agree_with_direct_sums(size, kind):
-    rng = np.random.default_rng(0)
-    values = {
-        "counts": rng.poisson(2, size).astype(float),
-        "reals": rng.standard_normal(size),
-        "constant": np.full(size, 3.0),
-    }[kind]
-    found = running_deviations(values)
-    assert len(found) == size.bit_length()
-    for level, deviations in enumerate(found):
-        windows = np.lib.stride_tricks.sliding_window_view(values, 2**level)
-        assert deviations == pytest.approx([deviation(w) for w in windows], abs=1e-12)
-
-
-def test_order_statistics_count_strictly_below():
-    values = np.array([2.0, 1.0, 2.0, 5.0, 1.0])
-    first, last, threshold = (
-        np.array([0, 0, 2, 1]),
-        np.array([5, 5, 5, 1]),
-        np.array([2, 9, 5, 9.0]),
-    )
-    count, total = OrderStatistics(values).below(first, last, threshold)
-    assert count.tolist() == [2, 5, 2, 0]
-    assert total.tolist() == [2, 11, 3, 0]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8, 50])
@@ -110,23 +79,6 @@ def test_partition_is_the_cheapest_without_noise(partition, size):
         assert all(allowed(*bucket) for bucket in buckets)
         cost = sum(deviation(values[a:b]) + charge for a, b in buckets)
         assert cost == pytest.approx(cheapest[-1], abs=1e-6)
-
-
-@pytest.mark.parametrize("lengths", [[1, 1, 1], [3, 1, 4, 1, 5], [7]])
-def test_energy_of_all_ranges(lengths):
-    lengths = np.array(lengths)
-    cells = lengths.sum()
-    response = np.random.default_rng(1).uniform(0.5, 2, len(lengths))
-    ranges = np.array(
-        [[a <= i < b for i in range(cells)] for a in range(cells) for b in range(a + 1, cells + 1)]
-    )
-    ends = np.cumsum(lengths)
-    spread = np.repeat(np.diag(response / lengths), lengths, axis=0)
-    expected = np.sum((ranges @ spread) ** 2, axis=0)
-    energy = _range_energy(response, lengths, ends - lengths, ends)
-    assert energy == pytest.approx(expected, rel=1e-12)
-    whole = _range_energy(response, lengths, np.array([0]), np.array([cells]))
-    assert whole == pytest.approx([np.sum((ranges @ spread.sum(axis=1)) ** 2)], rel=1e-12)
 
 
 def all_ranges_error(weights, lengths):

@@ -47,13 +47,6 @@ def strategy(tree):
     return np.concatenate([level.reshape(size, -1).T for level in levels])
 
 
-def test_heights_are_integers():
-    assert tree_height(125, 5) == 3
-    assert tree_height(126, 5) == 4
-    assert [tree_height(n, 2) for n in (1, 2, 3, 4, 5)] == [1, 1, 2, 2, 3]
-    assert tree_height(10**15, 10) == 15
-
-
 @pytest.mark.parametrize("cells", [1, 2, 3, 5, 16, 89, 100, 125, 1000, 1024, 1025])
 def test_branching_is_the_best_of_all(cells):
     def cost(b):

@@ -108,18 +108,6 @@ def test_mu_is_the_largest_over_all_neighbours_of_a_histogram(adjacency, count, 
     assert mechanism.profile().mu == pytest.approx(largest, rel=1e-10)
 
 
-def test_mu_over_a_ball_is_the_largest_over_random_directions_and_reached():
-    mechanism = calibrated(ball(6), workload="prefix")
-    precision = np.linalg.inv(covariance(mechanism.noise))
-    directions = np.random.default_rng(0).standard_normal((5000, 6))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    mus = np.sqrt(np.einsum("ki,ij,kj->k", directions, precision, directions))
-    mu = mechanism.profile().mu
-    assert mus.max() < mu
-    worst = np.linalg.eigh(precision)[1][:, -1]
-    assert math.sqrt(worst @ precision @ worst) == pytest.approx(mu, rel=1e-10)
-
-
 def test_which_neighbours_are_meant():
     strategies = (optimal_strategy(Prefix(8).gram()),)
     gram = strategies[0].gram
@@ -163,12 +151,6 @@ def test_a_workload_that_is_singular_but_for_rounding_is_answered():
     assert mechanism.optimality_gap() < 1e-5
     assert workload_error(mechanism) == pytest.approx(workload_error(other), rel=1e-5)
     assert verify(calibrated(histogram(10), calibration="exact", workload=rows)).verdict == HOLDS
-
-
-def test_prefix_error_at_the_reference_value():
-    mechanism = calibrated(histogram(8), workload="prefix")
-    relative = workload_error(mechanism) / mechanism.noise.sigma**2
-    assert relative == pytest.approx(17.866177, rel=6e-8)
 
 
 def test_one_workload_stated_in_four_ways():
