@@ -53,6 +53,7 @@ def damaged(tmp_path_factory):
     return project
 
 
+@pytest.mark.slow
 def test_all_else_is_found_and_each_broken_file_named_once(damaged):
     ended = subprocess.run(
         [sys.executable, "-c", SHOW],

@@ -129,6 +129,7 @@ def test_the_wheel_has_a_console_script(installed):
     assert "matrix-noise = mechanisms.__main__:command" in script.read_text()
 
 
+@pytest.mark.slow
 def test_an_installed_package_calibrates_draws_and_verifies(installed):
     code = """
     import mechanisms

@@ -80,6 +80,7 @@ def test_links_lead_somewhere(page):
         assert (DOCS / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_its_cells_print():
     notebook = nbformat.read(DOCS / "tour.ipynb", as_version=4)
     nbformat.validate(notebook)

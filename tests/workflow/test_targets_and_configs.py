@@ -2,6 +2,9 @@
 
 import pytest
 
+# Each starts Snakemake.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(new_project, tmp_path_factory):
