@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from queries import box
 
 from mechanisms import Budget, Query, verify
 from mechanisms.check.checks import QUICK
@@ -42,16 +43,4 @@ def uber_budget():
 @pytest.fixture
 def make_query():
     """A query of any shape with l2 sensitivity 1 on which nothing is missing."""
-
-    def make(*shape):
-        size = math.prod(shape)
-        return Query(
-            shape=shape,
-            l2_sensitivity=1.0,
-            l1_sensitivity=math.sqrt(size),
-            element_range=(0.0, 1 / math.sqrt(size)),
-            frobenius_bound=1.0,
-            adjacency="local",
-        )
-
-    return make
+    return box

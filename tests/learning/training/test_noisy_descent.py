@@ -51,6 +51,15 @@ def test_digits_are_split_once_and_scaled(data):
         load("digits", None, 2000, seed=0)
 
 
+def test_steps_fill_the_epochs():
+    plan = replace(PLAN, batch=256, epochs=30)
+    assert plan.steps(60_000) == 7031
+    assert plan.steps(60_000, 0) == 0
+    per_epoch = np.diff([plan.steps(60_000, epoch) for epoch in range(31)])
+    assert set(per_epoch) == {234, 235}
+    assert per_epoch.sum() == 7031
+
+
 def test_training_learns(data):
     plan = replace(PLAN, epochs=10, clipping=None)
     history = noisy_descent.train(NETWORK, data, plan, exact, SEEDS)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from queries import box, counts
 
 from mechanisms import AdditiveMechanism, Budget, Query, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
@@ -18,34 +19,9 @@ BUDGET = Budget(epsilon=0.7, delta=1e-5)
 TRIALS = 20_000
 
 
-def box(*shape):
-    """Any answer of the range may become any other."""
-    size = math.prod(shape)
-    return Query(
-        shape=shape,
-        l2_sensitivity=1.0,
-        l1_sensitivity=math.sqrt(size),
-        element_range=(0.0, 1 / math.sqrt(size)),
-        frobenius_bound=1.0,
-        adjacency="local",
-    )
-
-
 def gram(size, **changed):
     stated = {"l2_sensitivity": 2.0, "structure": "gram", "record_bound": 1.0} | changed
     return Query(**{"shape": (size, size), "adjacency": "replace"} | stated)
-
-
-def counts(*shape, adjacency):
-    cells = 2 if adjacency == "replace" else 1
-    return Query(
-        shape=shape,
-        l2_sensitivity=math.sqrt(cells),
-        l1_sensitivity=cells,
-        adjacency=adjacency,
-        structure="histogram",
-        record_bound=1.0,
-    )
 
 
 RECORDS = Query(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from record_counts import counts
+from queries import counts
 from scipy import optimize
 from scipy.optimize import minimize
 

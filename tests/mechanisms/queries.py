@@ -1,0 +1,30 @@
+"""Queries of each structure, of any size."""
+
+import math
+
+from mechanisms import Query
+
+
+def box(*shape):
+    """Any answer of the range may become any other: l2 sensitivity 1, and nothing is missing."""
+    size = math.prod(shape)
+    return Query(
+        shape=shape,
+        l2_sensitivity=1.0,
+        l1_sensitivity=math.sqrt(size),
+        element_range=(0.0, 1 / math.sqrt(size)),
+        frobenius_bound=1.0,
+        adjacency="local",
+    )
+
+
+def counts(*shape, adjacency="add-remove", record_bound=1.0):
+    """Records in cells: only the l2 sensitivity is stated, the others follow."""
+    cells = 2 if adjacency == "replace" else 1
+    return Query(
+        shape=shape,
+        l2_sensitivity=math.sqrt(cells) * record_bound,
+        adjacency=adjacency,
+        structure="histogram",
+        record_bound=record_bound,
+    )
