@@ -1,11 +1,25 @@
-"""Sizes and networks of mgm2021's two federated studies, for their figures and verdicts."""
+"""Sizes and networks of mgm2021's two federated studies, and the noise of an upload (Section 8.2).
 
+The noise follows from closed forms: it is in proportion to the clip C, and depends on the layers,
+the rounds and the total budget alone, neither on the records nor on how gradients are accumulated.
+"""
+
+import math
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
+import scipy
 
-from claims.judged_rows import ok_rows
+from claims.judged_rows import calibrated, listed, ok_rows
+from datasets.titles import dataset_title
+from learning.federated import layerwise_release
+from learning.federated.upload_budgets import Uploads
 from learning.networks.network import Network
+from mechanisms import Budget
+from mechanisms.query.words import rounded_down
+from paper_figures.mgm2021.numbers import DELTA, HORIZONTAL_ROUNDS
+from paper_figures.style import mechanism_title
 from studies import federated_horizontal
 from studies.federated_horizontal import SMALL
 
@@ -54,3 +68,68 @@ def trained_network(rows: pd.DataFrame, dataset: str) -> Network:
     sizes = set(own[own["dataset"] == dataset]["value"])
     small = dataset in SMALL and SMALL[dataset].size in sizes
     return (SMALL if small else federated_horizontal.NETWORKS)[dataset]
+
+
+# Total epsilons between which the noises of two mechanisms may change places.
+_LEAST, _LARGEST = 1.0, 1e15
+
+
+def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) -> float:
+    """Root mean square norm of the noise on one upload over C, at a total budget, as published."""
+    mechanisms = Uploads(rounds=rounds).calibrate_round(
+        partial(calibrated, mechanism),
+        layerwise_release.layer_queries(network, 1.0),
+        Budget(epsilon=epsilon, delta=DELTA),
+        "published",
+    )
+    return math.sqrt(sum(each.expected_loss() for each in mechanisms))
+
+
+def less_noise_below(one: str, other: str, network: Network, rounds: int) -> float:
+    """The total epsilon below which `one` has less noise than `other`.
+
+    Raises:
+        ValueError: The one has less noise at every epsilon, or at none.
+    """
+
+    def excess(logarithm: float) -> float:
+        norms = (noise_norm(key, network, rounds, math.exp(logarithm)) for key in (one, other))
+        return math.log(next(norms) / next(norms))
+
+    return math.exp(scipy.optimize.brentq(excess, math.log(_LEAST), math.log(_LARGEST), xtol=1e-9))
+
+
+def noise_order_sentences(
+    rows: pd.DataFrame, datasets: list[str], one: str, other: str, least: str
+) -> list[str]:
+    """Up to which total epsilon `one` has less noise than `other`, and that `least` has still less.
+
+    With the networks and rounds of the run, and with those of the paper.
+    """
+    run = {
+        name: (trained_network(rows, name), study_size(rows, HORIZONTAL, name).rounds)
+        for name in datasets
+    }
+    papers = {
+        name: (federated_horizontal.NETWORKS[name], HORIZONTAL_ROUNDS[name]) for name in datasets
+    }
+
+    def crossings(trainings: dict[str, tuple[Network, int]]) -> str:
+        return listed(
+            f"{rounded_down(less_noise_below(one, other, *training), 2)} on {dataset_title(name)}"
+            for name, training in trainings.items()
+        )
+
+    def times(training: tuple[Network, int]) -> str:
+        # It grows with epsilon.
+        norms = (noise_norm(key, *training, _LEAST) for key in (one, least))
+        return rounded_down(next(norms) / next(norms))
+
+    return [
+        f"By closed forms, the noise of {mechanism_title(one)} as published has a smaller norm "
+        f"than that of {mechanism_title(other)} up to a total epsilon of {crossings(run)}; with "
+        f"the paper's networks and rounds, up to {crossings(papers)}.",
+        f"Its norm is larger than that of the noise of {mechanism_title(least)} on a whole layer, "
+        f"at every total epsilon from {_LEAST:g}: at least "
+        f"{listed(f'{times(run[name])} times on {dataset_title(name)}' for name in datasets)}.",
+    ]

@@ -17,10 +17,16 @@ from claims.scores import Scores, official_scores, select_datasets, sizes_in_lin
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
-from paper_figures.mgm2021.federated_study import HORIZONTAL, SUMS, VERTICAL, study_size
+from paper_figures.mgm2021.federated_study import (
+    HORIZONTAL,
+    SUMS,
+    VERTICAL,
+    noise_norm,
+    noise_order_sentences,
+    study_size,
+)
+from paper_figures.mgm2021.lemmas import same_noise_on_elements, same_noise_on_whole
 from paper_figures.mgm2021.numbers import HORIZONTAL_ROUNDS
-from paper_figures.mgm2021.same_noise import same_noise_on_elements, same_noise_on_whole
-from paper_figures.mgm2021.upload_noise import noise_norm, noise_order_sentences
 from paper_figures.selections import size_of
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS

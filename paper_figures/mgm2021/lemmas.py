@@ -1,21 +1,26 @@
-"""Lemma 1 of mgm2021, the exact entries of its Table 4, and where its matrix mechanism applies."""
+"""What mgm2021 states beside its theorems, in closed form.
+
+Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and where its matrix mechanism
+applies, or is its Gaussian mechanism.
+"""
 
 import math
 import time
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
-from claims.verdicts import Finding
+from claims.verdicts import Finding, Outcome, Part
 from mechanisms import Budget
 from mechanisms.catalogue.mgm import frobenius_bound
 from mechanisms.query.box_query import box_query
 from mechanisms.strategies.optimal_strategy import sdp_strategy
+from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.mgm2021.numbers import LAYERS
-from paper_figures.mgm2021.same_noise import same_noise_on_whole
 
 
 @judge
@@ -179,3 +184,82 @@ def only_for_small_data(*, data: list[str]) -> Finding:
             "optimisation."
         ),
     )
+
+
+# Any budget below 1 would do: both noises follow it alike.
+_BUDGET = Budget(epsilon=0.5, delta=1e-5)
+_ROUNDING = 1e-9
+
+
+def same_noise_on_elements(name: str, shape: str) -> Part:
+    """Whether both are one noise with the sensitivity of an element, at a shape such as "2x10".
+
+    Each of the m n elements gets (epsilon, delta) / mn, so that all together have (epsilon, delta)
+    by basic composition.
+    """
+    axes = tuple(map(int, shape.split("x")))
+    elements = math.prod(axes)
+    share = Budget(epsilon=_BUDGET.epsilon / elements, delta=_BUDGET.delta / elements)
+    element = calibrated("matrix-mechanism", box_query((1, 1), -1.0, 1.0), share).expected_loss()
+    gaussian = calibrated("gaussian-per-element", box_query(axes, -1.0, 1.0), _BUDGET)
+    return _same(name, elements * element / gaussian.expected_loss())
+
+
+def same_noise_on_whole(name: str, shape: str) -> Part:
+    """Whether both are one noise with the sensitivity and the budget of the whole answer."""
+    query = box_query(tuple(map(int, shape.split("x"))), -1.0, 1.0)
+    losses = [
+        calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")
+    ]
+    return _same(name, losses[0] / losses[1])
+
+
+def _same(name: str, ratio: float) -> Part:
+    found = f"the same noise: ratio of expected squares {ratio:.6g}"
+    return statement(name, abs(ratio - 1) <= _ROUNDING, found)
+
+
+@judge
+def clipped_uploads(*, tolerance: float) -> Finding:
+    """Eq. (30): a record may change every element of a clipped upload."""
+    return Finding(
+        parts=[
+            number(
+                setting.name.removeprefix("mgm2021-"),
+                _between_corners(setting.query.shape, setting.query.element_range),
+                setting.query.l2_sensitivity,
+                tolerance,
+            )
+            for setting in mgm2021.SETTINGS
+        ],
+        detail=(
+            "Uploads are clipped to [-C, C] as a whole, after training on all records: a record "
+            "may change every element."
+        ),
+    )
+
+
+@judge
+def features_of_a_batch(
+    *, features: dict[str, Shape], readings: dict[Literal["row", "all"], str], tolerance: float
+) -> Finding:
+    """Eq. (31): a record may change its own row of the features X, or all of X."""
+    outcomes = []
+    for reading, words in readings.items():
+        parts = tuple(
+            number(
+                dataset,
+                _between_corners((1 if reading == "row" else m, n), (-1.0, 1.0)),
+                2 * (m * n) ** 0.5,
+                tolerance,
+            )
+            for dataset, (m, n) in features.items()
+        )
+        outcomes.append(Outcome(choice=words, parts=parts))
+    return Finding(choice="what one record changes of the features", outcomes=outcomes)
+
+
+def _between_corners(shape: tuple[int, ...], limits: tuple[float, float]) -> float:
+    """The distance between the opposite corners of a box of answers."""
+    low, high = (np.full(shape, limit) for limit in limits)
+    return float(np.linalg.norm(high - low))

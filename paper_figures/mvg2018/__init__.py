@@ -1,7 +1,9 @@
 """mvg2018: Tables 3 to 6 and Figure 4, and the verdicts on its claims (claims.yaml).
 
-A module per study has its table and its judges; what all three studies share is in `compared_study`
-(which trials are read), `comparison` (tables and findings) and `three_studies` (Figure 4, Table 6).
+figure_4    Figure 4            tables      Tables 3 to 6
+
+`compared_study` says which trials they read; `verdicts` judges the three studies, by `draws` of the
+noise where trials are too few, and `theorems` needs no study.
 """
 
 NAME = "MVG"

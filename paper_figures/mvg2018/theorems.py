@@ -1,14 +1,23 @@
-"""mvg2018 Section 5.3, Theorems 4 and 5, Appendix B: directions, budgets and sensitivities."""
+"""mvg2018 in closed form: directions, budgets, costs, sensitivities, and noise without data.
+
+Sections 5.3 and 6.3, Theorems 2 to 5, Appendix B; and a proof that the releases of two studies are
+noise.
+"""
 
 import itertools
+import math
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import scipy
 
-from claims.comparisons import number, statement, universal
+from claims.comparisons import more_than_noise, number, statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Shape, judge
-from claims.verdicts import Finding
+from claims.verdicts import Finding, Sizes
+from mechanisms.catalogue.mvg import precision_bound
+from mechanisms.comparison.no_data import distance_at_precision
 from mechanisms.query.words import rounded_up
 from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from paper_figures.paper_setting import PaperSetting
@@ -228,4 +237,42 @@ def least_in_every_direction(*, shares: list[float], tolerance: float) -> Findin
             f"{shares[-1]:g} of the precision."
         ),
         calibration="published",
+    )
+
+
+USEFUL = "more useful than an answer without data"
+# The identity queries, which run Algorithm 1.
+IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
+
+
+def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
+    """Total variation between MVG's release and its noise, at most, for every gamma >= s/2.
+
+    Every query has gamma >= s/2, and a smaller gamma allows more precision. The values themselves
+    reach the range of the data, `frobenius_bound`.
+    """
+    query = setting.query
+    least = replace(query, frobenius_bound=query.l2_sensitivity / 2)
+    bound = precision_bound(least, setting.budget, zeta)
+    return distance_at_precision(query.frobenius_bound, bound / math.sqrt(query.shape[1]))
+
+
+@judge
+def noise_alone(*, query: Literal["regression", "covariance"]) -> Finding:
+    """Whether MVG's release in a study is more than noise, for every allocation and direction."""
+    setting = IDENTITY_QUERIES[query]
+    published, root = (distance_of_algorithm_1(setting, zeta) for zeta in ("published", "sqrt"))
+    found = f"total variation from noise at most {rounded_up(published, 2)}, with the root of zeta "
+    return Finding(
+        parts=[more_than_noise(USEFUL, max(published, root), found + rounded_up(root, 2))],
+        detail=(
+            "Algorithm 1 at every gamma of at least s/2, every allocation of precision and every "
+            "orthogonal directions that do not depend on the data. The bound is that of two "
+            "Gaussians whose Mahalanobis distance is the largest norm of the data times the root "
+            "of the precision."
+        ),
+        calibration="published",
+        sizes=Sizes(
+            records=round(1 / setting.budget.delta), epsilons=f"{setting.budget.epsilon:g}"
+        ),
     )

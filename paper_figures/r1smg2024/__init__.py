@@ -1,8 +1,7 @@
-"""r1smg2024: a module per study, with its figures, tables and verdicts; theorems read no study.
+"""r1smg2024: figures, tables and verdicts by study; theorems, lemmas and remarks read no study.
 
-count_query_maps    Figure 4            dpsgd       Figures 7 and 8
-count_query         Figure 5, Table 1   noise_only  Figure 9
-pca                 Figure 6
+count_query_figures   Figures 4 and 5, Table 1    dpsgd       Figures 7 and 8
+pca                   Figure 6                    noise_only  Figure 9
 """
 
 NAME = "R1SMG"

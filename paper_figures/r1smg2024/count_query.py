@@ -1,53 +1,46 @@
-"""The 89 x 89 count query, r1smg2024 Section 7.1: Figure 5, Table 1 and verdicts.
+"""The 89 x 89 count query, r1smg2024 Section 7.1: its rows and the verdicts on them.
 
-Figure 4 and the claim about its largest counts are in count_query_maps.py, the one about the order
-of its maps in count_query_order.py, errors over epsilon in count_query_errors.py. Figures are drawn
-on the run's main data set; claims are judged on the official Uber pickups only. Both read the rows
-at the budget that the paper gives a mechanism.
+Claims are judged on the official Uber pickups only. Drawings are in count_query_figures.py; both
+read the rows at the budget that the paper gives a mechanism.
 """
 
 import functools
-import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import scipy
+from scipy.special import ndtr
 
-from claims.comparisons import number, order, statement
+from claims.comparisons import number, order, ratios, statement, universal
 from claims.implied_epsilon import Implied, in_closed_form
-from claims.intervals import SHOWN, Mean, bootstrapped
-from claims.judged_rows import calibrated, official_study, ok_rows, pick, required
-from claims.judges import judge
-from claims.verdicts import Finding, Sizes
-from paper_figures import pyplot as plt
-from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.r1smg2024.moments_and_tails import noise_of
+from claims.intervals import Bootstrap, bootstrapped, log_mean
+from claims.judged_rows import calibrated, official_study, pick
+from claims.judges import Positive, Probability, judge
+from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from mechanisms import Budget
+from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.r1smg2024.numbers import (
     COUNT_DELTA,
+    DENSEST_WINDOW,
     LARGEST_COUNT,
+    LARGEST_RELEASED,
     PICKUPS,
+    PLACES,
     STATED_LOSSES,
     count_epsilon,
     count_query,
     setting,
 )
-from paper_figures.r1smg2024.stated_bounds import stated_constant
-from paper_figures.selections import main_dataset
+from paper_figures.selections import size_of
 from paper_figures.style import (
-    CALIBRATION_LINES,
-    CALIBRATION_TITLES,
-    PAGE,
-    in_order,
-    look,
     mechanism_title,
 )
 from runs.results import Results
 
 SHAPE = "89x89"
-# The mechanisms of Figure 5 and of Table 1.
-COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
 
 
 def at_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
@@ -98,145 +91,6 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
         trials=int(rows["trial"].nunique()),
         epsilons=f"{count_epsilon('gaussian'):g} (R1SMG {count_epsilon('r1smg'):g})",
     )
-
-
-@drawing("r1smg2024_fig5", kind="figures", needs=["count_query"])
-def figure_5(results: Results) -> Drawn:
-    """Distribution of L over the trials: on one axis, and relative to its mean."""
-    dataset, source = main_dataset(results.rows, "count_query")
-    losses = at_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
-    losses = losses[losses["mechanism"].isin(COMPARED)]
-    if losses.empty or losses["trial"].nunique() < 3:
-        raise DrawingError(
-            f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)} at the paper's budget"
-        )
-    calibrations = [each for each in CALIBRATION_LINES if each in set(losses["calibration"])]
-    figure = plt.figure(figsize=(PAGE, 4.6))
-    above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
-    sizes = above.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
-    for axis, calibration in zip(sizes, calibrations, strict=True):
-        own = losses[losses["calibration"] == calibration]
-        _means_panel(axis, own, calibration)
-    _shape_panels(below, losses[losses["calibration"] == calibrations[0]])
-    trials = losses.groupby(["mechanism", "calibration"]).size().max()
-    caption = (
-        f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
-        f"{losses['shape'].iloc[0]} count query, "
-        f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
-        "mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: histograms "
-        "and densities of L over its mean, the same at either calibration."
-    )
-    note = (
-        "L is the loss before post-processing. The lower panels end at 5 times the mean at most, "
-        "which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur "
-        "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
-        "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
-        "does not depend on the scale of the noise. MVG's gamma, which the paper does not state, "
-        "is the number of pickups; r1-f5-loss takes its smallest value."
-        f"{_expected_words(results.rows, dataset)}"
-    )
-    columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
-    return Drawn(caption, losses[columns], figure, note)
-
-
-def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
-    """One sentence on R1SMG's E L, which the mean over the trials estimates badly, or nothing."""
-    found = at_paper_budget(ok_rows(rows, "count_query", "expected_loss", dataset))
-    found = found[(found["mechanism"] == "r1smg") & (found["calibration"] == "published")]
-    return "".join(
-        " R1SMG's mean over the trials rests on a few large losses; E L as published is "
-        f"{each:.3g}."
-        for each in found["value"]
-    )
-
-
-def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
-    """The mean of L with its 95% interval, a line per mechanism."""
-    mechanisms = in_order(losses["mechanism"])
-    for place, mechanism in enumerate(mechanisms):
-        values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
-        interval = Mean(values.to_numpy(float)).interval(SHOWN)
-        axis.hlines(place, *interval, color=style.colour, linewidth=3)
-        axis.plot(values.mean(), place, marker=style.marker, color=style.colour, markersize=4)
-        if calibration == "published":
-            stated = STATED_LOSSES[mechanism]
-            axis.plot(stated, place, "*", color="black", markersize=7)
-            text = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
-            axis.annotate(f"paper: {stated:,.0f}", (stated, place), fontsize=6, **text)
-    axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
-    axis.set_ylim(len(mechanisms) - 0.5, -0.5)
-    axis.set_xscale("log")
-    # Room for the paper's numbers.
-    axis.set_xlim(left=min(STATED_LOSSES.values()) / 100)
-    axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
-
-
-def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
-    """Histogram and kernel density of L over its mean: R1SMG, and the others on their own scale."""
-    mechanisms = in_order(losses["mechanism"])
-    others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
-    groups = [names for names in (in_order({*mechanisms} - {*others}), others) if names]
-    axes = part.subplots(1, len(groups), squeeze=False)[0]
-    for axis, names in zip(axes, groups, strict=True):
-        lines = itertools.cycle(("-", "--", ":"))
-        for mechanism, line in zip(names, lines, strict=False):
-            values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
-            ratio = values.to_numpy() / values.mean()
-            low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
-            grid = np.linspace(low, high, 500)
-            bins = np.linspace(low, high, 40)
-            # Densities of all trials, those beyond the axis too.
-            weights = np.full(len(ratio), 1 / (len(ratio) * (bins[1] - bins[0])))
-            axis.hist(ratio, bins, weights=weights, color=style.colour, alpha=0.25)
-            density = scipy.stats.gaussian_kde(ratio)(grid)
-            axis.plot(grid, density, line, color=style.colour, label=style.title)
-        axis.set(xlabel="L / mean of L", ylabel="density")
-        axis.set_ylim(0)
-        axis.legend(fontsize=6)
-
-
-@drawing("r1smg2024_table1", kind="tables", needs=["count_query"])
-def table_1(results: Results) -> Drawn:
-    """The constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
-    dataset, source = main_dataset(results.rows, "count_query")
-    rows = ok_rows(results.rows, "count_query", "expected_loss", dataset)
-    rows = required(
-        rows[rows["mechanism"].isin(COMPARED)],
-        DrawingError(f"Table 1 needs one of {', '.join(COMPARED)}"),
-    )
-    squared = count_query(PICKUPS).l2_sensitivity ** 2
-    records = []
-    for row in rows.itertuples():
-        m, n = (int(axis) for axis in row.shape.split("x"))
-        name, constant = stated_constant(row.mechanism, m, n, row.epsilon, row.delta)
-        bound = constant * squared
-        records.append(
-            {
-                "mechanism": row.mechanism,
-                "calibration": row.calibration,
-                "epsilon": row.epsilon,
-                "delta": row.delta,
-                "constant": name,
-                "stated lower bound": bound,
-                "true expected loss": row.value,
-                "true / bound": row.value / bound,
-                "bound holds": _holds(row.calibration, row.value, bound),
-            }
-        )
-    caption = (
-        f"r1smg2024 Table 1 at the {rows['shape'].iloc[0]} count query, l2 sensitivity sqrt(2) "
-        "(replacing one pickup): the lower bounds C s^2 that the paper states for the expected "
-        "loss, and the expected loss in closed form. MVG's noise depends on gamma, here the number "
-        f"of pickups in the map of {source}."
-    )
-    note = "The paper states its bounds for the published noise only."
-    return Drawn(caption, pd.DataFrame(records), note=note)
-
-
-def _holds(calibration: str, loss: float, bound: float) -> str:
-    if calibration != "published":
-        return ""
-    return "yes" if loss >= bound * (1 - 1e-9) else "no"
 
 
 @judge
@@ -342,3 +196,211 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
         calibration="published",
         sizes=budget_sizes(frames["r1smg"]),
     )
+
+
+def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
+    """Mean over trials of the largest count after post-processing, by mechanism and calibration."""
+    found = rows[(rows["metric"] == "largest_count") & (rows["status"] == "ok")]
+    return found.groupby(["mechanism", "calibration"])["value"].mean()
+
+
+@judge(studies=("count_query",))
+def largest_counts(results: Results, *, tolerance: float) -> Finding:
+    """Figure 4: the largest exact count, in the run's box and in every box of its scan."""
+    rows = official_counts(results.rows)
+    stated = LARGEST_COUNT
+    facts = {
+        metric: float(pick(rows, metric=metric, mechanism="non-private")["value"].iloc[0])
+        for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
+    }
+    exact = facts["nonprivate_largest_count"]
+    parts = [number("exact, in the box of the five boroughs", exact, stated, tolerance)]
+    scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
+    # A cell of a box that contains both places is at least as large as the window, so that the
+    # window meets four cells at most.
+    least = math.ceil(DENSEST_WINDOW / 4)
+    places = " and ".join(PLACES)
+    parts.append(
+        statement(
+            f"exact, in every box with {places}",
+            least <= stated * (1 + tolerance),
+            f"at least {least} (stated {stated:g})",
+        )
+    )
+    released = _largest(rows)
+    return Finding(
+        parts=parts,
+        detail=(
+            f"Official pickups of the stated window. A box that contains {places} has cells of at "
+            "least 1/89 of the rectangle that these span. A window of that size inside the "
+            f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
+            "so "
+            f"one of them has at least {least}. The paper gives neither its bounding box nor "
+            "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
+            f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
+            f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
+            "at random inside that one, half of them close to the places that the paper names. All "
+            "contain these places, and the smallest such box is among them. Their largest counts "
+            f"are {scanned.min():.0f} to {scanned.max():.0f}, "
+            f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
+        ),
+        calibration="published",
+        sizes=budget_sizes(pick(rows, metric="largest_count", mechanism="non-private")),
+    )
+
+
+@judge(studies=("count_query",))
+def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -> Finding:
+    """Figure 4: how often an area shows no counts, whatever its exact count is.
+
+    That is the chance of noise below minus the count, least at the largest count: the paper's, or
+    for noise that hides ours too, ours.
+    """
+    rows = official_counts(results.rows)
+    ours = float(pick(rows, metric="nonprivate_largest_count")["value"].iloc[0])
+    parts = []
+    for key in mechanisms:
+        query, budget = count_query(PICKUPS), Budget(epsilon=count_epsilon(key), delta=COUNT_DELTA)
+        deviation = math.sqrt(calibrated(key, query, budget).expected_loss() / query.size)
+        shares = {count: float(ndtr(-count / deviation)) for count in (LARGEST_COUNT, 10, ours)}
+        found = ", ".join(f"{share:.3g} at a count of {c:g}" for c, share in shares.items())
+        enough = [share >= many or None for share in (shares[LARGEST_COUNT], shares[ours])]
+        parts.append(universal(f"{mechanism_title(key)}, areas without counts:", enough, found))
+    return Finding(
+        parts=parts,
+        detail=(
+            "The normal probability that the noise on an area outweighs its count. The largest "
+            f"count is {LARGEST_COUNT} in the paper, {ours:g} here. Noise as published at "
+            f"{budget_words()}."
+        ),
+        calibration="published",
+    )
+
+
+def _largest(rows: pd.DataFrame) -> str:
+    """The largest released counts of the mechanisms for which the paper gives a number."""
+    means = mean_largest_counts(rows)
+    return ", ".join(
+        f"{mechanism_title(key)} {means[key, 'published']:.4g}"
+        for key in LARGEST_RELEASED
+        if (key, "published") in means
+    )
+
+
+@judge(studies=("count_query",))
+def count_order(
+    results: Results,
+    *,
+    others: tuple[str, ...] = (),
+    comparable: tuple[str, ...] = (),
+    factor: Positive = 1.0,
+    better: str | None = None,
+) -> Finding:
+    """Figure 4: other noise against R1SMG, by the ratio of L after post-processing.
+
+    R1SMG's mean and median are the exact ones: its L has heavy tails, so that a mean over trials is
+    far off, and that of a typical map is below the mean. The paper shows one map each and does not
+    say by what measure: the squared error and its root, in the mean, and the squared error in the
+    median are compared.
+
+    Args:
+        others: Noise that R1SMG is better than.
+        comparable: Noise that R1SMG is at most `factor` times as bad as; it may also be better.
+        better: One of these that is better than R1SMG.
+    """
+    rows = official_counts(results.rows)
+    exact, typical = _expected_after_masking(rows), _median_after_masking(rows)
+    absent = [key for key in comparable if not (rows["mechanism"] == key).any()]
+    present = [key for key in (*others, *comparable) if key not in absent]
+    frames = by_mechanism(rows, present, "loss_postprocessed")
+    means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
+    measures = {
+        "mean squared error": means,
+        "root mean squared error": {key: _rooted(effect) for key, effect in means.items()},
+        "squared error of a typical map (median)": {
+            key: _log_ratio(frames[key], typical, _log_median) for key in present
+        },
+    }
+    bounds = dict.fromkeys(others, (1.0, math.inf))
+    bounds |= {key: (1 / factor, math.inf) for key in comparable}
+    if better is not None:
+        bounds[better] = (1 / factor, 1.0)
+    outcomes = []
+    for measure, effects in measures.items():
+        parts = ratios(
+            {mechanism_title(key): effect for key, effect in effects.items()},
+            stated={mechanism_title(key): bounds[key] for key in effects},
+        )
+        parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
+        outcomes.append(Outcome(choice=measure, parts=tuple(parts)))
+    at = setting("r1smg2024-count-0.5")
+    ours, theirs = (
+        calibrated(key, at.query, at.budget, calibration="exact").expected_loss()
+        for key in ("r1smg", "gaussian-analytic")
+    )
+    sampled = frames["r1smg"]["value"].mean()
+    return Finding(
+        choice="how errors are measured",
+        outcomes=outcomes,
+        detail=(
+            f"Official pickups, {budget_words()}; ratio of the mean of L, after post-processing, "
+            f"to R1SMG's exact {exact:.4g} (over the trials it is {sampled:.4g}), and of the "
+            f"median to its exact {typical:.4g}, with bootstrap intervals. Our bounding box and "
+            "valid areas, which the paper does not give, scale every additive L alike. At the "
+            "exact calibration, with all noise rescaled to a true "
+            f"({at.budget.epsilon:g}, {at.budget.delta:g}), R1SMG's expected squared error is "
+            f"{ours / theirs:.2g} times that of every Gaussian."
+        ),
+        calibration="both",
+        sizes=budget_sizes(frames["r1smg"]),
+    )
+
+
+def _expected_after_masking(rows: pd.DataFrame) -> float:
+    """R1SMG's exact mean of L over the valid cells: its noise is alike in all directions."""
+    loss, valid, cells = _exact_facts(rows)
+    return loss * valid / cells
+
+
+def _exact_facts(rows: pd.DataFrame) -> tuple[float, float, int]:
+    """R1SMG's expected L, the number of valid cells, and that of all cells."""
+    chosen = {"mechanism": "r1smg", "calibration": "published"}
+    loss, valid = (
+        float(pick(rows, metric=metric, **chosen)["value"].iloc[0])
+        for metric in ("expected_loss", "valid_cells")
+    )
+    return loss, valid, size_of(rows["shape"].iloc[0])
+
+
+def _median_after_masking(rows: pd.DataFrame) -> float:
+    """R1SMG's exact median of L over the valid cells.
+
+    That L is sigma_* z^2 B, with z normal and B the share of the random direction's squared length
+    that lies in the valid cells: Beta(valid/2, (M - valid)/2).
+    """
+    loss, valid, cells = _exact_facts(rows)
+    shares = scipy.stats.beta.ppf(
+        (np.arange(2000) + 0.5) / 2000, valid / 2, max(cells - valid, 1e-9) / 2
+    )
+
+    def excess(median: float) -> float:
+        return float(scipy.stats.chi2.cdf(median / (loss * shares), 1).mean()) - 0.5
+
+    return scipy.optimize.brentq(excess, 0.0, loss, rtol=1e-9)
+
+
+def _log_ratio(
+    frame: pd.DataFrame, exact: float, statistic: Callable[..., np.ndarray]
+) -> Bootstrap:
+    """A statistic of the trials of a mechanism, less that of an exact number."""
+    values = frame["value"].to_numpy(float)
+    return bootstrapped(values, np.full(len(values), exact), statistic)
+
+
+def _log_median(values: np.ndarray, axis: int | None = None) -> np.ndarray:
+    return np.log(np.median(values, axis))
+
+
+def _rooted(effect: Bootstrap) -> Bootstrap:
+    """The logarithm of a ratio's square root."""
+    return Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)

@@ -14,7 +14,7 @@ from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.panel_sizes import differing_words
-from paper_figures.r1smg2024.dpsgd_runs import (
+from paper_figures.r1smg2024.dpsgd_verdicts import (
     DIVERGED,
     PUBLIC,
     RANDOM,

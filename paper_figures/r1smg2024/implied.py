@@ -10,7 +10,7 @@ from claims.judged_rows import listed, ok_rows
 from claims.judges import CannotJudge
 from claims.verdicts import CALIBRATION_TITLES
 from paper_figures.r1smg2024.count_query import implied_by_loss
-from paper_figures.r1smg2024.dpsgd_runs import STUDY, TEST, official_runs
+from paper_figures.r1smg2024.dpsgd_verdicts import STUDY, TEST, official_runs
 from paper_figures.r1smg2024.numbers import (
     REACHED_ACCURACY,
     REACHED_EPOCHS,

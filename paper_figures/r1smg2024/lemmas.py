@@ -1,10 +1,12 @@
 """What r1smg2024 proves or states beside its theorems, in closed form.
 
-Lemma 2, Proposition 1, eq. (17), Corollary 2, and what Section 7.2 says of its query, its noise and
-the stability of its accuracy.
+Lemma 2, Proposition 1, eq. (17), Corollary 2, the sensitivity of the count query (Section 7.1), and
+what Section 7.2 says of its query, its noise and the stability of its accuracy.
 """
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +15,10 @@ import scipy
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed
 from claims.judges import Count, Epsilon, Positive, judge
-from claims.verdicts import Finding
+from claims.verdicts import Finding, Outcome
 from mechanisms import Budget, Query
 from mechanisms.query.words import rounded_down
-from paper_figures.r1smg2024.moments_and_tails import noise_of
+from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.r1smg2024.numbers import (
     PCA_DELTA,
     PCA_EPSILONS,
@@ -242,3 +244,66 @@ def stable_accuracy(*, others: list[str], side: Count) -> Finding:
         detail=f"Standard deviation of the loss over its mean, in closed form, M = {side**2}.",
         calibration="published",
     )
+
+
+# Where the pickups of a data set are: the cell of each.
+Cells = tuple[int, ...]
+
+
+@judge
+def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: float) -> Finding:
+    """The largest ||f(x) - f(x')||^2 over all data sets of a few pickups and their neighbours.
+
+    More cells or pickups change nothing: a neighbour touches the cells of one pickup.
+    """
+    adjacencies = {"one pickup is replaced": replaced, "one pickup is added or removed": removed}
+    outcomes = tuple(
+        Outcome(
+            choice=choice,
+            parts=(
+                number(
+                    "squared l2 sensitivity",
+                    largest_squared_change(neighbours, cells, pickups),
+                    stated,
+                    tolerance,
+                ),
+            ),
+        )
+        for choice, neighbours in adjacencies.items()
+    )
+    return Finding(
+        choice="how neighbouring data sets differ",
+        outcomes=outcomes,
+        detail=(
+            f"All data sets of {pickups} pickups in {cells} cells. A pickup that is "
+            "moved leaves one cell and enters another; one that is absent leaves its cell alone. "
+            "The expected loss of R1SMG and of i.i.d. Gaussian noise is proportional to s^2. All "
+            "other numbers here take replacement, which gives the paper's s^2."
+        ),
+    )
+
+
+def largest_squared_change(neighbours, cells: int, pickups: int) -> float:
+    """The largest squared l2 distance of two counts of neighbouring data sets."""
+    return max(
+        float(np.sum((_count(data, cells) - _count(other, cells)) ** 2))
+        for data in itertools.product(range(cells), repeat=pickups)
+        for other in neighbours(data, cells)
+    )
+
+
+def replaced(data: Cells, cells: int) -> Iterator[Cells]:
+    """The data sets in which one pickup is elsewhere."""
+    for i in range(len(data)):
+        for cell in range(cells):
+            yield (*data[:i], cell, *data[i + 1 :])
+
+
+def removed(data: Cells, cells: int) -> Iterator[Cells]:
+    """The data sets in which one pickup is absent; adding one is the same pair."""
+    for i in range(len(data)):
+        yield (*data[:i], *data[i + 1 :])
+
+
+def _count(data: Cells, cells: int) -> np.ndarray:
+    return np.bincount(data, minlength=cells).astype(float)

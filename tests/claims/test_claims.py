@@ -12,8 +12,8 @@ from claims.claim import ClaimError, all_claims, claims_in
 from claims.judges import Delta, Shape, all_judges, judge, rule_modules
 from claims.verdicts import Finding
 from paper_figures.mvg2018 import numbers as mvg2018
-from paper_figures.mvg2018 import three_studies
-from paper_figures.mvg2018.three_studies import STUDIES
+from paper_figures.mvg2018.compared_study import STUDIES
+from paper_figures.mvg2018.verdicts import TIMING_RUN
 from paper_figures.r1smg2024 import numbers as r1smg2024
 
 PAPERS = {path.parent.name for path in Path("paper_figures").glob("*/claims.yaml")}
@@ -185,10 +185,10 @@ def test_papers_with_one_id_for_two_claims_are_both_left_out(monkeypatch):
     }
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 def test_margins_of_mvg2018_are_half_of_the_smallest_difference_it_states(study):
     least = min(mvg2018.STATED_ABOVE_MVG[study.setting.name].values())
-    where = ("Table 3", "Table 4", "Table 5")[STUDIES.index(study)]
+    where = ("Table 3", "Table 4", "Table 5")[list(STUDIES.values()).index(study)]
     margins = {
         claim.margin
         for claim in all_claims()
@@ -200,7 +200,7 @@ def test_margins_of_mvg2018_are_half_of_the_smallest_difference_it_states(study)
 RUNS = [claim.decided_by for claim in all_claims() if claim.decided_by]
 
 
-@pytest.mark.parametrize("run", [*RUNS, three_studies.TIMING_RUN])
+@pytest.mark.parametrize("run", [*RUNS, TIMING_RUN])
 def test_what_decides_a_claim_is_a_run_of_a_shipped_config(run):
     (named,) = set(re.findall(r"config/\w+\.yaml", run))
     assert Path(named).exists()

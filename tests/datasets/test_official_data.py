@@ -10,7 +10,7 @@ import datasets
 from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from datasets.majority import MAJORITY
-from paper_figures.mvg2018.first_component import EXACT_COVARIANCE, RANDOM_COMPONENT
+from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
 
 

@@ -10,7 +10,7 @@ from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import mu_for
 from paper_figures.imgm2022 import theorems
-from paper_figures.imgm2022.branch_functions import algorithm_2
+from paper_figures.imgm2022.lemmas import algorithm_2
 from paper_figures.imgm2022.theorems import larger_region, renyi_of_gaussian
 
 

@@ -6,10 +6,10 @@ import pytest
 from claims.claim import all_claims
 from claims.judged_rows import calibrated
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
+from paper_figures.mgm2021 import lemmas, theorems
 from paper_figures.mgm2021 import numbers as mgm2021
-from paper_figures.mgm2021 import same_noise, stated_sensitivities, theorems
-from paper_figures.mgm2021.same_noise import same_noise_on_elements as on_elements
-from paper_figures.mgm2021.same_noise import same_noise_on_whole as on_whole
+from paper_figures.mgm2021.lemmas import same_noise_on_elements as on_elements
+from paper_figures.mgm2021.lemmas import same_noise_on_whole as on_whole
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mgm2021"}
 
@@ -44,7 +44,7 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
     assert verdicts() == [CONFIRMED, CONFIRMED]
     # With the noise of other sensitivities they are not.
     monkeypatch.setattr(
-        same_noise,
+        lemmas,
         "calibrated",
         lambda key, query, budget: calibrated(
             "gaussian" if key == "gaussian-per-element" else "gaussian-per-element", query, budget
@@ -63,16 +63,16 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
 )
 def test_what_one_record_changes_of_the_features_decides(arguments, own_row, expected):
     given = CLAIMS["mgm-sensitivities"].arguments | arguments
-    found = stated_sensitivities.features_of_a_batch(**given)
+    found = lemmas.features_of_a_batch(**given)
     assert [outcome.verdict for outcome in found.outcomes] == [own_row, CONFIRMED]
     assert found.verdict == expected
 
 
 def test_uploads_have_the_stated_sensitivity_and_no_other(monkeypatch):
     arguments = CLAIMS["mgm-upload-sensitivity"].arguments
-    assert stated_sensitivities.clipped_uploads(**arguments).verdict == CONFIRMED
-    monkeypatch.setattr(stated_sensitivities, "_between_corners", lambda shape, limits: 1.0)
-    assert stated_sensitivities.clipped_uploads(**arguments).verdict == CONTRADICTED
+    assert lemmas.clipped_uploads(**arguments).verdict == CONFIRMED
+    monkeypatch.setattr(lemmas, "_between_corners", lambda shape, limits: 1.0)
+    assert lemmas.clipped_uploads(**arguments).verdict == CONTRADICTED
 
 
 def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():

@@ -9,7 +9,7 @@ import pytest
 
 from mechanisms import Budget
 from mechanisms.privacy.sampling import kairouz
-from paper_figures.mgm2021.upload_noise import (
+from paper_figures.mgm2021.federated_study import (
     less_noise_below,
     noise_norm,
     noise_order_sentences,

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from paper_figures.mvg2018.covariance import COVARIANCE
-from paper_figures.mvg2018.first_component import FIRST_COMPONENT
-from paper_figures.mvg2018.regression import REGRESSION
+from paper_figures.mvg2018.compared_study import COVARIANCE, FIRST_COMPONENT, REGRESSION
 
 TRIALS = 20
 # Made-up errors have a made-up error without information.

@@ -8,7 +8,7 @@ from paper_figures.mvg2018.compared_study import (
     right_treatment,
     select,
 )
-from paper_figures.mvg2018.comparison import comparison_table
+from paper_figures.mvg2018.tables import comparison_table
 from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, rows_of
 
 REGRESSION = STUDIES["regression"]

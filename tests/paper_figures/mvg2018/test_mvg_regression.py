@@ -2,9 +2,7 @@
 
 import pytest
 
-from paper_figures.mvg2018.regression import (
-    table_3,
-)
+from paper_figures.mvg2018.tables import table_3
 from tests.paper_figures.mvg2018.made_up_trials import rows_of
 
 

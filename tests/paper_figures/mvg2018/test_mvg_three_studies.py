@@ -2,14 +2,9 @@
 
 import pytest
 
-from paper_figures.mvg2018.three_studies import (
-    figure_4,
-    table_6,
-)
-from tests.paper_figures.mvg2018.made_up_trials import (
-    STUDIES,
-    rows_of,
-)
+from paper_figures.mvg2018.figure_4 import figure_4
+from paper_figures.mvg2018.tables import table_6
+from tests.paper_figures.mvg2018.made_up_trials import STUDIES, rows_of
 
 
 def seconds_of(means):

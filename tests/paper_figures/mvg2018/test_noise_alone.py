@@ -8,13 +8,16 @@ import pytest
 
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_FOUND
 from mechanisms import Budget
-from paper_figures.mvg2018 import covariance_draws
-from paper_figures.mvg2018.component_draws import EXACT, drawn_error, over_shares
-from paper_figures.mvg2018.covariance_draws import drawn_directions
-from paper_figures.mvg2018.first_component import RANDOM_COMPONENT
-from paper_figures.mvg2018.noise_alone import distance_of_algorithm_1, noise_alone
+from paper_figures.mvg2018 import draws
+from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
+from paper_figures.mvg2018.draws import COMPONENT, drawn_directions, drawn_error
 from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
-from paper_figures.mvg2018.theorems import norm_bound, sampling_cost
+from paper_figures.mvg2018.theorems import (
+    distance_of_algorithm_1,
+    noise_alone,
+    norm_bound,
+    sampling_cost,
+)
 from runs.results import read_results
 from studies.base.principal_components import captured_variance, principal_directions
 
@@ -51,9 +54,9 @@ def test_a_larger_epsilon_is_farther_from_no_data():
 
 
 def test_the_stored_covariance_is_that_of_the_floor():
-    assert np.linalg.eigvalsh(EXACT)[-1] - np.trace(EXACT) / 4 == pytest.approx(
-        RANDOM_COMPONENT, abs=1e-7
-    )
+    assert np.linalg.eigvalsh(EXACT_COVARIANCE)[-1] - np.trace(
+        EXACT_COVARIANCE
+    ) / 4 == pytest.approx(RANDOM_COMPONENT, abs=1e-7)
     assert round(1 / FIRST_COMPONENT.budget.delta) == 2021
 
 
@@ -64,7 +67,7 @@ def test_the_stored_covariance_is_that_of_the_floor():
      ("anc0", 0.5354)],
 )  # fmt: skip
 def test_mean_errors_of_the_component(treatment, mean):
-    errors = over_shares(treatment, 10_000)
+    errors = COMPONENT.over_shares(treatment, 10_000)
     assert errors.min() >= 0
     assert errors.mean() == pytest.approx(mean, abs=4 * errors.std() / 100)
 
@@ -77,32 +80,32 @@ def test_the_best_share_is_no_better_than_a_random_component():
 @pytest.mark.parametrize("treatment", ["fhr-asv-alv", "wrong", "iid"])
 def test_the_covariance_of_a_release_by_its_parts_and_as_a_whole(treatment, monkeypatch):
     """At noise of the size of the data, where all parts of the decomposition matter."""
-    size, records = len(covariance_draws.EXACT), COVARIANCE.query.shape[1]
+    size, records = len(draws.EXACT), COVARIANCE.query.shape[1]
     deviations = np.linspace(0.5, 2, size)[:, None] * {"iid": 1, "wrong": 2}.get(treatment, 3)
     rng = np.random.default_rng(3)
-    root = np.linalg.cholesky(records * covariance_draws.EXACT)
+    root = np.linalg.cholesky(records * draws.EXACT)
     data = root @ np.linalg.qr(rng.standard_normal((records, size)))[0].T
     whole = []
     for _ in range(300):
         released = data + deviations * rng.standard_normal(data.shape)
         directions = principal_directions(released @ released.T)[1]
-        captured = captured_variance(covariance_draws.EXACT, directions)
-        whole.append(((np.linalg.eigvalsh(covariance_draws.EXACT)[::-1] - captured) ** 2).sum())
-    parts = covariance_draws._errors_of(rng, deviations, 3000)
+        captured = captured_variance(draws.EXACT, directions)
+        whole.append(((np.linalg.eigvalsh(draws.EXACT)[::-1] - captured) ** 2).sum())
+    parts = draws._errors_of(rng, deviations, 3000)
     assert parts.mean() == pytest.approx(np.mean(whole), abs=4 * np.std(whole) / 300**0.5)
 
 
 def test_the_stored_covariance_of_experiment_iii_is_that_of_the_study():
     rows = read_results([Path("results/reference/studies/covariance.parquet")]).rows
     (largest,) = set(rows[rows["metric"] == "largest_eigenvalue"]["value"])
-    assert np.linalg.eigvalsh(covariance_draws.EXACT)[-1] == pytest.approx(largest, rel=1e-12)
+    assert np.linalg.eigvalsh(draws.EXACT)[-1] == pytest.approx(largest, rel=1e-12)
 
 
 def test_draws_of_experiment_iii_agree_with_the_trials_of_the_study():
     rows = read_results([Path("results/reference/studies/covariance.parquet")]).rows
     own = rows[(rows["metric"] == "rss") & (rows["calibration"] == "published")]
     trials = own[(own["mechanism"] == "mvg") & (own["treatment"] == "iid")]["value"]
-    drawn = covariance_draws.errors("mvg", "iid", 0.5, 2000)
+    drawn = draws.record_errors("iid", 0.5, 2000)
     spread = np.hypot(trials.sem(), drawn.std() / 2000**0.5)
     assert trials.mean() == pytest.approx(drawn.mean(), abs=4 * spread)
 

@@ -1,7 +1,7 @@
 """Moments and tails of the loss by chi-squared laws, and what they say of the paper's remarks."""
 
 from claims.verdicts import CONFIRMED, CONTRADICTED
-from paper_figures.r1smg2024.moments_and_tails import (
+from paper_figures.r1smg2024.noise_only import (
     _moment_parts,
 )
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from paper_figures.drawings import DrawingError
-from paper_figures.r1smg2024.count_query import figure_5
-from paper_figures.r1smg2024.count_query_errors import METRICS, counts_over_epsilon
-from paper_figures.r1smg2024.count_query_maps import figure_4
-from paper_figures.r1smg2024.count_query_order import _median_after_masking
+from paper_figures.r1smg2024.count_query import _median_after_masking
+from paper_figures.r1smg2024.count_query_figures import (
+    METRICS,
+    counts_over_epsilon,
+    figure_4,
+    figure_5,
+)
 from runs.results import Results
 
 TRIALS = 30

@@ -11,11 +11,11 @@ from mechanisms import Budget, Query, get_mechanism
 from paper_figures.r1smg2024.mvg_remarks import (
     symmetric_norm,
 )
-from paper_figures.r1smg2024.one_direction import (
+from paper_figures.r1smg2024.theorems import (
     least_variance,
+    lower_order,
     noise_along_one_direction,
 )
-from paper_figures.r1smg2024.theorems import lower_order
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-5, 1e-7), (0.1, 1e-6), (1.0, 1e-5), (3.0, 0.1)])

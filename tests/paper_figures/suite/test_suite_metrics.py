@@ -2,8 +2,7 @@
 
 import pytest
 
-from paper_figures.mvg2018 import covariance_draws
-from paper_figures.mvg2018.first_component import ANCHORS
+from paper_figures.mvg2018.draws import COMPONENT, RECORDS
 from paper_figures.mvg2018.numbers import FIRST_COMPONENT
 from paper_figures.r1smg2024.numbers import setting
 from paper_figures.suite import metrics as table
@@ -63,7 +62,7 @@ def test_informative_features_are_those_of_the_papers_words():
     records = (*liver_disorders.FEATURES, "drinks")
     assert [records[i] for i in regression] == ["sgpt", "drinks"]
     assert [cardiotocography.FEATURES[i] for i in covariance] == ["LB", "ASTV", "ALTV"]
-    drawn = [ANCHORS, covariance_draws.INFORMATIVE]
+    drawn = [COMPONENT.sets, RECORDS.sets]
     assert [component, covariance] == [
         each[name] for each, name in zip(drawn, table.RIGHT[1:], strict=True)
     ]

@@ -5,7 +5,7 @@ import pytest
 
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.contributions import least_deviation
+from paper_figures.tldp2025.theorems import least_deviation
 
 
 def test_no_workload_gives_a_row_less_noise_than_the_best_direction():
