@@ -3,6 +3,7 @@
 It says what was read, which choices the paper leaves open, and where our method is not the paper's.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,6 +13,7 @@ from pydantic import AfterValidator, BaseModel
 from claims.discovery import HOMES
 from claims.entries import ClaimError, Entry, entries, shown_path
 from claims.judges import STRICT
+from datasets.titles import dataset_title
 
 
 def _ended(text: str) -> str:
@@ -59,8 +61,9 @@ class Paper(BaseModel):
         read: What of the paper was read. Claims of an abstract alone are not judged.
         read_note: More about that.
         open_choices: Every choice that the paper leaves open.
-        differs: By study, how our method is not the paper's. Rows, captions and the table of panels
-            print it.
+        differs: By study, how our method in the reference run is not the paper's: a sentence, or by
+            data set words with the paper's in brackets. The ledger, notes below drawings and the
+            table of panels print it.
     """
 
     model_config = STRICT
@@ -68,7 +71,7 @@ class Paper(BaseModel):
     read: Literal["full", "code", "theorem", "abstract"]
     read_note: Sentence | Literal[""] = ""
     open_choices: tuple[OpenChoice, ...] = ()
-    differs: dict[str, Sentence] = {}
+    differs: dict[str, Sentence | dict[str, str]] = {}
 
     @property
     def read_words(self) -> str:
@@ -108,8 +111,13 @@ def _read(path: Path) -> Paper | None:
 
 def differences(key: str, studies: tuple[str, ...]) -> str:
     """How our method differs from the paper's in these studies, as sentences; or nothing."""
-    paper = paper_of(key)
-    if paper is None:
-        return ""
+    differs = paper.differs if (paper := paper_of(key)) else {}
     # Two studies may differ in the same way.
-    return " ".join(dict.fromkeys(paper.differs[name] for name in studies if name in paper.differs))
+    return " ".join(dict.fromkeys(_sentence(differs[name]) for name in studies if name in differs))
+
+
+def _sentence(differs: str | Mapping[str, str]) -> str:
+    if isinstance(differs, str):
+        return differs
+    words = [f"{dataset_title(dataset)}: {found}" for dataset, found in differs.items()]
+    return f"{'. '.join(words)}. In brackets: the paper's."

@@ -12,7 +12,6 @@ from claims.markdown import markdown_table
 from claims.paper import differences
 from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
-from paper_figures.panel_sizes import PANELLED
 from runs.results import Results, read_results
 from runs.sources import source_files
 
@@ -169,9 +168,7 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
         raise DrawingError(f"the run has no {', '.join(missing)}")
     results = read_results(studies / file for file in drawing.files)
     drawn = drawing.function(results)
-    # Figures on learning say it for each panel.
-    others = tuple(study for study in drawing.studies if study not in PANELLED)
-    if differs := differences(drawing.paper, others):
+    if differs := differences(drawing.paper, drawing.studies):
         note = f"Not the paper's method: {differs} {drawn.note}"
         drawn = replace(drawn, note=note.strip())
     write_drawn(drawing.name, drawn, folder)

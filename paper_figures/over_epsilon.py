@@ -15,7 +15,7 @@ from paper_figures import pyplot as plt
 from paper_figures.clear_words import Place, write_clear
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
-from paper_figures.panel_sizes import differing_words, missing_words, size_words
+from paper_figures.panel_sizes import missing_words, size_words
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -392,7 +392,7 @@ def score_figure(
     words = (f"{dataset_title(dataset)}: {trained(dataset)}" for dataset in datasets)
     note = (
         f"{'; '.join(words)}. {note}{coinciding(spread)}{published_only(rows, study, *datasets)}"
-        f"{missing_words(rows, study)}{differing_words(rows, study)}"
+        f"{missing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )
     titles = label_panels(spread).groupby("panel")["dataset"].first()

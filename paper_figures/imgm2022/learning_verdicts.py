@@ -10,10 +10,10 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, order, statement
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import LEVELS, calibrated, listed, ok_rows, required, tally
+from claims.judged_rows import calibrated, listed, ok_rows, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.mechanism_titles import mechanism_title
-from claims.scores import SCORED, Scores, official_scores, select_datasets, sizes_in_lines
+from claims.scores import Scores, official_scores, select_datasets, sizes_in_lines
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
@@ -43,9 +43,8 @@ CUT_NETWORKS = {
 }
 
 
-@judge(studies=(FEATURES,))
+@judge
 def imgm_and_analytic(
-    results: Results,
     *,
     shapes: dict[str, Shape],
     epsilons: list[Epsilon],
@@ -55,8 +54,8 @@ def imgm_and_analytic(
 ) -> Finding:
     """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
 
-    Compared at the feature shapes of Table 1, with their standard deviations. Where the run has the
-    data sets, the observed differences of accuracies are reported too.
+    Compared at the feature shapes of Table 1: accuracies of two names of one noise differ by
+    chance.
     """
     parts, budgets = [], [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     for dataset, shape in shapes.items():
@@ -69,30 +68,14 @@ def imgm_and_analytic(
         one = max(abs(ratio - 1) for ratio in ratios) <= tolerance
         shown = f"variances in the ratio {listed(sorted({f'{r:.9g}' for r in ratios}))}"
         parts.append(statement(f"{dataset_title(dataset)}, {says}", not one, shown))
-    found = official_scores(results.rows, FEATURES)
-    run = [found[dataset] for dataset in shapes if dataset in found]
     return Finding(
-        parts=tuple(parts),
+        parts=parts,
         detail=(
             "Both draw i.i.d. Gaussian noise with the standard deviation s / B, where B solves one "
             "equation; equal sensitivities are assumed, as the paper flattens a matrix for the "
-            f"analytic Gaussian. {_chance_words(run)}"
-        ).strip(),
+            "analytic Gaussian."
+        ),
         calibration="published",
-    )
-
-
-def _chance_words(found: list[Scores]) -> str:
-    """Differences of accuracies between two names of one noise: chance."""
-    pair = ("imgm", "gaussian-analytic")
-    both = [scores for scores in found if set(pair) <= set(scores.rows["mechanism"])]
-    if not both:
-        return ""
-    gaps = {scores.title: scores.gap(*pair) for scores in both}
-    shown = listed(f"{words(g)} on {title} over {g.trials} trials" for title, g in gaps.items())
-    return (
-        f"Our accuracies of IMGM minus those of the analytic Gaussian: {shown}. By chance, "
-        "one in twenty such intervals misses 0."
     )
 
 
@@ -114,8 +97,6 @@ def features_order(
         if dataset in rescaled:
             levels = (f"{rescaled[dataset].level(key):.3g}" for key in ("imgm", "mvg"))
             exact.append(f"{scores.title} {', '.join(levels)}")
-    missing = [dataset_title(dataset) for dataset in datasets if dataset not in found]
-    absent = f" Not run: {listed(missing)}." if missing else ""
     reached = (
         " With the noise rescaled until the release's true delta is the claimed one, IMGM and MVG "
         f"reach {listed(exact)}."
@@ -125,7 +106,7 @@ def features_order(
     detail = (
         "Differences of accuracies averaged over the epsilons of the run, with intervals "
         "over trials, all mechanisms at (epsilon / q, delta / q). Every record is released, so "
-        f"that sampling amplifies nothing.{reached}{absent}"
+        f"that sampling amplifies nothing.{reached}"
     )
     return _finding(rows, FEATURES, found, parts, detail)
 
@@ -192,15 +173,13 @@ def gradients_beside_features(
             for epsilon, pair in _pairs(rescaled, dataset, mechanism).items()
         ]
     required(parts, CannotJudge("No official data set has both studies at a common epsilon"))
-    gradients = {"published": published[GRADIENTS], "exact": rescaled[GRADIENTS]}
     detail = (
-        f"Gradients minus features with {mechanism_title(mechanism)}. "
-        f"With private gradients it reaches {_levels(gradients, mechanism)}. The features' noise "
-        "is that of (epsilon / q, delta / q), though every record is released. With both rescaled "
-        "until their true delta is the claimed one the differences are "
-        f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, "
-        "steps, records and adjacency: a record is replaced for features, and added or removed "
-        f"for gradients. {_extent(rows)}"
+        f"Gradients minus features with {mechanism_title(mechanism)}. The features' noise is that "
+        "of (epsilon / q, delta / q), though every record is released. With both rescaled until "
+        "their true delta is the claimed one the differences are "
+        f"{listed(exact) if exact else 'not known'}. The two studies differ in networks, steps, "
+        "records and adjacency: a record is replaced for features, and added or removed for "
+        "gradients."
     )
     return _finding(rows, GRADIENTS, compared, parts, detail)
 
@@ -230,24 +209,3 @@ def _unlike_sizes(rows: pd.DataFrame, dataset: str) -> str:
     if max(counts.values()) <= ALIKE * min(counts.values()):
         return ""
     return " and ".join(f"{n:,.0f} records with private {study}" for study, n in counts.items())
-
-
-def _levels(calibrations: Mapping[str, Mapping[str, Scores]], mechanism: str) -> str:
-    """Accuracies of a mechanism at the largest epsilon of every data set and calibration."""
-    found = []
-    for calibration, by_dataset in calibrations.items():
-        for scores in by_dataset.values():
-            own = scores.select([mechanism])
-            at = f"{calibration}, epsilon {own.epsilons[-1]:g}"
-            level = own.score(mechanism, own.epsilons[-1]).value
-            found.append((scores.dataset, calibration, f"{scores.title} {level:.3g} ({at})"))
-    return listed(text for *_, text in sorted(found))
-
-
-def _extent(rows: pd.DataFrame) -> str:
-    """Which mechanisms and data sets the study of gradients has."""
-    own = ok_rows(rows, GRADIENTS, SCORED[GRADIENTS])
-    own = own[own["data_source"] == "official"]
-    mechanisms = [mechanism_title(key) for key in own["mechanism"].unique() if key not in LEVELS]
-    titles = listed(map(dataset_title, own["dataset"].unique()))
-    return f"Gradients were run for {listed(mechanisms)} on {titles}."

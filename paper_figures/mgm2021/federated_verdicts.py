@@ -15,7 +15,6 @@ from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import Scores, official_scores, select_datasets, sizes_in_lines
 from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
-from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_study import (
     HORIZONTAL,
@@ -127,10 +126,9 @@ def federated_order(
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
     absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
     sentences = [
-        "Paired differences of final test accuracies with intervals, means over those "
-        f"budgets{where} at which one of the two is more than {margin:g} above a random answer "
-        "and above the majority class, and its whole 95% interval is above them.",
-        *_size_sentences(rows, study, finals),
+        f"Paired differences of final test accuracies, means over those budgets{where} at which "
+        f"one of the two is more than {margin:g} above a random answer and the majority class, and "
+        "its whole 95% interval is above them.",
         _idn_noise_sentence(rows, study, epsilons[1]) if epsilons else "",
         *(_explaining_sentences(rows, finals, explained, margin) if explained else ()),
         f"Not in this run: {listed(absent)}." if absent else "",
@@ -178,14 +176,12 @@ def order_by_accumulation(
         for finals, behind in ((_finals(rows, HORIZONTAL, datasets), ""), (summed, f"; {sums}"))
         for each in _outcomes(finals, readings, above, close, (), margin)
     ]
-    words = " ".join(_size_sentences(rows, SUMS, summed))
     return replace(
         means,
         parts=(),
         choice=choice,
         outcomes=outcomes,
         because=tally([part for each in outcomes for part in each.parts], None),
-        detail=f"{means.detail} Uploads as sums: {words}",
         other_sizes=[*means.other_sizes, *(_sizes(rows, SUMS, each) for each in summed.values())],
     )
 
@@ -265,22 +261,6 @@ def _flat(
     return equal(effects, margin=margin, signal=scores.signal(among_all, margin))
 
 
-def _size_sentences(rows: pd.DataFrame, study: str, finals: Mapping[str, Scores]) -> Iterable[str]:
-    """Records, rounds, budgets and controls of a study on each official data set."""
-    for scores in _finals(rows, study, finals).values():
-        size = study_size(rows, study, scores.dataset)
-        levels = scores.rows.groupby("mechanism")["value"].mean()
-        known = [f"{mechanism_title(m)} {levels[m]:.3g}" for m in LEVELS if m in levels]
-        if scores.dataset in MAJORITY:
-            known.append(f"the majority class {MAJORITY[scores.dataset]:.3g}")
-        controls = f", accuracy {listed(known)}" if known else ""
-        yield (
-            f"{scores.title}: {size.records:.0f} training records, {size.rounds} rounds, "
-            f"{size.releases:.0f} releases, epsilon "
-            f"{listed(f'{e:g}' for e in scores.epsilons)}{controls}."
-        )
-
-
 def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
     """The norm of IDN's noise on the features of a batch, of both participants, over theirs.
 
@@ -355,7 +335,6 @@ def horizontal_trend(
     absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
     detail = [
         "Gains of the final test accuracy with intervals.",
-        *_size_sentences(results.rows, HORIZONTAL, finals),
         f"Not in this run: {listed(absent)}." if absent else "",
     ]
     return _finding(results.rows, HORIZONTAL, finals, parts, detail)
@@ -396,8 +375,7 @@ def matrix_mechanism_on_adult(
         "whole": (same_noise_on_whole(name, shape),),
     }
     outcomes = [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()]
-    detail = ["Expected squared noise.", *_size_sentences(rows, HORIZONTAL, finals)]
-    return _finding(rows, HORIZONTAL, finals, outcomes, detail, choice)
+    return _finding(rows, HORIZONTAL, finals, outcomes, ["Expected squared noise."], choice)
 
 
 @judge(studies=(HORIZONTAL,))

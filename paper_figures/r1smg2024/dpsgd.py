@@ -13,7 +13,6 @@ from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.panel_sizes import differing_words
 from paper_figures.r1smg2024.dpsgd_verdicts import (
     DIVERGED,
     PUBLIC,
@@ -109,7 +108,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
         f"clipping norm. Training without privacy{_own_rate(rows)} does not clip. The axis is "
         f"logit where accuracies come near 1. {STATED.get(dataset, '')}The paper does not state "
         "its learning rate. A curve that cannot be seen is hidden by another one."
-        f"{published_only(rows, STUDY, dataset)}{differing_words(rows, STUDY)}"
+        f"{published_only(rows, STUDY, dataset)}"
         f"{failed_mechanisms(rows, STUDY, dataset)}"
     )
     return Drawn(caption, means, _draw_curves(rows, means), note)

@@ -16,7 +16,6 @@ from claims.intervals import Mean
 from claims.judged_rows import listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
-from paper_figures.r1smg2024.numbers import TRAINING
 from runs.results import Results
 
 STUDY = "dpsgd"
@@ -96,18 +95,6 @@ def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome],
     return Finding(choice="the learning rate", outcomes=outcomes, sizes=sizes, **said)
 
 
-def _setting_words(rows: pd.DataFrame, dataset: str) -> str:
-    """One sentence on the settings of the runs of a data set."""
-    size, own = size_of_runs(rows), public_rate(rows)
-    rates = listed(f"{value:g}" for value in rates_of(rows))
-    public = "" if own is None else f" ({own:g} without privacy)"
-    return (
-        f"Learning rate {rates}{public}, sampling rate {size['sampling_rate']:.4g}, "
-        f"{size['steps']:.0f} steps, Poisson sampling, a record added or removed; the paper trains "
-        f"for {TRAINING[dataset].epochs} epochs."
-    )
-
-
 @judge(studies=(STUDY,))
 def epochs_until(
     results: Results,
@@ -124,10 +111,7 @@ def epochs_until(
     for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items():
         parts = tuple(_lead_in_epochs(runs, epsilon, metric, level, margin) for epsilon in epsilons)
         outcomes.append(Outcome(choice=choice, parts=parts))
-    detail = (
-        "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run. "
-        f"{_setting_words(rows, dataset)}"
-    )
+    detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
 
 
@@ -178,7 +162,7 @@ def learning_order(
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
         for choice, chosen in _runs_by_rate(rows).items()
     ]
-    noise = pick(rows, metric="noise_norm", calibration="published")
+    noise, own = pick(rows, metric="noise_norm", calibration="published"), public_rate(rows)
     norms = {
         mechanism: listed(
             f"{pick(noise, mechanism=mechanism, epsilon=e)['value'].iloc[0]:.3g}" for e in epsilons
@@ -190,12 +174,13 @@ def learning_order(
         epsilons,
         outcomes,
         detail=(
-            "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            f"with intervals. {_setting_words(rows, dataset)} DPSGD's multiplier comes "
-            "from the total by Renyi accounting, R1SMG's noise from eq. (16); the noise of a step "
+            "Accuracies are means over the epochs of a run; differences between runs of one trial. "
+            "DPSGD's multiplier comes from the total by Renyi accounting, R1SMG's noise from eq. "
+            "(16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
             "both rescaled until the run's true delta is the claimed one, "
             f"{_exact_leads(rows, epsilons)}."
+            + (f" Training without privacy has the learning rate {own:g}." if own else "")
         ),
         calibration="both",
     )

@@ -6,9 +6,10 @@ or was not run.
 
 import pandas as pd
 
+from claims.paper import paper_of
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.panel_sizes import FIGURES, size_here
+from paper_figures.panel_sizes import FIGURES, Figure, size_here
 from runs.results import Results
 
 TRIES = ("rounds or epochs here", "rounds or epochs in the paper", "trials here")
@@ -30,7 +31,7 @@ def panels(results: Results) -> Drawn:
             **_here(rows[rows["dataset"] == dataset], figure.study),
             "records in the paper": records,
             "rounds or epochs in the paper": figure.turns.get(dataset),
-            DIFFERS: figure.differs.get(dataset, "nothing that the paper states"),
+            DIFFERS: _differing(figure, dataset),
         }
         for figure in FIGURES
         for dataset, records in figure.records.items()
@@ -51,6 +52,12 @@ def panels(results: Results) -> Drawn:
         "datasets fetch` says how."
     )
     return Drawn(caption, table[order].astype({name: "Int64" for name in whole}), note=note)
+
+
+def _differing(figure: Figure, dataset: str) -> str:
+    """How the reference run is not the paper's on one data set."""
+    by_dataset = paper_of(figure.paper).differs.get(figure.study, {})
+    return by_dataset.get(dataset, "nothing that the paper states")
 
 
 def _here(rows: pd.DataFrame, study: str) -> dict[str, float | None]:

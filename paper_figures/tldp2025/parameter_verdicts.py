@@ -31,7 +31,6 @@ from claims.mechanism_titles import mechanism_title
 from claims.scores import Scores, label_of, sizes_in_lines
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
-from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.selections import query_size
@@ -49,7 +48,7 @@ from paper_figures.tldp2025.scores import (
     width_of,
 )
 from runs.results import Results
-from studies.private_parameters import NETWORKS, USERS
+from studies.private_parameters import USERS
 
 WIDTH = 2 * CLIP
 # An epsilon of the end of the axis, where a noise that falls with epsilon has vanished.
@@ -139,17 +138,14 @@ def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Find
     """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
     rows, found = results.rows, _scores(results.rows)
     spent = ok_rows(rows, PARAMETERS, "true_epsilon_upper")
-    known = sorted({name for own in found.values() for name in own} & set(MAJORITY))
-    guesses = listed(f"{MAJORITY[name]:.3g} on {dataset_title(name)}" for name in known)
     return _finding(
         rows,
         found,
         partial(_learning, spent=spent, above=above, margin=margin),
-        "The lead is the mean weighted F1 minus that of random parameters, or of a guess where "
-        f"that is more ({guesses}); a model with a lead of {margin:g} has learned. "
-        "Shown: how far leads stay below it (no model learns) or lie above it (some model "
-        "learns). Where the true epsilon of all rounds proves what users send to be noise, no "
-        "score is asked for. Epsilon is that of one release, as published.",
+        "Shown: by how much the mean weighted F1 stays below that of random parameters, or of a "
+        f"guess where that is more, plus {margin:g} (no model learns), or exceeds it. What users "
+        "send may be proven to be noise, by the true epsilon of all rounds: then no score is asked "
+        "for. Epsilon is that of one release, as published.",
     )
 
 
@@ -222,7 +218,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
     by_range = _scores(rows)
     scores = by_range["clip"][dataset]
     found = {name: {dataset: own[dataset]} for name, own in by_range.items() if dataset in own}
-    clean, chance = scores.level("non-private"), scores.level("random-answer")
+    clean = scores.level("non-private")
 
     def groups(scores: Scores) -> list[Part]:
         parts, epsilon = [], scores.epsilons[-1]
@@ -233,59 +229,14 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
         return parts
 
     exact = scores_of(rows, PARAMETERS, "exact", range="clip")[dataset].best(TLDP)
-    ends = (_last_scores(own[dataset], name) for name, own in found.items())
     return _finding(
         rows,
         found,
         groups,
-        "Mean weighted F1 at the largest epsilon per release, "
-        f"{shared_number(rows, PARAMETERS, dataset, 'rounds'):.0f} rounds; without noise "
-        f"{clean:.3g}, with random parameters {chance:.3g}. One answer for all reviews has "
-        f"0.333. At equal true privacy of all rounds, TLDP reaches at most {exact:.3g}. "
-        f"Parameters lie in [-1, 1]. {' '.join(ends)}"
-        f"{_separation_words(scores, query_size(rows, PARAMETERS, dataset))}",
+        f"Mean weighted F1 at the largest epsilon per release; without noise {clean:.3g}, with "
+        f"random parameters {scores.level('random-answer'):.3g}. At equal true privacy of all "
+        f"rounds, TLDP reaches at most {exact:.3g}.",
         calibration="both",
-    )
-
-
-def _last_scores(scores: Scores, delta_range: str) -> str:
-    """TLDP's scores at the last two epsilons of a range, and how large its noise is there."""
-    width = width_of(scores.dataset, delta_range)
-    ends = (
-        f"{listed(f'{scores.score(key, at).value:.3g} ({mechanism_title(key)})' for key in TLDP)} "
-        f"at epsilon {at:g}, where the standard deviation of TLDP-L's noise is "
-        f"{2**0.5 * width / at:,.4g}"
-        for at in scores.epsilons[-2:]
-    )
-    return f"With Delta = {width:,.0f}: {'; '.join(ends)}."
-
-
-def crossing_epsilon(size: int) -> float:
-    """The epsilon from which Laplace noise on a query of `size` elements is below TLDP-G's.
-
-    Standard deviations sqrt(2) M Delta / epsilon and Delta / sqrt(2 epsilon), whatever Delta is.
-    """
-    return 4.0 * size**2
-
-
-def _separation_words(scores: Scores, size: int) -> str:
-    """Whether TLDP-G learns at an epsilon at which Laplace does not, with the Delta of Table 4.
-
-    Where Laplace has more noise, TLDP-G has at least so much; at the range of a parameter its score
-    with less noise is known. Nothing where it is with more.
-    """
-    meeting, width = crossing_epsilon(size), width_of(scores.dataset, "stated")
-    first = scores.epsilons[0]
-    least, known = (d / math.sqrt(2 * e) for d, e in ((width, meeting), (WIDTH, first)))
-    if known > least:
-        return ""
-    papers = NETWORKS[scores.dataset]["paper"].size
-    return (
-        f" Laplace noise is below TLDP-G's from epsilon 4 M^2 = {meeting:.3g}, whatever Delta is. "
-        f"With Delta = {width:,}, TLDP-G's has a standard deviation above {least:.3g} until then; "
-        f"with {known:.3g}, its score is {scores.score('tldp-g', first).value:.3g}. With the "
-        f"paper's network, of about {papers / 1e6:.2g} million parameters, it would be "
-        f"{least * size / papers:.2g}, so that there the two groups may exist."
     )
 
 

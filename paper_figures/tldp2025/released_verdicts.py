@@ -27,7 +27,6 @@ from paper_figures.tldp2025.scores import (
     IMAGES,
     STEP,
     TLDP,
-    implied_words,
     leads_by_side,
     scores_of,
     shared_number,
@@ -65,15 +64,6 @@ def _sizes(rows: pd.DataFrame, scores: Scores, epsilons: str = "") -> Sizes:
 
 def _records(rows: pd.DataFrame, scores: Scores) -> int:
     return int(shared_number(rows, scores.rows["study"].iloc[0], scores.dataset, "records"))
-
-
-def _conditions(rows: pd.DataFrame, scores: Scores) -> str:
-    """The classifier, and on how many images it was trained."""
-    return (
-        f"Weighted F1 on the clean test images by {_trained(rows, scores)}, trained on "
-        f"{_records(rows, scores):,.0f} released images (the paper: MobileNetV2, pre-trained on "
-        "ImageNet, on all)"
-    )
 
 
 @judge(studies=(IMAGES,))
@@ -114,17 +104,15 @@ def trained_score(
         sizes.append(_sizes(rows, found[slower_than], found[slower_than].range_of_epsilons))
     elif slower_than:
         parts.append(Part(f"slower and lower than on {dataset_title(slower_than)}", NOT_RUN))
-    rescaled = scores_of(rows, IMAGES, "exact")[dataset]
-    exact = rescaled.at(epsilon=budgets.epsilons[-1])
+    exact = scores_of(rows, IMAGES, "exact")[dataset].at(epsilon=budgets.epsilons[-1])
     return Finding(
         parts=parts,
         detail=(
-            f"{_conditions(rows, scores)}; without noise it reaches "
+            "Weighted F1 on the clean test images; without noise the classifier reaches "
             f"{clean:.3g}, on random images {scores.level('random-answer'):.3g}. At equal true "
             f"privacy at epsilon {budgets.epsilons[-1]:g} (noise rescaled until its true delta is "
             "the budget's) TLDP has "
             f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}. "
-            f"{implied_words(scores, rescaled, stated)} "
             f"{theorem_2_words(scores) if others else ''}"
         ),
         because=_classifier_reason(clean, stated, tolerance, stands_in),
@@ -263,9 +251,9 @@ def variant_order(
         outcomes=[replace(below, parts=(*below.parts, slightly)), above],
         beside=weights,
         detail=(
-            f"{_conditions(rows, scores)}; mean differences over the trials. How "
-            "far TLDP-G is above TLDP-L, and the weighted variants, on MNIST at epsilon "
-            f"{listed(f'{e:g}' for e in epsilons)}. Weights change only how often a value is kept."
+            "Mean differences of F1 over the trials. How far TLDP-G is above TLDP-L, and the "
+            f"weighted variants, on MNIST at epsilon {listed(f'{e:g}' for e in epsilons)}. Weights "
+            "change only how often a value is kept."
         ),
         calibration="published",
         **sizes_in_lines(
@@ -313,12 +301,9 @@ def feature_score(
             f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early", []
         ).extend(about({early: scores.score(*first)}))
         ahead += [dataset] * (below.verdict == CONTRADICTED)
-        exact = rescaled[dataset]
         words.append(
-            f"On {scores.title} {shared_number(rows, FEATURES, dataset, 'records'):,.0f} released "
-            f"records; without noise {clean:.3g}, TLDP at equal true privacy at most "
-            f"{exact.best(TLDP):.3g}. {implied_words(scores, exact, stated[dataset])} "
-            f"{_stated_delta_words(scores)}"
+            f"On {scores.title}, without noise {clean:.3g}; TLDP at equal true privacy at most "
+            f"{rescaled[dataset].best(TLDP):.3g}."
         )
     papers = any(_extractor_kind(rows, dataset) == IMAGENET for dataset in found)
     if not papers:
@@ -345,17 +330,6 @@ def _extractor_reason(ahead: list[str]) -> str:
     return (
         "Our extractor was trained on public images of the same kind, which the paper's may not "
         f"have been. {higher}The paper's extractor was not run."
-    )
-
-
-def _stated_delta_words(scores: Scores) -> str:
-    """The scores of TLDP-L here, as those with more noise at a larger epsilon."""
-    found = listed(
-        f"{mean:.3g} at {FACTOR * epsilon:g}" for epsilon, mean in scores.means["tldp-l"].items()
-    )
-    return (
-        f"With Delta = {STATED_DELTA} TLDP-L has the noise that it has here at epsilon/{FACTOR:g}: "
-        f"{found}."
     )
 
 

@@ -8,7 +8,6 @@ import pandas as pd
 
 from claims.comparisons import most, order
 from claims.judged_rows import LEVELS, listed, pick
-from claims.mechanism_titles import mechanism_title
 from claims.scores import ByDataset, Scores, official_scores
 from claims.verdicts import NOT_RUN, Outcome, Part
 from paper_figures.tldp2025.numbers import CLIP, stated_delta
@@ -74,16 +73,6 @@ def theorem_2_words(scores: Scores) -> str:
         "Theorem 2's Gaussian has at epsilon the noise of the classic one, which was run, at "
         f"{math.sqrt(square):.3g} sqrt(epsilon). So it has the F1 {found}."
     )
-
-
-def implied_words(published: Scores, exact: Scores, stated: float) -> str:
-    """The epsilons at which the TLDP methods reach the stated score."""
-    found = listed(
-        f"{published.implied(key, stated)} ({mechanism_title(key)}, at equal true privacy "
-        f"{exact.implied(key, stated)})"
-        for key in TLDP
-    )
-    return f"Epsilon at which F1 is {stated:g}, with 95% intervals: {found}."
 
 
 def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -> list[Outcome]:

@@ -10,6 +10,7 @@ from claims import claim as reading
 from claims import judges as judging
 from claims.claim import ClaimError, all_claims, claims_in
 from claims.judges import Delta, Shape, all_judges, judge, rule_modules
+from claims.paper import differences
 from claims.verdicts import Finding
 from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import STUDIES
@@ -204,3 +205,13 @@ RUNS = [claim.decided_by for claim in all_claims() if claim.decided_by]
 def test_what_decides_a_claim_is_a_run_of_a_shipped_config(run):
     (named,) = set(re.findall(r"config/\w+\.yaml", run))
     assert Path(named).exists()
+
+
+def test_our_method_differs_by_study_or_by_data_set():
+    assert differences("mgm2021", ("federated_vertical", "noise_only")) == (
+        "Adult: 5,000 test records (16,281). In brackets: the paper's."
+    )
+    # Two studies that differ alike.
+    both = differences("mvg2018", ("regression", "covariance"))
+    assert both == differences("mvg2018", ("regression",)) != ""
+    assert differences("a paper without a home", ("regression",)) == ""

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from paper_figures.panel_sizes import FIGURES, differing_words, missing_words, size_words
+from claims.paper import paper_of
+from paper_figures.panel_sizes import missing_words, size_words
 from runs.config import read_config
 
 ROOT = Path(__file__).parents[2]
@@ -51,20 +52,9 @@ def test_a_study_that_states_its_epochs_has_them_as_turns(make_results):
     assert size_words(rows, "features", "imdb") == words
 
 
-def test_what_else_differs_is_said_of_the_data_sets_of_the_rows(make_results):
-    rows = rows_of(make_results, 3000, 4)
-    words = "MNIST: 10,000 test records (5,000)"
-    expected = (
-        f" The reference run differs from the paper's protocol (the paper's in brackets). {words}."
-    )
-    assert differing_words(rows, MNIST["study"]) == expected
-    assert differing_words(rows, "features") == ""
-
-
 def test_the_test_records_that_differ_are_those_of_the_config():
     settings = read_config(ROOT / "config/reference.yaml")["studies"]
-    figures = {figure.study: figure.differs for figure in FIGURES if figure.paper == "mgm2021"}
-    for study, differs in figures.items():
+    for study, differs in paper_of("mgm2021").differs.items():
         kept = {data: f"{tests:,} test records" for data, tests in settings[study].tests.items()}
         assert all(words in differs[data] for data, words in kept.items())
         assert kept.keys() == {data for data in differs if "test records" in differs[data]}

@@ -148,7 +148,7 @@ def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make
     assert outcome.choice == "learning rate 0.15"
     assert {part.verdict for part in outcome.parts} == {"confirmed"}
     assert all("as much closer to non-private" in part.name for part in outcome.parts)
-    assert "Learning rate 0.15 (0.01 without privacy)" in judged.detail
+    assert "Training without privacy has the learning rate 0.01." in judged.detail
     leads = "0.15 and with 10 trials, R1SMG minus DPSGD is -0.8 and -0.8 at epsilon 16.983"
     assert leads in judged.detail
     assert "Non-private at learning rate 0.01" in labels(figure_7(results))
@@ -173,7 +173,7 @@ def test_mechanisms_are_also_compared_each_at_its_best_learning_rate(make_result
         "learning rate 1": ("confirmed", {0.35}),
         "each at its best learning rate": ("confirmed", {0.15}),
     }
-    assert "Learning rate 0.15 and 1 (0.15 without privacy)" in judged.detail
+    assert "Training without privacy has the learning rate 0.15." in judged.detail
 
 
 def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):
