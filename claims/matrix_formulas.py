@@ -1,10 +1,15 @@
-"""The rule on the density of matrix-variate Gaussian noise, which several papers print."""
+"""Rules on formulas of matrix-variate Gaussian noise that several papers print."""
+
+import math
 
 import numpy as np
+import scipy
 
-from claims.comparisons import statement
-from claims.judges import Shape, judge
-from claims.verdicts import Finding
+from claims.comparisons import statement, universal
+from claims.judges import Count, Delta, Shape, judge
+from claims.verdicts import Finding, Sizes
+from mechanisms.noise.matrix_gaussian import MatrixGaussian
+from mechanisms.query.words import rounded_up
 
 
 @judge
@@ -33,4 +38,57 @@ def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
             f"m = {m}, n = {n}. Every column of N meets Sigma_1, and every row Sigma_2: so Sigma_1 "
             "has the exponent n/2, and Sigma_2 has m/2."
         ),
+    )
+
+
+@judge
+def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
+    """E||U1 N U2||^2 = ||U1||_F^2 ||U2||_F^2, by the trace of the covariance and by sampling.
+
+    mgm2021 Theorem 4, and mvg2018 Lemma 4, which it follows from.
+    """
+    m, n = shape
+    rng = np.random.default_rng(0)
+    noise = MatrixGaussian(
+        row_std=rng.gamma(2.0, size=m),
+        column_std=rng.gamma(2.0, size=n),
+        row_directions=np.linalg.qr(rng.standard_normal((m, m)))[0],
+        column_directions=np.linalg.qr(rng.standard_normal((n, n)))[0],
+    )
+    u1, u2 = noise.row_directions * noise.row_std, noise.column_directions * noise.column_std
+    stated = float(np.sum(u1**2) * np.sum(u2**2))
+    trace = float(np.trace(np.kron(u2 @ u2.T, u1 @ u1.T)))
+    losses = noise.squared_norms(rng, draws)
+    error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
+    exact = abs(trace / stated - 1) <= tolerance
+    sampled = abs(losses.mean() - stated) <= 4 * error
+    return Finding(
+        parts=(
+            statement("trace of the covariance", exact, f"{trace:.6g} (stated {stated:.6g})"),
+            statement("mean of samples", sampled, f"{losses.mean():.4g} +- {error:.2g}"),
+        ),
+        detail=f"One random pair U1, U2 for a {m}x{n} query; covariance formed in full.",
+        sizes=Sizes(trials=len(losses)),
+    )
+
+
+@judge
+def norm_bound(*, lengths: list[Count], deltas: list[Delta]) -> Finding:
+    """P(||N||_F^2 > zeta(delta)) <= delta for standard normals, by the tail of the chi-square law.
+
+    mvg2018 Theorem 2 and mgm2021 Lemma 2, at these numbers mn of elements.
+    """
+    shares = {}
+    for size in lengths:
+        for delta in deltas:
+            log = np.log(delta)
+            zeta = 2 * np.sqrt(-size * log) - 2 * log + size
+            shares[size, delta] = float(scipy.special.chdtrc(size, zeta)) / delta
+    worst = max(shares, key=shares.get)
+    found = (
+        f"at most {rounded_up(shares[worst])} times delta (mn = {worst[0]:,}, delta {worst[1]:g})"
+    )
+    return Finding(
+        parts=[universal("the tail is", [share <= 1 for share in shares.values()], found)],
+        detail=f"{len(shares)} pairs of mn and delta.",
     )

@@ -12,13 +12,12 @@ import numpy as np
 from claims.comparisons import number, statement
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Shape, judge
-from claims.verdicts import Finding, Sizes
+from claims.verdicts import Finding
 from datasets.titles import dataset_title
 from mechanisms import Budget, Query
 from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
 from mechanisms.catalogue.mvg import harmonic, precision_bound
-from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.box_query import box_query
 from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.paper_setting import PaperSetting
@@ -115,34 +114,6 @@ def singular_values(*, shape: Shape, bound: float, draws: Count, tolerance: floa
             "has B under the root in our copy, which does not give eq. (26) and breaks the "
             "condition where B < 1: the reading that gives eq. (26) is judged."
         ),
-    )
-
-
-@judge
-def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
-    """Theorem 4 by the trace of the Kronecker product and by sampling."""
-    m, n = shape
-    rng = np.random.default_rng(0)
-    noise = MatrixGaussian(
-        row_std=rng.gamma(2.0, size=m),
-        column_std=rng.gamma(2.0, size=n),
-        row_directions=np.linalg.qr(rng.standard_normal((m, m)))[0],
-        column_directions=np.linalg.qr(rng.standard_normal((n, n)))[0],
-    )
-    u1, u2 = noise.row_directions * noise.row_std, noise.column_directions * noise.column_std
-    stated = float(np.sum(u1**2) * np.sum(u2**2))
-    trace = float(np.trace(np.kron(u2 @ u2.T, u1 @ u1.T)))
-    losses = noise.squared_norms(rng, draws)
-    error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
-    exact = abs(trace / stated - 1) <= tolerance
-    sampled = abs(losses.mean() - stated) <= 4 * error
-    return Finding(
-        parts=(
-            statement("trace of the covariance", exact, f"{trace:.6g} (stated {stated:.6g})"),
-            statement("mean of samples", sampled, f"{losses.mean():.4g} +- {error:.2g}"),
-        ),
-        detail=f"One random pair U1, U2 for a {m}x{n} query; covariance formed in full.",
-        sizes=Sizes(trials=len(losses)),
     )
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import scipy
 
 from claims.comparisons import more_than_noise, number, statement, universal
 from claims.judged_rows import calibrated
@@ -130,25 +129,6 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
         return float(np.linalg.norm(std**-2))
     covariance = (directions * std**2) @ directions.T
     return float(np.linalg.norm(np.linalg.svd(np.linalg.inv(covariance), compute_uv=False)))
-
-
-@judge
-def norm_bound(*, sizes: list[int], deltas: list[float]) -> Finding:
-    """Theorem 2: P(||N||_F^2 > zeta(delta)) <= delta, by the tail of the chi-square law."""
-    shares = {}
-    for size in sizes:
-        for delta in deltas:
-            log = np.log(delta)
-            zeta = 2 * np.sqrt(-size * log) - 2 * log + size
-            shares[size, delta] = float(scipy.special.chdtrc(size, zeta)) / delta
-    worst = max(shares, key=shares.get)
-    found = (
-        f"at most {rounded_up(shares[worst])} times delta (mn = {worst[0]:,}, delta {worst[1]:g})"
-    )
-    return Finding(
-        parts=[universal("the tail is", [share <= 1 for share in shares.values()], found)],
-        detail=f"{len(shares)} pairs of mn and delta.",
-    )
 
 
 @judge

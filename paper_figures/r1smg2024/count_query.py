@@ -309,7 +309,7 @@ def count_order(
         better: One of these that is better than R1SMG.
     """
     rows = official_counts(results.rows)
-    exact, typical = _expected_after_masking(rows), _median_after_masking(rows)
+    exact, typical = _after_masking(rows)
     absent = [key for key in comparable if not (rows["mechanism"] == key).any()]
     present = [key for key in (*others, *comparable) if key not in absent]
     frames = by_mechanism(rows, present, "loss_postprocessed")
@@ -356,29 +356,18 @@ def count_order(
     )
 
 
-def _expected_after_masking(rows: pd.DataFrame) -> float:
-    """R1SMG's exact mean of L over the valid cells: its noise is alike in all directions."""
-    loss, valid, cells = _exact_facts(rows)
-    return loss * valid / cells
+def _after_masking(rows: pd.DataFrame) -> tuple[float, float]:
+    """R1SMG's exact mean and median of L over the valid cells.
 
-
-def _exact_facts(rows: pd.DataFrame) -> tuple[float, float, int]:
-    """R1SMG's expected L, the number of valid cells, and that of all cells."""
+    Its noise is alike in all directions. L is sigma_* z^2 B, with z normal and B the share of the
+    random direction's squared length that lies in the valid cells: Beta(valid/2, (M - valid)/2).
+    """
     chosen = {"mechanism": "r1smg", "calibration": "published"}
     loss, valid = (
         float(pick(rows, metric=metric, **chosen)["value"].iloc[0])
         for metric in ("expected_loss", "valid_cells")
     )
-    return loss, valid, size_of(rows["shape"].iloc[0])
-
-
-def _median_after_masking(rows: pd.DataFrame) -> float:
-    """R1SMG's exact median of L over the valid cells.
-
-    That L is sigma_* z^2 B, with z normal and B the share of the random direction's squared length
-    that lies in the valid cells: Beta(valid/2, (M - valid)/2).
-    """
-    loss, valid, cells = _exact_facts(rows)
+    cells = size_of(rows["shape"].iloc[0])
     shares = scipy.stats.beta.ppf(
         (np.arange(2000) + 0.5) / 2000, valid / 2, max(cells - valid, 1e-9) / 2
     )
@@ -386,7 +375,7 @@ def _median_after_masking(rows: pd.DataFrame) -> float:
     def excess(median: float) -> float:
         return float(scipy.stats.chi2.cdf(median / (loss * shares), 1).mean()) - 0.5
 
-    return scipy.optimize.brentq(excess, 0.0, loss, rtol=1e-9)
+    return loss * valid / cells, scipy.optimize.brentq(excess, 0.0, loss, rtol=1e-9)
 
 
 def _log_ratio(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import scipy
 
@@ -119,8 +120,20 @@ def split_over_steps(
         # It depends neither on the total epsilon nor on q.
         parts.append(number("delta_0", (delta - slack) / epochs, stated_delta, tolerance))
     if digit is not None:
-        parts += [_one_number_of_epochs(batch, size, budgets, digit, slack) for size in records]
-        parts += [_one_slack(batch, size, budgets, digit, epochs) for size in records]
+        parts += [
+            _one_number(
+                *(f"one number of epochs, q = {batch}/{size}", "E", 1, budgets, digit),
+                partial(_epochs_for, rate=batch / size, slack=slack),
+            )
+            for size in records
+        ]
+        parts += [
+            _one_number(
+                *(f"one delta', q = {batch}/{size}", "log10 delta'", 2, budgets, digit),
+                partial(_slack_for, rate=batch / size, epochs=epochs),
+            )
+            for size in records
+        ]
     return Finding(
         parts=parts,
         detail=(
@@ -132,37 +145,27 @@ def split_over_steps(
     )
 
 
-def _one_number_of_epochs(
-    batch: int, size: int, budgets: list[TrainingBudget], digit: float, slack: float
+def _one_number(
+    name: str,
+    symbol: str,
+    places: int,
+    budgets: list[TrainingBudget],
+    digit: float,
+    solve: Callable[[float, float], float],
 ) -> Part:
-    """Whether the stated epsilon_0, before rounding, come from one number of epochs E."""
-    ranges = _ranges_of(budgets, digit, lambda *stated: _epochs_for(*stated, batch / size, slack))
-    words = listed(f"{low:.1f} to {high:.1f}" for low, high in ranges)
-    return statement(f"one number of epochs, q = {batch}/{size}", _share(ranges), f"E = {words}")
+    """Whether the stated epsilon_0, before rounding, come from one value of a number.
 
-
-def _one_slack(
-    batch: int, size: int, budgets: list[TrainingBudget], digit: float, epochs: float
-) -> Part:
-    """Whether the stated epsilon_0, before rounding, come from one delta' at the stated epochs."""
-    ranges = _ranges_of(budgets, digit, lambda *stated: _slack_for(*stated, batch / size, epochs))
-    words = listed(f"{low:.2f} to {high:.2f}" for low, high in ranges)
-    return statement(f"one delta', q = {batch}/{size}", _share(ranges), f"log10 delta' = {words}")
-
-
-def _ranges_of(
-    budgets: list[TrainingBudget], digit: float, solve: Callable[[float, float], float]
-) -> list[list[float]]:
-    """What `solve` gives for each total and both ends of its epsilon_0 before rounding."""
-    return [
+    Args:
+        symbol: Of the number, which is shown to so many places.
+        solve: From a total and its epsilon_0 to the number.
+    """
+    ranges = [
         sorted(solve(budget.total, budget.step + end) for end in (digit / 2, -digit / 2))
         for budget in budgets
     ]
-
-
-def _share(ranges: list[list[float]]) -> bool:
-    """Whether one number lies in all of these."""
-    return max(low for low, _ in ranges) <= min(high for _, high in ranges)
+    words = listed(f"{low:.{places}f} to {high:.{places}f}" for low, high in ranges)
+    one = max(low for low, _ in ranges) <= min(high for _, high in ranges)
+    return statement(name, one, f"{symbol} = {words}")
 
 
 def _slack_for(total: float, epsilon: float, rate: Probability, epochs: float) -> float:

@@ -6,7 +6,6 @@ what Section 7.2 says of its query, its noise and the stability of its accuracy.
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -60,10 +59,9 @@ def trace_of_covariance(*, side: Count, tolerance: float) -> Finding:
     """Proposition 1: E L is the trace of the covariance, a sum of M positive eigenvalues."""
     uneven = 1.0 / np.arange(1, side + 1) ** 2
     options = {"gaussian": {}, "gaussian-analytic": {}, "mvg": {"precision": uneven / uneven.sum()}}
-    traces = {"gaussian": None, "gaussian-analytic": None, "mvg": None}
     parts = []
-    for key in traces:
-        noise = noise_of(key, side, **options[key])
+    for key, own in options.items():
+        noise = noise_of(key, side, **own)
         draws = noise.sample(np.random.default_rng(0), 4000).reshape(4000, -1)
         eigenvalues = np.linalg.eigvalsh(np.cov(draws, rowvar=False))
         exact, sampled = noise.loss().mean, float(eigenvalues.sum())
@@ -246,31 +244,27 @@ def stable_accuracy(*, others: list[str], side: Count) -> Finding:
     )
 
 
-# Where the pickups of a data set are: the cell of each.
-Cells = tuple[int, ...]
-
-
 @judge
 def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: float) -> Finding:
     """The largest ||f(x) - f(x')||^2 over all data sets of a few pickups and their neighbours.
 
     More cells or pickups change nothing: a neighbour touches the cells of one pickup.
     """
-    adjacencies = {"one pickup is replaced": replaced, "one pickup is added or removed": removed}
-    outcomes = tuple(
-        Outcome(
-            choice=choice,
-            parts=(
-                number(
-                    "squared l2 sensitivity",
-                    largest_squared_change(neighbours, cells, pickups),
-                    stated,
-                    tolerance,
-                ),
-            ),
+    # All other pickups, and the cells of one pickup in two neighbours, where it may be absent.
+    others = list(itertools.product(range(cells), repeat=pickups - 1))
+    adjacencies = {
+        "one pickup is replaced": itertools.product(range(cells), repeat=2),
+        "one pickup is added or removed": ((cell, None) for cell in range(cells)),
+    }
+    outcomes = []
+    for choice, moves in adjacencies.items():
+        largest = max(
+            float(np.sum((_count(rest, one, cells) - _count(rest, other, cells)) ** 2))
+            for one, other in moves
+            for rest in others
         )
-        for choice, neighbours in adjacencies.items()
-    )
+        part = number("squared l2 sensitivity", largest, stated, tolerance)
+        outcomes.append(Outcome(choice=choice, parts=(part,)))
     return Finding(
         choice="how neighbouring data sets differ",
         outcomes=outcomes,
@@ -283,27 +277,6 @@ def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: f
     )
 
 
-def largest_squared_change(neighbours, cells: int, pickups: int) -> float:
-    """The largest squared l2 distance of two counts of neighbouring data sets."""
-    return max(
-        float(np.sum((_count(data, cells) - _count(other, cells)) ** 2))
-        for data in itertools.product(range(cells), repeat=pickups)
-        for other in neighbours(data, cells)
-    )
-
-
-def replaced(data: Cells, cells: int) -> Iterator[Cells]:
-    """The data sets in which one pickup is elsewhere."""
-    for i in range(len(data)):
-        for cell in range(cells):
-            yield (*data[:i], cell, *data[i + 1 :])
-
-
-def removed(data: Cells, cells: int) -> Iterator[Cells]:
-    """The data sets in which one pickup is absent; adding one is the same pair."""
-    for i in range(len(data)):
-        yield (*data[:i], *data[i + 1 :])
-
-
-def _count(data: Cells, cells: int) -> np.ndarray:
+def _count(rest: tuple[int, ...], cell: int | None, cells: int) -> np.ndarray:
+    data = rest if cell is None else (*rest, cell)
     return np.bincount(data, minlength=cells).astype(float)

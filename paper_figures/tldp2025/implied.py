@@ -7,12 +7,9 @@ import pandas as pd
 
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import TooFewTrials
-from claims.judged_rows import calibrated
 from claims.judges import CannotJudge
 from claims.verdicts import CALIBRATION_TITLES
 from datasets.titles import dataset_title
-from mechanisms import Budget
-from mechanisms.query.box_query import box_query
 from paper_figures.style import mechanism_title
 from paper_figures.tldp2025.numbers import (
     CLIP,
@@ -21,11 +18,10 @@ from paper_figures.tldp2025.numbers import (
     STATED_F1_FEATURES,
     STATED_F1_IMAGES,
     STATED_F1_IMDB,
-    gaussian_variance,
     stated_errors,
 )
 from paper_figures.tldp2025.scores import TLDP, scores_of
-from paper_figures.tldp2025.theorems import OPTIONS
+from paper_figures.tldp2025.theorems import loss_of
 
 # Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
 IMAGE, EPSILON = (28, 28), 1.0
@@ -83,16 +79,8 @@ FIGURES = (
 @implies()
 def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Table 5: E||noise|| on one image."""
-    query = box_query(IMAGE, *PIXELS)
-    for key, stated in stated_errors(IMAGE, EPSILON, PIXELS[1] - PIXELS[0]).items():
-
-        def loss(epsilon: float, key: str = key) -> float:
-            if key == "gaussian":
-                # That of Theorem 2: the entry has no delta.
-                return query.size * gaussian_variance(query.size, epsilon, PIXELS[1] - PIXELS[0])
-            budget = Budget(epsilon=epsilon, delta=DELTA)
-            return calibrated(key, query, budget, **OPTIONS.get(key, {})).expected_loss()
-
+    width = PIXELS[1] - PIXELS[0]
+    for key, stated in stated_errors(IMAGE, EPSILON, width).items():
         of_theorem_2 = ", Theorem 2's noise" if key == "gaussian" else ""
         yield StatedNumber(
             claim="tldp-t5",
@@ -100,7 +88,11 @@ def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
             mechanism=mechanism_title({"mvg": "mvg-sqrt"}.get(key, key)),
             number=f"error {stated:.3g}, {IMAGE[0]} x {IMAGE[1]} pixels, Delta = 1{of_theorem_2}",
             epsilon=f"{EPSILON:g}",
-            implied={"published": in_closed_form(loss, stated**2)},
+            implied={
+                "published": in_closed_form(
+                    lambda epsilon, key=key: loss_of(key, IMAGE, epsilon, width, DELTA), stated**2
+                )
+            },
             source="closed form",
         )
 

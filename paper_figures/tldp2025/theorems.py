@@ -283,11 +283,11 @@ def baseline_noise(
     parts = []
     counts = [side**2 for side in sides]
     for other, own in pairs:
-        ratios = [
-            _loss_root(other, side, epsilon, width, delta)
-            / _loss_root(own, side, epsilon, width, delta)
+        losses = (
+            [_loss(key, (side, side), epsilon, width, delta) for key in (other, own)]
             for side in sides
-        ]
+        )
+        ratios = [math.sqrt(theirs / ours) for theirs, ours in losses]
         exponent = power(ratios, counts)
         more = f", {ratios[-1]:.3g} times at I = {counts[-1]}"
         name = f"{ENTRIES[other]} over {KINDS[own]}"
@@ -308,18 +308,24 @@ def _at_most(name: str, exponent: float, stated: float, tolerance: float, more: 
     return statement(name, exponent <= stated + tolerance, f"I^{exponent:.3g}{more}")
 
 
-def _loss_root(key: str, side: int, epsilon: float, width: float, delta: float) -> float:
-    """sqrt(E||Z||^2) of a mechanism on a side x side tensor."""
-    query = box_query((side, side), -width / 2, width / 2)
-    budget = Budget(epsilon=epsilon, delta=delta)
-    return math.sqrt(calibrated(key, query, budget, **OPTIONS.get(key, {})).expected_loss())
+def loss_of(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
+    """E||Z||^2 of an entry of Table 5 on one tensor; the Gaussian's is that of eq. (7)."""
+    if key == "gaussian":
+        return math.prod(shape) * gaussian_variance(math.prod(shape), epsilon, width)
+    return _loss(key, shape, epsilon, width, delta)
+
+
+def _loss(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
+    """E||Z||^2 of a mechanism on one tensor; TLDP claims delta 0."""
+    query = box_query(shape, -width / 2, width / 2)
+    budget = Budget(epsilon=epsilon, delta=0.0 if key in KINDS else delta)
+    return calibrated(key, query, budget, **OPTIONS.get(key, {})).expected_loss()
 
 
 def _root_errors(side: int, epsilon: float, width: float) -> dict[str, float]:
-    """sqrt(E||Z||^2) of the noise as the paper defines it, by entry of Table 5."""
-    own = {key: _loss_root(key, side, epsilon, width, 0.0) for key in ("laplace", *KINDS)}
-    # The paper's own Gaussian noise on each of I elements, which has no delta.
-    return own | {"gaussian": side * math.sqrt(gaussian_variance(side**2, epsilon, width))}
+    """sqrt(E||Z||^2) of the noise as the paper defines it, by entry of Table 5 without delta."""
+    keys = ("laplace", *KINDS, "gaussian")
+    return {key: math.sqrt(loss_of(key, (side, side), epsilon, width, 0.0)) for key in keys}
 
 
 def _idn_ratio(epsilon: float, width: float, side: int) -> float:
@@ -334,7 +340,9 @@ def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict
     """Stated over computed error of every entry."""
     stated = stated_errors((side, side), epsilon, width)
     computed = _root_errors(side, epsilon, width)
-    computed |= {key: _loss_root(key, side, epsilon, width, delta) for key in ("mvg", "idn")}
+    computed |= {
+        key: math.sqrt(loss_of(key, (side, side), epsilon, width, delta)) for key in ("mvg", "idn")
+    }
     return {name: stated[key] / computed[key] for key, name in ENTRIES.items()}
 
 
@@ -347,7 +355,7 @@ def lower_at_every_shape(
     cases = [(shape, epsilon) for shape in shapes for epsilon in epsilons]
     ratios = {
         (own, other): {
-            case: math.sqrt(_loss(own, *case, width, delta) / _loss(other, *case, width, delta))
+            case: math.sqrt(loss_of(own, *case, width, delta) / loss_of(other, *case, width, delta))
             for case in cases
         }
         for own in KINDS
@@ -377,15 +385,6 @@ def _below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
         [value < 1 for value in found.values()],
         f"at most {rounded_up(ratio)} times, at {'x'.join(map(str, shape))}, epsilon {epsilon:g}",
     )
-
-
-def _loss(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
-    """E||Z||^2 on one tensor; the Gaussian's is that of the paper's eq. (7)."""
-    if key == "gaussian":
-        return math.prod(shape) * gaussian_variance(math.prod(shape), epsilon, width)
-    query = box_query(shape, -width / 2, width / 2)
-    budget = Budget(epsilon=epsilon, delta=0.0 if key in KINDS else delta)
-    return calibrated(key, query, budget, **OPTIONS.get(key, {})).expected_loss()
 
 
 @judge

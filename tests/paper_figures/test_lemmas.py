@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from claims.judged_rows import calibrated
-from claims.matrix_formulas import matrix_normal_density
 from mechanisms import Query
 from paper_figures.imgm2022.lemmas import (
     applies_to_matrices,
@@ -125,16 +124,6 @@ def test_a_divergence_bounds_nothing_pure():
     p = math.e / (1 + math.e)
     assert "0.462 at 1" in finding.parts[0].found
     assert (2 * p - 1) * math.log(p / (1 - p)) == pytest.approx(0.4621, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("rows", "columns", "verdict"), [(5, 3, "confirmed"), (3, 5, "contradicted")]
-)
-def test_every_factor_has_the_exponent_of_the_other_side(rows, columns, verdict):
-    finding = matrix_normal_density(shape=(3, 5), rows=rows, columns=columns)
-    assert finding.verdict == verdict
-    # Square answers have one exponent.
-    assert matrix_normal_density(shape=(4, 4), rows=4, columns=4).verdict == "confirmed"
 
 
 def test_rows_of_a_product_have_less_than_the_largest_singular_values():

@@ -15,7 +15,6 @@ from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSIO
 from paper_figures.mvg2018.theorems import (
     distance_of_algorithm_1,
     noise_alone,
-    norm_bound,
     sampling_cost,
 )
 from runs.results import read_results
@@ -108,14 +107,6 @@ def test_draws_of_experiment_iii_agree_with_the_trials_of_the_study():
     drawn = draws.record_errors("iid", 0.5, 2000)
     spread = np.hypot(trials.sem(), drawn.std() / 2000**0.5)
     assert trials.mean() == pytest.approx(drawn.mean(), abs=4 * spread)
-
-
-def test_the_norm_bound_against_the_normal_tail():
-    finding = norm_bound(sizes=[1], deltas=[0.1])
-    assert finding.verdict == "confirmed"
-    zeta = 2 * math.sqrt(math.log(10)) + 2 * math.log(10) + 1
-    share = math.erfc(math.sqrt(zeta / 2)) / 0.1
-    assert float(finding.numbers.split("at most ")[1].split()[0]) == pytest.approx(share, rel=0.01)
 
 
 def test_products_never_cost_more_than_the_svds():
