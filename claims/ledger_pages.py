@@ -132,7 +132,7 @@ def _section(claim: pd.Series) -> list[str]:
     lines += _paragraph("Claim", claim["statement"])
     lines += _paragraph("The paper", claim["paper says"])
     lines += _paragraph("Its reservation", claim["reservation"])
-    lines += _paragraph("Verdict", _verdict(claim))
+    lines += _paragraph("Verdict", f"**{claim['verdict']}**. {claim['sentence']}")
     lines += _paragraph("An author replies", claim["reply"])
     tail = _paragraph("Would be decided by", claim["decided by"])
     tail += [line for words in all_sizes(claim) for line in _paragraph("Sizes", words)]
@@ -175,10 +175,6 @@ def _shortened(part: str, claim: pd.Series) -> str:
         return part
     marks = [part.index(f": {verdict} (") for verdict in MEANING if f": {verdict} (" in part]
     return part[: part.index(" (", min(marks))] if marks else part
-
-
-def _verdict(claim: pd.Series) -> str:
-    return " ".join(filter(None, (f"**{claim['verdict']}**.", claim["sentence"])))
 
 
 def limit_of(claim: Mapping[str, Any]) -> str:

@@ -76,7 +76,10 @@ class Setting(BaseModel):
         if self.name:
             return self.name
         words = [f"M = {self.query.size:,}"]
-        words += (f"{name} = {_plain(value)}" for name, value in self.options.items())
+        words += (
+            f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
+            for name, value in self.options.items()
+        )
         words.append(f"epsilon {self.epsilon:g}")
         if self.delta is not None:
             words.append(f"delta {self.delta:g}")
@@ -100,10 +103,6 @@ class Setting(BaseModel):
         if not isinstance(mechanism, AdditiveMechanism):
             raise CannotJudge(f"{key} adds no noise")
         return mechanism.expected_loss()
-
-
-def _plain(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
 
 
 @judge

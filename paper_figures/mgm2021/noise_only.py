@@ -373,15 +373,12 @@ def _over_gaussian(
     """The logarithm of the ratio of medians, or None where one of them was not timed."""
     seconds = _log_seconds_of(draws, shape, mechanism)
     gaussian = _log_seconds_of(given, shape, "gaussian")
-    return None if seconds is None or gaussian is None else _ratio(seconds, gaussian)
+    return (
+        None if seconds is None or gaussian is None else bootstrapped(seconds, gaussian, np.median)
+    )
 
 
 def _log_seconds_of(draws: pd.DataFrame, shape: str, mechanism: str) -> np.ndarray | None:
     """Logarithms of the seconds of a mechanism's draws at a shape; None where there are none."""
     own = draws[(draws["shape"] == shape) & (draws["mechanism"] == mechanism)]
     return None if own.empty else np.log(own["value"].to_numpy(float))
-
-
-def _ratio(over: np.ndarray, under: np.ndarray) -> Bootstrap:
-    """The logarithm of a ratio of medians, from logarithms."""
-    return bootstrapped(over, under, np.median)

@@ -20,7 +20,6 @@ from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
 from mechanisms.catalogue.mvg import harmonic, precision_bound
 from mechanisms.query.box_query import box_query
 from paper_figures.mgm2021 import numbers as mgm2021
-from paper_figures.paper_setting import PaperSetting
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 
@@ -38,15 +37,25 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
     elsewhere = [
         _bound_ratio(setting.query, setting.budget, "sqrt")
         for setting in PAPER_SETTINGS
-        if setting not in mgm2021.SETTINGS and _fits_both(setting)
+        if setting not in mgm2021.SETTINGS
+        # Both bounds are defined for a matrix of bounded norm, at delta > 0.
+        and len(setting.query.shape) == 2
+        and setting.query.frobenius_bound
+        and setting.budget.delta
     ]
     parts = [
-        number(f"{_title(setting)}, over H_r^2:", ratio, 1.0, tolerance)
+        number(
+            f"{dataset_title(setting.name.removeprefix('mgm2021-'))}, over H_r^2:",
+            ratio,
+            1.0,
+            tolerance,
+        )
         for setting, ratio in zip(mgm2021.SETTINGS, own, strict=True)
     ]
     for dataset, shape in mgm2021.FEATURES.items():
         for epsilon in mgm2021.VERTICAL_EPSILONS:
-            ratio = _bound_ratio(box_query(shape, -1.0, 1.0), _at(epsilon), "sqrt")
+            budget = Budget(epsilon=epsilon, delta=mgm2021.DELTA)
+            ratio = _bound_ratio(box_query(shape, -1.0, 1.0), budget, "sqrt")
             name = f"features of {dataset_title(dataset)}, epsilon {epsilon}, over H_r^2:"
             parts.append(number(name, ratio, 1.0, tolerance))
     return Finding(
@@ -61,21 +70,6 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
         ),
         calibration="published",
     )
-
-
-def _title(setting: PaperSetting) -> str:
-    return dataset_title(setting.name.removeprefix("mgm2021-"))
-
-
-def _fits_both(setting: PaperSetting) -> bool:
-    """Whether both bounds are defined: a matrix of bounded norm, delta > 0."""
-    query = setting.query
-    bounded = len(query.shape) == 2 and query.frobenius_bound is not None
-    return bounded and setting.budget.delta > 0
-
-
-def _at(epsilon: float) -> Budget:
-    return Budget(epsilon=epsilon, delta=mgm2021.DELTA)
 
 
 def _bound_ratio(query: Query, budget: Budget, zeta: str) -> float:
@@ -187,18 +181,16 @@ def beats_gaussian(
     )
 
 
-def _per_element(query: Query, budget: Budget) -> float:
-    """E||Z||^2 of the classic Gaussian on every element with the whole budget each."""
-    return query.size * (query.linf_sensitivity * classic_multiplier(budget)) ** 2
-
-
 # E||Z||^2 of the classic Gaussian under each reading of Section 8.2.
 GAUSSIAN_LOSSES: dict[str, Callable[[Query, Budget], float]] = {
     "composed": lambda query, budget: calibrated(
         "gaussian-per-element", query, budget
     ).expected_loss(),
     "whole": lambda query, budget: calibrated("gaussian", query, budget).expected_loss(),
-    "literal": _per_element,
+    # On every element with the whole budget each.
+    "literal": lambda query, budget: (
+        query.size * (query.linf_sensitivity * classic_multiplier(budget)) ** 2
+    ),
 }
 
 

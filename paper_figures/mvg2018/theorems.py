@@ -81,13 +81,10 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
                 (noise.column_directions, noise.column_std),
             )
             spent.append(np.prod([_inverse_norm(*factor) for factor in factors]) / bound)
-        parts.append(
-            statement(
-                {"unimodal": "Theorem 4, Psi = I", "equimodal": "Theorem 5, Psi = Sigma"}[mode],
-                max(abs(ratio - 1) for ratio in spent) <= tolerance,
-                _spent(spent, tolerance),
-            )
-        )
+        holds = max(abs(ratio - 1) for ratio in spent) <= tolerance
+        found = f"spends {min(spent):.9g} to {max(spent):.9g} times the bound"
+        name = {"unimodal": "Theorem 4, Psi = I", "equimodal": "Theorem 5, Psi = Sigma"}[mode]
+        parts.append(statement(name, holds, "spends exactly the bound" if holds else found))
     return Finding(
         parts=parts,
         detail=(
@@ -98,12 +95,6 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
         ),
         calibration="published",
     )
-
-
-def _spent(shares: list[float], tolerance: float) -> str:
-    if max(abs(share - 1) for share in shares) <= tolerance:
-        return "spends exactly the bound"
-    return f"spends {min(shares):.9g} to {max(shares):.9g} times the bound"
 
 
 def theorem_3_bound(setting: PaperSetting) -> float:

@@ -316,9 +316,16 @@ def count_order(
     means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
     measures = {
         "mean squared error": means,
-        "root mean squared error": {key: _rooted(effect) for key, effect in means.items()},
+        # The logarithm of a ratio's square root.
+        "root mean squared error": {
+            key: Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)
+            for key, effect in means.items()
+        },
         "squared error of a typical map (median)": {
-            key: _log_ratio(frames[key], typical, _log_median) for key in present
+            key: _log_ratio(
+                frames[key], typical, lambda values, axis=None: np.log(np.median(values, axis))
+            )
+            for key in present
         },
     }
     bounds = dict.fromkeys(others, (1.0, math.inf))
@@ -384,12 +391,3 @@ def _log_ratio(
     """A statistic of the trials of a mechanism, less that of an exact number."""
     values = frame["value"].to_numpy(float)
     return bootstrapped(values, np.full(len(values), exact), statistic)
-
-
-def _log_median(values: np.ndarray, axis: int | None = None) -> np.ndarray:
-    return np.log(np.median(values, axis))
-
-
-def _rooted(effect: Bootstrap) -> Bootstrap:
-    """The logarithm of a ratio's square root."""
-    return Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)

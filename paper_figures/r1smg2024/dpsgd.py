@@ -114,11 +114,6 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     return Drawn(caption, means, _draw_curves(rows, means), note)
 
 
-def _near_1(means: pd.DataFrame) -> bool:
-    """Whether runs with clipping come so near to 1 that only a logit axis tells them apart."""
-    return means[means["mechanism"] != PUBLIC]["mean"].max() > LOGIT_ABOVE
-
-
 def _own_rate(rows: pd.DataFrame) -> str:
     """The learning rate without privacy where it is another one, as the end of words."""
     rate = public_rate(rows)
@@ -203,7 +198,8 @@ def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-    if not _near_1(means):
+    # Runs with clipping may come so near to 1 that only a logit axis tells them apart.
+    if means[means["mechanism"] != PUBLIC]["mean"].max() <= LOGIT_ABOVE:
         axis.set_ylim(0, 1.02)
         return
     axis.set_yscale("logit", one_half="0.5")

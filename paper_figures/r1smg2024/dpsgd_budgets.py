@@ -195,7 +195,8 @@ def one_step(
     """
     alone, parts = [], []
     for total, _, step in budgets:
-        profile = _step_profile("r1smg", step, step_delta)
+        own = Budget(epsilon=step, delta=step_delta)
+        profile = calibrated("r1smg", GRADIENT, own).profile()
         alone.append(f"{at_least(profile.delta(step).lower)} at {step:g}")
         lower = SampledRun(step=profile, rate=rate, steps=1).step_delta(total).lower
         parts.append(
@@ -269,7 +270,3 @@ def amplified_step(
         ),
         sizes=Sizes(epsilons=listed(f"{step:g} per step" for step in steps)),
     )
-
-
-def _step_profile(mechanism: str, epsilon: float, delta: float):
-    return calibrated(mechanism, GRADIENT, Budget(epsilon=epsilon, delta=delta)).profile()

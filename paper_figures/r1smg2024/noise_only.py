@@ -6,8 +6,6 @@ and tails (Theorems 8 and 9, Remark 2) are judged in closed form, at sizes that 
 
 import itertools
 import math
-from dataclasses import replace
-from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -16,7 +14,7 @@ import pandas as pd
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import calibrated, listed, ok_rows, required
 from claims.judges import CannotJudge, Positive, judge
-from claims.verdicts import Finding, Part, Sizes
+from claims.verdicts import Finding, Sizes
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
@@ -262,92 +260,69 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     The remark gives a normal variable 3 and 0, which are moments about the mean; Section 6 defines
     moments about zero.
     """
-    sizes = [side**2 for side in sides]
-    losses = [noise_of("gaussian", side).loss() for side in sides]
-    stated = [(3 + 12 / size, math.sqrt(8 / size)) for size in sizes]
     # About the mean the values are exact at every M; about zero they would have to be limits.
     readings = {
-        "about the mean:": (
-            attrgetter("central_kurtosis", "central_skewness"),
-            range(len(sizes)),
-        ),
-        "as Section 6 defines it:": (
-            attrgetter("raw_kurtosis", "raw_skewness"),
-            [-1],
-        ),
+        "about the mean:": (("central_kurtosis", "central_skewness"), sides),
+        "as Section 6 defines it:": (("raw_kurtosis", "raw_skewness"), sides[-1:]),
     }
-    parts = [
-        replace(part, name=f"{part.name}, {which}")
-        for which, (moments, judged) in readings.items()
-        for part in _moment_parts(
-            [moments(losses[i]) for i in judged],
-            [stated[i] for i in judged],
-            moments(noise_of("r1smg", sides[-1]).loss()),
-            tolerance,
+    rank_one, parts = noise_of("r1smg", sides[-1]).loss(), []
+    for which, (moments, judged) in readings.items():
+        losses = {side**2: noise_of("gaussian", side).loss() for side in judged}
+        for moment, formula in zip(moments, _STATED_MOMENTS, strict=True):
+            pairs = [(getattr(loss, moment), formula(size)) for size, loss in losses.items()]
+            agree = [math.isclose(*pair, rel_tol=tolerance) for pair in pairs]
+            name = f"{moment.split('_')[1]}, {which}"
+            parts.append(universal(name, agree, "{:.5g} (stated {:.5g})".format(*pairs[-1])))
+        own = {moment: getattr(rank_one, moment) for moment in moments}
+        larger = all(
+            getattr(loss, each) < value for loss in losses.values() for each, value in own.items()
         )
-    ]
+        found = listed(f"{value:.4g}" for value in own.values())
+        parts.append(statement(f"R1SMG's larger, {which}", larger, found))
     return Finding(
         parts=parts,
         detail=(
-            f"Closed forms for i.i.d. Gaussian noise at M = {listed(map(str, sizes))}; shown at "
-            "the largest. With MVG's uneven covariances there would be fewer degrees of freedom."
+            f"Closed forms for i.i.d. Gaussian noise at M = {listed(str(s**2) for s in sides)}; "
+            "shown at the largest. With MVG's uneven covariances there would be fewer degrees of "
+            "freedom."
         ),
         calibration="published",
     )
 
 
-def _moment_parts(
-    ours: list[tuple[float, float]],
-    stated: list[tuple[float, float]],
-    rank_one: tuple[float, float],
-    tolerance: float,
-) -> tuple[Part, ...]:
-    """Kurtosis and skewness of i.i.d. noise as stated at every size, and R1SMG's larger ones."""
-    parts = []
-    for i, name in enumerate(("kurtosis", "skewness")):
-        agree = [
-            math.isclose(o[i], s[i], rel_tol=tolerance) for o, s in zip(ours, stated, strict=True)
-        ]
-        parts.append(universal(name, agree, f"{ours[-1][i]:.5g} (stated {stated[-1][i]:.5g})"))
-    larger = all(theirs < own for both in ours for theirs, own in zip(both, rank_one, strict=True))
-    found = listed(f"{value:.4g}" for value in rank_one)
-    return (*parts, statement("R1SMG's larger", larger, found))
+# Of Remark 2, kurtosis and skewness at M elements.
+_STATED_MOMENTS = (lambda size: 3 + 12 / size, lambda size: math.sqrt(8 / size))
 
 
 @judge
 def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
     """P(L > k E L), exactly, of R1SMG and of i.i.d. Gaussian noise."""
-    times = np.array(factors)
-    rank_one = _tails("r1smg", sides[0], times)
-    others = np.array([_tails("gaussian", side, times) for side in sides])
+    parts = []
+    for k in factors:
+        noises = (noise_of("r1smg", sides[0]), *(noise_of("gaussian", side) for side in sides))
+        ours, *theirs = (float(each.squared_norm_survival(k * each.loss().mean)) for each in noises)
+        found = f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(max(theirs), 2)}"
+        parts.append(statement(f"P(L > {k:g} E L) smaller:", ours < max(theirs), found))
     # The same at the paper's budgets of the count query, where R1SMG's mean is the smaller one.
-    others_at, ours_at = (setting(f"r1smg2024-count-{e}") for e in ("0.5", "1e-05"))
-    classic = calibrated("gaussian", others_at.query, others_at.budget)
-    mean = classic.expected_loss()
-    rank_one_noise = calibrated("r1smg", ours_at.query, ours_at.budget).noise
-    largest = others.max(axis=0)
-    relative = tuple(
-        statement(
-            f"P(L > {k:g} E L) smaller:",
-            bool(ours < theirs),
-            f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(theirs, 2)}",
+    rank_one, classic = (
+        calibrated(key, at.query, at.budget).noise
+        for key, at in (
+            ("r1smg", setting("r1smg2024-count-1e-05")),
+            ("gaussian", setting("r1smg2024-count-0.5")),
         )
-        for k, ours, theirs in zip(factors, rank_one, largest, strict=True)
     )
-    above, theirs_above = (
-        [float(noise.squared_norm_survival(mean * times)) for times in (1, 2)]
-        for noise in (rank_one_noise, classic.noise)
-    )
-    absolute = tuple(
-        statement(
-            f"{words} the classic Gaussian's mean less often:",
-            ours < theirs,
-            f"R1SMG {ours:.2g}, classic Gaussian {_probability(theirs)}",
+    for times, words in ((1, "above"), (2, "above twice")):
+        ours, theirs = (
+            float(noise.squared_norm_survival(times * classic.loss().mean))
+            for noise in (rank_one, classic)
         )
-        for words, ours, theirs in zip(("above", "above twice"), above, theirs_above, strict=True)
-    )
+        # One that no float holds is below the smallest normal float.
+        other = f"{theirs:.2g}" if theirs > 1e-307 else "below 1e-307"
+        found = f"R1SMG {ours:.2g}, classic Gaussian {other}"
+        name = f"{words} the classic Gaussian's mean less often:"
+        parts.append(statement(name, ours < theirs, found))
     return Finding(
-        parts=(*relative, *absolute),
+        parts=parts,
         detail=(
             "Exact survival functions of chi-squared distributions, at M = "
             f"{listed(str(side**2) for side in sides)}; in absolute terms at the claimed "
@@ -355,13 +330,3 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
         ),
         calibration="published",
     )
-
-
-def _probability(value: float) -> str:
-    """A probability as text; one that no float holds is below the smallest normal float."""
-    return f"{value:.2g}" if value > 1e-307 else "below 1e-307"
-
-
-def _tails(key: str, side: int, factors: np.ndarray) -> np.ndarray:
-    noise = noise_of(key, side)
-    return noise.squared_norm_survival(factors * noise.loss().mean)

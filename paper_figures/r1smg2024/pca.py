@@ -301,7 +301,11 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
         unit = 1.0
         if metric in UNITS:
             unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0])
-        ours, theirs = (_on_paper_axis(rows, metric, mechanism) for mechanism in ("r1smg", key))
+        ours, theirs = (
+            found.assign(drawn_at=paper_axis(found))
+            for name in ("r1smg", key)
+            for found in [pick(rows, metric=metric, mechanism=name, calibration="published")]
+        )
         for epsilon in PCA_EPSILONS:
             scaled = (
                 found.assign(value=SIGNS[metric] * found["value"] / unit)
@@ -310,12 +314,6 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
             name = f"{mechanism_title(key)}, {metric.replace('_', ' ')}, epsilon {epsilon:g}"
             effects[name] = paired(*scaled)
     return effects
-
-
-def _on_paper_axis(rows: pd.DataFrame, metric: str, mechanism: str) -> pd.DataFrame:
-    """Published rows of a mechanism, and where they stand on the paper's axis."""
-    chosen = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
-    return chosen.assign(drawn_at=paper_axis(chosen))
 
 
 def _at(rows: pd.DataFrame, epsilon: float) -> pd.DataFrame:

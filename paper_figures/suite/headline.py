@@ -5,6 +5,7 @@
 
 import math
 import textwrap
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -86,9 +87,10 @@ def headline(results: Results) -> Drawn:
         "Hollow: no claim, outside the theorem. Right: noise rescaled until its true delta is "
         f"{delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
     )
+    pure = [name for name in true[~wide]["mechanism"] if _guarantee(name) in FAMILIES]
     note = (
-        f"{QUERY}{_beyond_words(_beyond(true))}{_pure(true[~wide])}"
-        f"{_undrawn(true[wide])} suite_cost has the noise as published."
+        f"{QUERY}{_sentence(BEYOND, _beyond(true))}{_sentence('Delta 0 is claimed by', pure)}"
+        f"{_sentence(WIDE, true[wide]['mechanism'])} suite_cost has the noise as published."
     )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
     data = pd.concat(
@@ -99,6 +101,9 @@ def headline(results: Results) -> Drawn:
     return Drawn(caption, data.assign(limit=_limits(data["size"], epsilon, delta)), figure, note)
 
 
+BEYOND = "The theorem requires a smaller epsilon for"
+WIDE = "Not drawn on the left where the bounds on the true delta are wide:"
+FALSE_AT_SOME = "As published the claim is false at some M for"
 QUERY = (
     "Adjacency local, l2 sensitivity 1: every element lies in [0, 1/sqrt(M)] and may change within "
     "that range, so that the query meets the assumptions of every mechanism."
@@ -166,25 +171,10 @@ def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
     return true
 
 
-def _undrawn(wide: pd.DataFrame) -> str:
-    """A sentence on the mechanisms whose true delta is not known closely, or nothing."""
-    names = [mechanism_title(name) for name in in_order(set(wide["mechanism"]))]
-    if not names:
-        return ""
-    return f" Not drawn on the left where the bounds on the true delta are wide: {listed(names)}."
-
-
-def _pure(true: pd.DataFrame) -> str:
-    """A sentence on the mechanisms on the left that claim delta 0, or nothing."""
-    known = all_mechanisms()
-    names = [
-        mechanism_title(name)
-        for name in in_order(set(true["mechanism"]))
-        if name in known and known[name].guarantee in FAMILIES
-    ]
-    if not names:
-        return ""
-    return f" Delta 0 is claimed by {listed(names)}."
+def _sentence(words: str, mechanisms: Iterable[str]) -> str:
+    """A sentence that ends with the titles of mechanisms, or nothing where there are none."""
+    titles = [mechanism_title(name) for name in in_order(set(mechanisms))]
+    return f" {words} {listed(titles)}." if titles else ""
 
 
 def _names_below(true: pd.DataFrame) -> str:
@@ -233,13 +223,6 @@ def _beyond(rows: pd.DataFrame) -> list[str]:
     return in_order(rows.loc[rows["message"] != "", "mechanism"])
 
 
-def _beyond_words(names: list[str]) -> str:
-    """A sentence on these mechanisms, or nothing."""
-    if not names:
-        return ""
-    return f" The theorem requires a smaller epsilon for {listed(map(mechanism_title, names))}."
-
-
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
 def cost(results: Results) -> Drawn:
     """Noise per element over M, as published and at equal true privacy; a panel per family."""
@@ -261,32 +244,31 @@ def cost(results: Results) -> Drawn:
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
     for axis in axes[0]:
         _draw_limit(axis, grid)
-    delta = grid["delta"].iloc[0]
+    delta, true = grid["delta"].iloc[0], _published_deltas(grid)
+    refuted = (true["lower"] > true["delta"] * 1.001) & (true["message"] == "")
+    false = true[refuted]["mechanism"]
     caption = (
         f"Noise per element for ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published (solid; "
         "grey markers: outside the theorem), and rescaled until the true delta is the claimed one "
         "(dashed). "
         f"{IMPOSSIBLE} Curves within 1% are drawn once."
-        f"{_false_claims(grid)}"
+        f"{_sentence(FALSE_AT_SOME, false)}"
     )
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
     data["limit"] = _limits(data["size"], epsilon, delta)
-    return Drawn(caption, data, figure, QUERY + _beyond_words(beyond))
+    return Drawn(caption, data, figure, QUERY + _sentence(BEYOND, beyond))
 
 
-def _false_claims(grid: pd.DataFrame) -> str:
-    """A sentence on the mechanisms whose claim is false at some size, or nothing."""
-    true = _published_deltas(grid)
-    false = true[(true["lower"] > true["delta"] * 1.001) & (true["message"] == "")]
-    names = [mechanism_title(name) for name in in_order(false["mechanism"])]
-    return f" As published the claim is false at some M for {listed(names)}." if names else ""
+def _guarantee(mechanism: str) -> str:
+    """What a mechanism claims; "" for a variant, since only its config names the class."""
+    known = all_mechanisms()
+    return known[mechanism].guarantee if mechanism in known else ""
 
 
 def _family(mechanism: str) -> str:
-    known = all_mechanisms()
     if mechanism in SPHERICAL_KEYS:
         return SPHERICAL
-    return FAMILIES.get(known[mechanism].guarantee, GAUSSIAN) if mechanism in known else GAUSSIAN
+    return FAMILIES.get(_guarantee(mechanism), GAUSSIAN)
 
 
 def _draw_family(

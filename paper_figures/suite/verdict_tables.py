@@ -4,8 +4,6 @@ The tables `suite_verdicts` and `suite_summary` read the rows of the study guara
 "papers".
 """
 
-import math
-
 import numpy as np
 import pandas as pd
 
@@ -71,7 +69,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
     table = by_setting(rows).fillna({"true_epsilon": np.inf})
     for (mechanism, shape, epsilon, delta), values in table.iterrows():
         setting = setting_of(shape, epsilon, delta)
-        known = class_of(mechanism)
+        known, far = class_of(mechanism), values["distance_to_no_data"]
         # A refuted pure claim has a delta above 0; this one is below the least float.
         underflown = values["verdict"] == REFUTED and values["true_delta"] == 0
         records.append(
@@ -88,7 +86,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "true epsilon": values["true_epsilon"],
                 "profile": _profile(values),
                 "variance over need": values["wasted_variance"],
-                "distance to no data": _up(values["distance_to_no_data"]),
+                "distance to no data": far if np.isnan(far) else float(rounded_up(far, 3)),
                 "sampled delta, at least": values["audit_delta_lower"],
                 "sampled delta, at most": values["audit_delta_upper"],
                 "verdict": values["verdict"],
@@ -143,11 +141,6 @@ def summary(results: Results) -> Drawn:
         f"{_UNDERFLOWN}"
     )
     return Drawn(caption, pd.DataFrame(records), note=note)
-
-
-def _up(bound: float) -> float:
-    """An upper bound to three digits; NaN where none is known."""
-    return bound if math.isnan(bound) else float(rounded_up(bound, 3))
 
 
 def _profile(values: pd.Series) -> str:

@@ -45,25 +45,19 @@ WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
 FACTOR = STATED_DELTA / WIDTH
 
 
-def _trained(rows: pd.DataFrame, scores: Scores) -> str:
-    """The words for what was trained on the released data."""
-    if scores.rows["study"].iloc[0] == IMAGES:
-        return CLASSIFIER_WORDS[scores.rows["classifier"].iloc[0]]
-    return f"one layer; extractor {_extractor_kind(rows, scores.dataset)}"
-
-
 def _sizes(rows: pd.DataFrame, scores: Scores, epsilons: str = "") -> Sizes:
+    first = scores.rows.iloc[0]
+    if first["study"] == IMAGES:
+        trained = CLASSIFIER_WORDS[first["classifier"]]
+    else:
+        trained = f"one layer; extractor {_extractor_kind(rows, scores.dataset)}"
     return Sizes(
         dataset=scores.dataset,
-        records=_records(rows, scores),
+        records=int(shared_number(rows, first["study"], scores.dataset, "records")),
         trials=scores.trials,
-        network=_trained(rows, scores),
+        network=trained,
         epsilons=epsilons or scores.range_of_epsilons,
     )
-
-
-def _records(rows: pd.DataFrame, scores: Scores) -> int:
-    return int(shared_number(rows, scores.rows["study"].iloc[0], scores.dataset, "records"))
 
 
 @judge(studies=(IMAGES,))

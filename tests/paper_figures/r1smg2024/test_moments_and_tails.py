@@ -1,15 +1,17 @@
-"""Moments and tails of the loss by chi-squared laws, and what they say of the paper's remarks."""
+"""Moments of the loss by chi-squared laws, and what they say of the paper's remarks."""
 
 from claims.verdicts import CONFIRMED, CONTRADICTED
-from paper_figures.r1smg2024.noise_only import (
-    _moment_parts,
-)
+from paper_figures.r1smg2024 import noise_only
 
 
-def test_full_rank_moments_beyond_r1smg_s_would_contradict():
-    ours, stated = [(3.0, 0.5)], [(3.0, 0.5)]
-    verdicts = [
-        [part.verdict for part in _moment_parts(ours, stated, rank_one, 1e-6)]
-        for rank_one in ((15.0, 2.8), (15.0, 0.4))
-    ]
-    assert verdicts == [[CONFIRMED] * 3, [CONFIRMED, CONFIRMED, CONTRADICTED]]
+def test_full_rank_moments_beyond_r1smg_s_would_contradict(monkeypatch):
+    found = noise_only.full_rank_moments(sides=[2, 10], tolerance=1e-6)
+    assert [part.verdict for part in found.parts[:3]] == [CONFIRMED] * 3
+    gaussian = noise_only.noise_of("gaussian", 100)
+    of = noise_only.noise_of
+    monkeypatch.setattr(
+        noise_only, "noise_of", lambda key, side: gaussian if key == "r1smg" else of(key, side)
+    )
+    found = noise_only.full_rank_moments(sides=[2, 10], tolerance=1e-6)
+    verdicts = [part.verdict for part in found.parts[:3]]
+    assert verdicts == [CONFIRMED, CONFIRMED, CONTRADICTED]
