@@ -6,7 +6,7 @@ read the rows at the budget that the paper gives a mechanism.
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,11 @@ import scipy
 from scipy.special import ndtr
 
 from claims.comparisons import number, order, ratios, statement, universal
-from claims.implied_epsilon import Implied, in_closed_form
+from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import Bootstrap, bootstrapped, log_mean
 from claims.judged_rows import calibrated, official_study, pick
 from claims.judges import Positive, Probability, judge
-from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.r1smg2024.numbers import (
@@ -391,3 +391,18 @@ def _log_ratio(
     """A statistic of the trials of a mechanism, less that of an exact number."""
     values = frame["value"].to_numpy(float)
     return bootstrapped(values, np.full(len(values), exact), statistic)
+
+
+@implies()
+def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Figure 5: the mean of ||noise||^2 on the map of pickups."""
+    for key, stated in STATED_LOSSES.items():
+        yield StatedNumber(
+            claim="r1-f5-loss",
+            where="Figure 5",
+            mechanism=mechanism_title(key),
+            number=f"mean L about {stated:,.0f}",
+            epsilon=f"{count_epsilon(key):g}",
+            implied={name: implied_by_loss(key, name) for name in CALIBRATION_TITLES},
+            source="closed form",
+        )

@@ -5,17 +5,24 @@ figures are in dpsgd.py, the claims about budgets, which read no study, in dpsgd
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
 
 from claims.comparisons import Signal, beyond, order
-from claims.intervals import Mean
+from claims.implied_epsilon import StatedNumber, implies, on_curve
+from claims.intervals import Effect, Mean
 from claims.judged_rows import listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
+from paper_figures.r1smg2024.numbers import (
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    TRAINING,
+)
+from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "dpsgd"
@@ -253,3 +260,46 @@ def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFram
     """The runs without accuracies because their gradients were no longer finite; may be none."""
     chosen = (rows["mechanism"] == mechanism) & (rows["epsilon"] == epsilon)
     return rows[chosen & (rows["metric"] == DIVERGED)]
+
+
+@implies("dpsgd")
+def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
+    """Figure 7: test accuracy on MNIST after the stated epochs, at the best learning rate."""
+    try:
+        found = ok_rows(official_runs(rows, "mnist"), STUDY, TEST)
+    except CannotJudge:
+        return
+    for key, epoch in REACHED_EPOCHS.items():
+        own = found[(found["mechanism"] == key) & (found["epoch"] == epoch)]
+        if own["trial"].nunique() < 2:
+            continue
+        # As published, then at equal true privacy.
+        parts = dict(reversed(list(own.groupby("calibration"))))
+        trials = listed(dict.fromkeys(str(part["trial"].nunique()) for part in parts.values()))
+        yield StatedNumber(
+            claim="r1-f7-epochs",
+            where="Figure 7",
+            mechanism="DPSGD" if key == "gaussian" else mechanism_title(key),
+            number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
+            epsilon=f"{TRAINING['mnist'].larger_total:g}",
+            implied={
+                calibration: on_curve(_at_best_rate(part), REACHED_ACCURACY)
+                for calibration, part in parts.items()
+            },
+            source=f"dpsgd, {trials} trials, best learning rate",
+        )
+
+
+def _at_best_rate(runs: pd.DataFrame) -> dict[float, Effect]:
+    """The accuracy at every budget, at the learning rate with the highest mean."""
+    means = {
+        key: Mean(part["value"].to_numpy(float))
+        for key, part in runs.groupby(["epsilon", "learning_rate"])
+    }
+    return {
+        epsilon: max(
+            (mean for (other, _), mean in means.items() if other == epsilon),
+            key=lambda mean: mean.value,
+        )
+        for epsilon, _ in means
+    }

@@ -1,7 +1,7 @@
 """The theorems of r1smg2024: verdicts in closed form, which read no study.
 
 The hidden clue (Section 4), null space (Section 5.4), Property 1, expected loss (Theorem 7), the
-lower bounds of Theorem 4 and Corollary 1. The paper on MVG is in mvg_remarks.py.
+lower bounds of Theorem 4 and Corollary 1.
 """
 
 import math

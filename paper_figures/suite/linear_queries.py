@@ -13,14 +13,13 @@ from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import SOURCE_WORDS, size_of
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
     PAGE,
     in_order,
     mechanism_title,
 )
-from runs.result_table import OK
 from runs.results import Results
 
 STUDY = "linear_queries"
@@ -300,24 +299,15 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
 
 
 def _without_result(rows: pd.DataFrame) -> str:
-    """One sentence about mechanisms without a result on a data set or a workload, or nothing."""
+    """Sentences about mechanisms without a result on a data set or a workload, or nothing."""
     rows = rows[rows["study"] == STUDY]
-    missing = rows[(rows["status"] != OK) | (rows["metric"] == "refused")]
-    if missing.empty:
-        return ""
-    datasets = rows["dataset"].nunique()
-    parts = []
-    for (mechanism, calibration), group in missing.groupby(["mechanism", "calibration"], sort=True):
-        words = []
-        for status, own in group[group["status"] != OK].groupby("status"):
-            on = own["dataset"].unique()
-            where = ", ".join(map(dataset_title, on)) if len(on) < datasets else "every histogram"
-            words.append(f"{status} on {where}")
-        partly = group[group["status"] == OK][["dataset", "workload"]].drop_duplicates()
-        words += [
-            f"refuses {WORKLOADS[row.workload]} on {dataset_title(row.dataset)}"
-            for row in partly.itertuples()
-        ]
-        title = f"{mechanism_title(mechanism)} {CALIBRATION_TITLES[calibration]}"
-        parts.append(f"{title} ({'; '.join(words)})")
-    return f" Without a result: {', '.join(parts)}."
+    refused = rows[rows["metric"] == "refused"].drop_duplicates(
+        ["mechanism", "dataset", "workload"]
+    )
+    words = [
+        f"{mechanism_title(row.mechanism)} ({WORKLOADS[row.workload]} on "
+        f"{dataset_title(row.dataset)})"
+        for row in refused.itertuples()
+    ]
+    partly = f" Workloads that are refused: {', '.join(words)}." if words else ""
+    return failed_mechanisms(rows, STUDY, *rows["dataset"].unique()) + partly

@@ -18,7 +18,11 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.power_law import power
-from paper_figures.tldp2025.numbers import PIXELS, gaussian_variance, stated_errors
+from paper_figures.tldp2025.numbers import (
+    PIXELS,
+    gaussian_variance,
+    stated_errors,
+)
 
 KINDS = {"tldp-l": "TLDP-L", "tldp-g": "TLDP-G"}
 OPTIONS = {"mvg": {"zeta": "sqrt"}}

@@ -8,7 +8,7 @@ import scipy
 
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
-from paper_figures.r1smg2024.mvg_remarks import (
+from paper_figures.r1smg2024.lemmas import (
     symmetric_norm,
 )
 from paper_figures.r1smg2024.theorems import (

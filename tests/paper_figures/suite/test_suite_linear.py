@@ -101,8 +101,8 @@ def test_the_note_says_what_has_no_result(make_results):
     refused = {"mechanism": "matrix-mechanism-cvxpy", "metric": "refused", "value": 1.0}
     rows.append(absent | refused | {"dataset": "adult-age", "workload": "random"})
     drawn = linear(make_results(rows))
-    assert "H_b at equal true privacy (unsupported on simulated city map)" in drawn.note
-    assert "(refuses random ranges on Adult age)" in drawn.note
+    assert "(unsupported: H_b on simulated city map)" in drawn.note
+    assert "Matrix mechanism (CVXPY) (random ranges on Adult age)" in drawn.note
     assert "Adult age (official data, 100 cells, 50 records); simulated city map" in drawn.note
 
 

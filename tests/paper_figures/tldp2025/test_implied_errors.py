@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from paper_figures.tldp2025.implied import errors
+from paper_figures.tldp2025.scores import errors
 
 COUNT = 784
 
