@@ -96,7 +96,7 @@ def all_claims() -> list[Claim]:
     with one id for two claims, and those whose judge is in a file that was left out.
     """
     judges, found = all_judges(), {}
-    for path in sorted(HOMES.glob("*/claims.yaml"), key=_by_year):
+    for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
         if left_out(f"paper_figures.{path.parent.name}.numbers"):
             continue
         try:
@@ -190,8 +190,3 @@ def _broken_rules(claim: Claim) -> Iterator[tuple[tuple, str]]:
             yield ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
     if claim.about.read == "abstract" and claim.rule != "needs_a_run":
         yield ("judge",), "the abstract alone was read; the rule of its claims is needs_a_run"
-
-
-def _by_year(path: Path) -> tuple[str, str]:
-    paper = path.parent.name
-    return paper[-4:], paper

@@ -42,7 +42,7 @@ class Judge:
     """A function that decides claims, and the studies whose results it reads.
 
     It takes the results of these studies, if there are any, and keyword arguments. One with the
-    argument `study` reads that study.
+    argument `study` reads that study, and those that its argument `beside` names.
     """
 
     name: str
@@ -57,7 +57,9 @@ class Judge:
 
     def read_studies(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """The studies whose rows it reads for a claim with these arguments."""
-        return self.studies or (arguments["study"],) if self.reads_results else ()
+        if self.studies or not self.reads_results:
+            return self.studies
+        return arguments["study"], *(arguments.get("beside") or ())
 
     def tables(self, arguments: Mapping[str, Any]) -> list[str]:
         """The files of a run that it reads for a claim with these arguments."""

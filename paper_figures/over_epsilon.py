@@ -127,7 +127,8 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
     own = {title: spread[spread["panel"] == title] for title in rows}
     for (i, j), axis in np.ndenumerate(axes):
         _panel(axis, own[rows[i]], columns[j])
-        _floor(axis, own[rows[i]], panels.floor)
+        if (floor := _guess_to_draw(own[rows[i]])) is not None:
+            axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=panels.floor)
         axis.set(ylim=_limits(own[rows[i]]))
     for title, axis in zip(rows, axes[:, 0], strict=True):
         axis.set_ylabel(f"{panels.score} {title}")
@@ -225,12 +226,6 @@ def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: st
         ends = ((0.99, "right"), (0.01, "left"))
         places = [Place(x, y, ha) for y in (0.02, 0.6, 0.3, 0.8) for x, ha in ends]
         write_clear(axis, words, places, color="#444444")
-
-
-def _floor(axis, rows: pd.DataFrame, title: str) -> None:
-    """The score of a guess, such as the accuracy of the commonest class, if not random's too."""
-    if (floor := _guess_to_draw(rows)) is not None:
-        axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=title)
 
 
 def _guess_to_draw(rows: pd.DataFrame) -> float | None:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -18,7 +19,6 @@ from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_study import (
     HORIZONTAL,
-    SUMS,
     VERTICAL,
     noise_norm,
     noise_order_sentences,
@@ -38,6 +38,7 @@ Pair = tuple[str, str]
 Explained = tuple[str, str, str]
 # Pairs by data set, the better one first; `default` for data sets without an entry.
 ByDataset = dict[str, list[Pair]]
+NO_PAIRS: ByDataset = {"default": []}
 # For every name in a pair the mechanisms with its noise; the first that the run has stands for it.
 Reading = dict[str, list[str]]
 
@@ -54,8 +55,7 @@ def _finals(
 
 def _finding(
     rows: pd.DataFrame,
-    study: str,
-    finals: Mapping[str, Scores],
+    studies: Mapping[str, Mapping[str, Scores]],
     found: list[Part] | list[Outcome],
     detail: Iterable[str],
     choice: str = "",
@@ -64,18 +64,25 @@ def _finding(
 
     Its reason counts the comparisons by verdict.
 
+    Args:
+        studies: By study, the final accuracies by data set.
+
     Raises:
         CannotJudge: The run has none of the readings.
     """
     required(found, CannotJudge("The results have no Gaussian mechanism under any reading"))
     outcomes = [each for each in found if isinstance(each, Outcome)]
     parts = [part for each in outcomes for part in each.parts] or found
-    trials = {scores.trials for scores in finals.values()}
+    trials = {scores.trials for finals in studies.values() for scores in finals.values()}
     facts = {
         "because": tally(parts, trials.pop() if len(trials) == 1 else None),
         "calibration": "published",
         "detail": " ".join(filter(None, detail)),
-    } | sizes_in_lines(_sizes(rows, study, scores) for scores in finals.values())
+    } | sizes_in_lines(
+        _sizes(rows, study, scores)
+        for study, finals in studies.items()
+        for scores in finals.values()
+    )
     if len(outcomes) > 1:
         return Finding(choice=choice, outcomes=outcomes, **facts)
     return Finding(parts=parts, **facts)
@@ -99,9 +106,10 @@ def federated_order(
     *,
     study: Literal["federated_horizontal", "federated_vertical"],
     datasets: list[str],
+    beside: dict[Literal["federated_sums"], str] | None = None,
     epsilons: tuple[Epsilon, Epsilon] | None = None,
     above: ByDataset,
-    close: ByDataset,
+    close: ByDataset = NO_PAIRS,
     flat: tuple[str, ...] = (),
     choice: str = "",
     readings: dict[str, Reading],
@@ -117,12 +125,22 @@ def federated_order(
     judged are, of horizontal mechanisms that are `explained`, which has the smaller noise, and the
     difference of the first two at equal true privacy.
 
+    Args:
+        beside: Another study whose outcomes stand beside those of the study, if the run has it,
+            such as uploads as sums over steps and not as means (eq. 29); and the words for it.
+        choice: What the paper leaves open: the readings, and the other study.
+
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
     """
     rows = results.rows
     finals = _finals(rows, study, datasets, epsilons)
-    outcomes = _outcomes(finals, readings, above, close, flat, margin)
+    studies, outcomes = {study: finals}, _outcomes(finals, readings, above, close, flat, margin)
+    for other, behind in (beside or {}).items():
+        with suppress(CannotJudge):
+            studies[other] = _finals(rows, other, datasets, epsilons)
+        more = _outcomes(studies.get(other, {}), readings, above, close, flat, margin)
+        outcomes += [replace(each, choice=f"{each.choice}; {behind}") for each in more]
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
     absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
     sentences = [
@@ -133,57 +151,7 @@ def federated_order(
         *(_explaining_sentences(rows, finals, explained, margin) if explained else ()),
         f"Not in this run: {listed(absent)}." if absent else "",
     ]
-    return _finding(rows, study, finals, outcomes, sentences, choice)
-
-
-@judge(studies=(HORIZONTAL, SUMS))
-def order_by_accumulation(
-    results: Results,
-    *,
-    datasets: list[str],
-    above: ByDataset,
-    explained: Explained,
-    choice: str,
-    readings: dict[str, Reading],
-    sums: str,
-    margin: float,
-) -> Finding:
-    """`federated_order` of uploads as means over steps, and as sums where the run has those.
-
-    Args:
-        choice: What the paper leaves open: the readings, and means or sums (eq. 29).
-        readings: As in `federated_order`.
-        sums: What the outcomes of sums are called, behind the reading.
-    """
-    rows, close = results.rows, {"default": []}
-    means = federated_order(
-        results,
-        study=HORIZONTAL,
-        datasets=datasets,
-        above=above,
-        close=close,
-        choice=choice,
-        readings=readings,
-        explained=explained,
-        margin=margin,
-    )
-    try:
-        summed = _finals(rows, SUMS, datasets)
-    except CannotJudge:
-        return means
-    outcomes = [
-        replace(each, choice=each.choice + behind)
-        for finals, behind in ((_finals(rows, HORIZONTAL, datasets), ""), (summed, f"; {sums}"))
-        for each in _outcomes(finals, readings, above, close, (), margin)
-    ]
-    return replace(
-        means,
-        parts=(),
-        choice=choice,
-        outcomes=outcomes,
-        because=tally([part for each in outcomes for part in each.parts], None),
-        other_sizes=[*means.other_sizes, *(_sizes(rows, SUMS, each) for each in summed.values())],
-    )
+    return _finding(rows, studies, outcomes, sentences, choice)
 
 
 def _outcomes(
@@ -199,23 +167,18 @@ def _outcomes(
     for reading, stands_for in readings.items():
         parts = []
         for scores in finals.values():
-            resolved = _resolve(stands_for, set(scores.rows["mechanism"]))
-            if resolved is not None:
+            run = set(scores.rows["mechanism"])
+            resolved = {
+                name: next((each for each in candidates if each in run), None)
+                for name, candidates in stands_for.items()
+            }
+            if None not in resolved.values():
                 pairs = (by.get(scores.dataset, by["default"]) for by in (above, close))
                 parts += _orders_and_ties(scores, resolved, *pairs, margin)
                 parts += _flat(scores, resolved, flat, above["default"], margin)
         if parts:
             outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
     return outcomes
-
-
-def _resolve(stands_for: Reading, present: set[str]) -> dict[str, str] | None:
-    """For every name of a reading the mechanism that stands for it; None where one is missing."""
-    chosen = {
-        name: next((each for each in candidates if each in present), None)
-        for name, candidates in stands_for.items()
-    }
-    return None if None in chosen.values() else chosen
 
 
 def _orders_and_ties(
@@ -337,7 +300,7 @@ def horizontal_trend(
         "Gains of the final test accuracy with intervals.",
         f"Not in this run: {listed(absent)}." if absent else "",
     ]
-    return _finding(results.rows, HORIZONTAL, finals, parts, detail)
+    return _finding(results.rows, {HORIZONTAL: finals}, parts, detail)
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
@@ -375,7 +338,7 @@ def matrix_mechanism_on_adult(
         "whole": (same_noise_on_whole(name, shape),),
     }
     outcomes = [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()]
-    return _finding(rows, HORIZONTAL, finals, outcomes, ["Expected squared noise."], choice)
+    return _finding(rows, {HORIZONTAL: finals}, outcomes, ["Expected squared noise."], choice)
 
 
 @judge(studies=(HORIZONTAL,))
@@ -401,7 +364,7 @@ def harder_tasks_need_more(
         f"{words} Accuracies: shares of the gain over what needs no information (random "
         "answers or the majority class, whichever scores more) that training without noise has."
     )
-    return _finding(results.rows, HORIZONTAL, finals, parts, [detail])
+    return _finding(results.rows, {HORIZONTAL: finals}, parts, [detail])
 
 
 def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
@@ -479,7 +442,7 @@ def vertical_lead(
         "paired by trial."
     )
     unjudged = _unjudged_sentence(beside, beside_words, finals.values())
-    return _finding(results.rows, VERTICAL, finals, parts, [detail, unjudged])
+    return _finding(results.rows, {VERTICAL: finals}, parts, [detail, unjudged])
 
 
 def _growing_lead(scores: Scores, leader: str, other: str, margin: float, signal: Signal) -> Part:

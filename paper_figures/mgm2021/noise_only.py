@@ -302,7 +302,6 @@ def run_times(
             "(UDN) and 312 (MVG) times, at a shape that is not stated. Our SVD is of the answer, "
             "and the seconds include the calibration to its directions; other calibrations, one "
             "for each budget, are not counted."
-            f"{_calibrations(results.timings, little_more, shapes)}"
             f"{_without_svd(given, far_more, shapes)}"
         ),
         calibration="published",
@@ -343,19 +342,6 @@ def _apart(given: pd.DataFrame, shape: str) -> float:
     return float(medians.max() / medians.min())
 
 
-def _calibrations(timings: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:
-    """Seconds of a calibration, at the first shape."""
-    own = draws_as_published(timings, "calibrate_seconds").set_index(["shape", "mechanism"])[
-        "value"
-    ]
-    words = [
-        f"{own[shapes[0], name]:.2g} s ({mechanism_title(name)})"
-        for name in mechanisms
-        if (shapes[0], name) in own.index
-    ]
-    return f" At {shapes[0]} one took {listed(words)}." if words else ""
-
-
 def _without_svd(given: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:
     """What the mechanisms that are far slower take where their directions are given."""
     words = [
@@ -371,14 +357,8 @@ def _over_gaussian(
     draws: pd.DataFrame, given: pd.DataFrame, shape: str, mechanism: str
 ) -> Bootstrap | None:
     """The logarithm of the ratio of medians, or None where one of them was not timed."""
-    seconds = _log_seconds_of(draws, shape, mechanism)
-    gaussian = _log_seconds_of(given, shape, "gaussian")
-    return (
-        None if seconds is None or gaussian is None else bootstrapped(seconds, gaussian, np.median)
+    ours, gaussian = (
+        np.log(timed[(timed["shape"] == shape) & (timed["mechanism"] == key)]["value"].to_numpy())
+        for timed, key in ((draws, mechanism), (given, "gaussian"))
     )
-
-
-def _log_seconds_of(draws: pd.DataFrame, shape: str, mechanism: str) -> np.ndarray | None:
-    """Logarithms of the seconds of a mechanism's draws at a shape; None where there are none."""
-    own = draws[(draws["shape"] == shape) & (draws["mechanism"] == mechanism)]
-    return None if own.empty else np.log(own["value"].to_numpy(float))
+    return bootstrapped(ours, gaussian, np.median) if len(ours) and len(gaussian) else None

@@ -11,7 +11,7 @@ import pandas as pd
 
 from claims.comparisons import equal, number, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import LEVELS, calibrated, official_study, ok_rows, pick
+from claims.judged_rows import LEVELS, calibrated, official_study, ok_rows, pick, required
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
@@ -298,31 +298,24 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
     """By how much R1SMG is better than `key`, for every metric and every epsilon of the paper."""
     effects = {}
     for metric in metrics:
-        unit = 1.0
-        if metric in UNITS:
-            unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0])
-        ours, theirs = (
-            found.assign(drawn_at=paper_axis(found))
-            for name in ("r1smg", key)
-            for found in [pick(rows, metric=metric, mechanism=name, calibration="published")]
-        )
+        has_unit = metric in UNITS
+        unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0]) if has_unit else 1.0
         for epsilon in PCA_EPSILONS:
-            scaled = (
-                found.assign(value=SIGNS[metric] * found["value"] / unit)
-                for found in (_at(ours, epsilon), _at(theirs, epsilon))
-            )
+            both = (_at(rows, metric, name, epsilon) for name in ("r1smg", key))
+            scaled = (own.assign(value=SIGNS[metric] * own["value"] / unit) for own in both)
             name = f"{mechanism_title(key)}, {metric.replace('_', ' ')}, epsilon {epsilon:g}"
             effects[name] = paired(*scaled)
     return effects
 
 
-def _at(rows: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """The rows at one epsilon of the paper's axis."""
+def _at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
+    """Published rows of a mechanism at one epsilon of the paper's axis."""
+    found = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
     # A product of two decimals may miss the third by a rounding.
-    at = rows[np.isclose(rows["drawn_at"], epsilon, rtol=1e-9, atol=0)]
-    if at.empty:
-        missing = f"{rows['metric'].iloc[0]} of {rows['mechanism'].iloc[0]}"
-        raise CannotJudge(
-            f"The results have no {missing} at {epsilon:g} on the paper's axis of epsilon"
-        )
-    return at
+    return required(
+        found[np.isclose(paper_axis(found), epsilon, rtol=1e-9, atol=0)],
+        CannotJudge(
+            f"The results have no {metric} of {mechanism} at {epsilon:g} on the paper's axis of "
+            "epsilon"
+        ),
+    )

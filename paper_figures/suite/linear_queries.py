@@ -81,12 +81,14 @@ def linear(results: Results) -> Drawn:
         axis.set_title(dataset_title(dataset))
     figure.supxlabel("mean squared error per query / that of the analytic Gaussian", fontsize=8)
     _legend(figure, shown)
+    beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
+    rescaled = "exact" in set(beyond["calibration"])
     caption = (
         f"Noise made for the queries or the data: mean squared error per query on histograms at "
         f"epsilon {epsilon:g}, relative to the analytic Gaussian mechanism; "
         f"{_budget_words(results.rows)}. Filled: as published; hollow: rescaled until the true "
         "delta at epsilon is the budget's. Arrows with numbers: beyond the axis. "
-        f"{_below_words(shown)}"
+        f"{'Numbers in italics: rescaled.' if rescaled else ''}"
     )
     note = (
         f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
@@ -244,12 +246,6 @@ def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float,
         fontsize=6,
         style="italic" if hollow else "normal",
     )
-
-
-def _below_words(shown: pd.DataFrame) -> str:
-    """One sentence on what numbers in italics are, where there are any."""
-    beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
-    return "Numbers in italics: rescaled." if "exact" in set(beyond["calibration"]) else ""
 
 
 def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:

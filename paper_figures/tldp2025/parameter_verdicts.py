@@ -349,12 +349,6 @@ def parameter_pairs(
     )
 
 
-def _deviation_at_end(key: str, size: int) -> float:
-    """Root mean square of the noise at END on one of `size` elements of range 1."""
-    mechanism = calibrated(key, box_query((1, size), 0.0, 1.0), Budget(epsilon=END))
-    return math.sqrt(mechanism.expected_loss() / size)
-
-
 @judge(studies=(PARAMETERS,))
 def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
     """TLDP-L above TLDP-G at some epsilon of some data set, and both without noise in the end."""
@@ -368,7 +362,15 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
         for epsilon in scores.epsilons
     }
     sizes = [query_size(results.rows, PARAMETERS, dataset) for dataset in found]
-    ends = {key: max(_deviation_at_end(key, size) for size in sizes) for key in TLDP}
+    end = Budget(epsilon=END)
+    # Root mean square of the noise at END on one of so many elements of range 1.
+    ends = {
+        key: max(
+            math.sqrt(calibrated(key, box_query((1, size), 0.0, 1.0), end).expected_loss() / size)
+            for size in sizes
+        )
+        for key in TLDP
+    }
     shown = " and ".join(f"{mechanism_title(key)} {value:.2g}" for key, value in ends.items())
     return Finding(
         parts=[

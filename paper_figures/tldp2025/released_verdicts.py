@@ -226,7 +226,13 @@ def variant_order(
         reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
         slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
     shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
-    kept = max(_log_kept(key, shape, epsilons) for key in TLDP)
+    query = box_query(shape, *PIXELS)
+    # Log of the largest probability that an image keeps any value.
+    kept = max(
+        calibrated(key, query, Budget(epsilon=epsilon)).profile().log_atom_mass
+        for key in TLDP
+        for epsilon in epsilons
+    )
     if kept < math.log(negligible):
         words = f"an image keeps a value with probability e^{kept:.0f} at most"
         weights = [
@@ -254,13 +260,6 @@ def variant_order(
             _sizes(rows, own, own.select(TLDP).range_of_epsilons) for own in found.values()
         ),
     )
-
-
-def _log_kept(key: str, shape: tuple[int, ...], epsilons: list[float]) -> float:
-    """Log of the largest probability that an image keeps any value."""
-    query = box_query(shape, *PIXELS)
-    budgets = [Budget(epsilon=epsilon) for epsilon in epsilons]
-    return max(calibrated(key, query, budget).profile().log_atom_mass for budget in budgets)
 
 
 @judge(studies=(FEATURES, IMAGES))

@@ -2,16 +2,17 @@
 
 import pytest
 
-from paper_figures.mgm2021.federated_verdicts import order_by_accumulation
+from paper_figures.mgm2021.federated_verdicts import federated_order
 
 IDN, ELEMENT = "idn", "gaussian-per-element"
 ARGUMENTS = {
+    "study": "federated_horizontal",
+    "beside": {"federated_sums": "sums"},
     "datasets": ["imdb"],
     "above": {"default": [("idn", "baseline")]},
     "explained": (IDN, ELEMENT, "gaussian"),
     "choice": "how they accumulate",
     "readings": {"a share": {"baseline": [ELEMENT]}, "all": {"baseline": ["gaussian"]}},
-    "sums": "sums",
     "margin": 0.01,
 }
 
@@ -41,7 +42,7 @@ def test_every_reading_is_judged_with_means_and_with_sums(make_results, idn, ver
     """Differences that no trial changes; behind in both the claim is contradicted."""
     rows = runs("federated_horizontal", idn=0.6, gaussian_per_element=0.7, gaussian=0.75)
     rows += runs("federated_sums", idn=idn, gaussian_per_element=0.7, gaussian=0.72)
-    found = order_by_accumulation(make_results(rows), **ARGUMENTS)
+    found = federated_order(make_results(rows), **ARGUMENTS)
     assert [each.choice for each in found.outcomes] == [
         "a share",
         "all",
@@ -54,13 +55,13 @@ def test_every_reading_is_judged_with_means_and_with_sums(make_results, idn, ver
 
 def test_without_sums_the_means_are_judged(make_results):
     rows = runs("federated_horizontal", idn=0.6, gaussian_per_element=0.7, gaussian=0.75)
-    found = order_by_accumulation(make_results(rows), **ARGUMENTS)
+    found = federated_order(make_results(rows), **ARGUMENTS)
     assert [each.choice for each in found.outcomes] == ["a share", "all"]
 
 
 def test_one_reading_with_sums_is_two_outcomes(make_results):
     rows = runs("federated_horizontal", idn=0.6, gaussian_per_element=0.7)
     rows += runs("federated_sums", idn=0.8, gaussian_per_element=0.7)
-    found = order_by_accumulation(make_results(rows), **ARGUMENTS)
+    found = federated_order(make_results(rows), **ARGUMENTS)
     assert [each.choice for each in found.outcomes] == ["a share", "a share; sums"]
     assert found.verdict == "depends"
