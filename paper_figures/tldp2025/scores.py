@@ -108,16 +108,14 @@ def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -
     outcomes = []
     for (side, gaps), less in zip(sides.items(), ("TLDP-G", "TLDP-L"), strict=True):
         leads = order(gaps, margin=margin)
-        part = most(name, leads) if leads else Part("no budgets there", NOT_RUN)
-        shown = ": ".join(filter(None, (part.found, list_parts(leads))))
+        part = Part("no budgets there", NOT_RUN)
+        if leads:
+            part = most(name, leads)
+            each = listed(f"{lead.name}: {lead.found}" for lead in leads)
+            part = replace(part, found=f"{part.found}: {each}")
         choice = f"budgets {side} epsilon {crossing:g}, where {less} has less noise"
-        outcomes.append(Outcome(choice=choice, parts=(replace(part, found=shown),)))
+        outcomes.append(Outcome(choice=choice, parts=(part,)))
     return outcomes
-
-
-def list_parts(parts: list[Part]) -> str:
-    """Parts with their numbers, without verdicts; "" where there are none."""
-    return listed(f"{part.name}: {part.found}" for part in parts) if parts else ""
 
 
 # Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
