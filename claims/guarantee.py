@@ -15,11 +15,12 @@ from claims.judged_rows import calibrated, listed, pick, required
 from claims.judges import CannotJudge, Count, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.base.claim import TOLERANCE
 from mechanisms.catalogue.mgm import frobenius_bound, norm_bound
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down, rounded_up
-from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, TOLERANCE, UNDECIDED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.paper_setting import PaperSetting
 from runs.results import Results
 from studies.base.case import Point

@@ -89,7 +89,7 @@ def calibrated(
     """A mechanism at a budget that may lie outside its theorem's range, without the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return get_mechanism(key).calibrate(query, budget, calibration, **options)
+        return get_mechanism(key).calibrate_only(query, budget, calibration, **options)
 
 
 def listed(words: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Inconsistent,
         OutOfRangeWarning,
         Query,
+        RefutedWarning,
         Unsupported,
     )
 
@@ -32,6 +33,7 @@ _HOMES = {
     "Mechanism": "mechanisms.base.mechanism",
     "OutOfRangeWarning": "mechanisms.query.query",
     "Query": "mechanisms.query.query",
+    "RefutedWarning": "mechanisms.query.query",
     "UnknownMechanism": "mechanisms.base.registry",
     "Unsupported": "mechanisms.query.query",
     "all_mechanisms": "mechanisms.base.registry",

@@ -91,7 +91,7 @@ def _describe(options) -> dict:
 
 
 def _calibrate(options) -> dict:
-    mechanism = mechanism_of(options)
+    mechanism = mechanism_of(options, judged=True)
     answer = {
         "mechanism": mechanism.key,
         "calibration": mechanism.calibration,
@@ -158,7 +158,7 @@ def _in_words(error: Exception, options) -> str:
     given = (getattr(options, name, None) for name in ("key", "score"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
-    if not raising and isinstance(error, TypeError | ValueError | OSError):
+    if not raising and isinstance(error, TypeError | ValueError | OSError | Warning):
         return in_options(str(error))
     if not raising and isinstance(error, ModuleNotFoundError):
         return f"{options.command} {needed(error)}"

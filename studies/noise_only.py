@@ -218,7 +218,7 @@ def seconds_per_draw_with_svd(query: Query, case: Case, point: Point) -> Iterato
         clock = time.perf_counter()
         directions, *_ = np.linalg.svd(answer)
         options = case.variant.options | {"directions": directions}
-        made = case.mechanism.calibrate(query, point.budget, "published", **options)
+        made = case.mechanism.calibrate_only(query, point.budget, "published", **options)
         made.sample(rng, 1)
         seconds = time.perf_counter() - clock
         # The first draw warms up.

@@ -280,7 +280,7 @@ def _along_private_directions(
         Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
         for part in (DIRECTIONS_BUDGET_SHARE, 1 - DIRECTIONS_BUDGET_SHARE)
     )
-    directions = ModSulq.calibrate(
+    directions = ModSulq.calibrate_only(
         record_covariance(rows, records), for_directions, case.calibration
     )
     theta = binary_allocation(rows, list(range(INFORMATIVE_DIRECTIONS)), share)

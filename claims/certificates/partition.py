@@ -16,7 +16,7 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
 
     One cell, two cells where a record moves, or every other cell where all may change.
     """
-    mechanism = DawaPublished.calibrate(query, budget)
+    mechanism = DawaPublished.calibrate_only(query, budget)
     n, one = query.size, Fraction(exact(query.linf_sensitivity))
     if query.structure == "histogram" and query.adjacency == "replace":
         places = [(n // 4, n // 2)]

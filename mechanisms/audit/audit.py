@@ -26,6 +26,7 @@ from mechanisms.audit.outputs import (
     from_function,
 )
 from mechanisms.audit.scores import Score, learners_of
+from mechanisms.base.claim import claimed_delta
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.check.audit_statistics import (
     DirectedAudit,
@@ -37,7 +38,7 @@ from mechanisms.check.audit_statistics import (
 from mechanisms.check.fresh_noise import find_shared_noise
 from mechanisms.query.query import checked_real
 from mechanisms.verification.sampled_audit import checked_values, settings_of
-from mechanisms.verification.verification import REFUTED, UNDECIDED, claimed_delta
+from mechanisms.verification.verification import REFUTED, UNDECIDED
 
 DEFAULT_SAMPLES, FEWEST_SAMPLES = 10_000, 16
 # Rows of a batch that are compared, and how many different ones of these do not come again by

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from mechanisms.base.claim import refutation
 from mechanisms.base.exact_calibration import check_exact, exact_factor
 from mechanisms.base.guard import (
     ReleaseError,
@@ -26,7 +27,13 @@ from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.profile import NoScaleError, PrivacyProfile, check_count
 from mechanisms.query.option import Option
-from mechanisms.query.query import Budget, OutOfRangeWarning, Query, Unsupported
+from mechanisms.query.query import (
+    Budget,
+    OutOfRangeWarning,
+    Query,
+    RefutedWarning,
+    Unsupported,
+)
 from mechanisms.query.requirements import require_delta
 from mechanisms.query.words import nearest
 
@@ -118,7 +125,19 @@ class Mechanism(ABC):
 
         Warns:
             OutOfRangeWarning: The budget lies outside the range of the mechanism's theorem.
+            RefutedWarning: The profile of the published noise shows that its claim is false for
+                this query and budget.
         """
+        mechanism = cls.calibrate_only(query, budget, calibration, **options)
+        if reason := refutation(mechanism):
+            warnings.warn(f"{cls.key}: {reason}", RefutedWarning, stacklevel=2)
+        return mechanism
+
+    @classmethod
+    def calibrate_only(
+        cls, query: Query, budget: Budget, calibration: str = "published", **options
+    ) -> Self:
+        """As `calibrate`, without a look at the claim: for code that judges it itself."""
         if not isinstance(query, Query) or not isinstance(budget, Budget):
             raise TypeError(
                 f"calibrate takes a Query and a Budget, got {type(query).__name__} and "
@@ -136,7 +155,7 @@ class Mechanism(ABC):
             require_delta(budget)
         notice = cls.limit(query, budget)
         if notice and calibration == "published":
-            warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=2)
+            warnings.warn(f"{cls.key}: {notice}", OutOfRangeWarning, stacklevel=3)
         try:
             mechanism = cls.build(query, budget, calibration, types.MappingProxyType(settings))
         except NoScaleError as reason:

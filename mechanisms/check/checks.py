@@ -283,7 +283,7 @@ def other_budget(evidence: Evidence) -> Iterator[str]:
         # What is judged is the noise, not the range of a theorem.
         warnings.simplefilter("ignore", OutOfRangeWarning)
         try:
-            other = type(mechanism).calibrate(
+            other = type(mechanism).calibrate_only(
                 mechanism.query, budget, mechanism.calibration, **mechanism.settings
             )
         except (Unsupported, ValueError):

@@ -45,7 +45,7 @@ def _refusal(mechanism: type[Mechanism], query: Query, budget: Budget) -> str | 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            mechanism.calibrate(query, budget)
+            mechanism.calibrate_only(query, budget)
         except Unsupported as reason:
             return in_options(str(reason))
         except Exception as error:

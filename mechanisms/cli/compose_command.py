@@ -43,7 +43,7 @@ def add_compose_command(commands, common: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> dict:
-    mechanism = mechanism_of(options)
+    mechanism = mechanism_of(options, judged=True)
     total = _total(mechanism, options.steps, options.rate)
     answer = {"mechanism": mechanism.key, "steps": options.steps, "rate": options.rate}
     if options.at_epsilon is None:

@@ -5,14 +5,15 @@ import dataclasses
 import json
 import math
 import re
+import sys
 import warnings
 from collections.abc import Mapping
 
+from mechanisms.base.claim import claimed_delta
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.cli.arguments import number
 from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
-from mechanisms.verification.verification import claimed_delta
 
 # One array of float64 of this size takes 1.6 GB.
 LARGEST_SIZE = 2 * 10**8
@@ -159,15 +160,19 @@ def audited_mechanism_of(options) -> Mechanism:
     return mechanism_of(options)
 
 
-def mechanism_of(options) -> Mechanism:
-    """The mechanism that the command line describes; `options.notes` get what to say of it."""
+def mechanism_of(options, judged: bool = False) -> Mechanism:
+    """The mechanism that the command line describes; `options.notes` get what to say of it.
+
+    judged: Whether that is also said of a claim that is refuted, where the command itself does not.
+    """
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mechanism = get_mechanism(options.key).calibrate(
-            query, budget, options.calibration, **dict(options.option)
-        )
+        if "error" not in sys.warnoptions:
+            warnings.simplefilter("always")
+        cls = get_mechanism(options.key)
+        calibrate = cls.calibrate if judged else cls.calibrate_only
+        mechanism = calibrate(query, budget, options.calibration, **dict(options.option))
     options.notes = [f"warning: {in_options(str(notice.message))}" for notice in caught]
     delta, claim = claimed_delta(mechanism), _PURE.get(mechanism.guarantee)
     if claim and delta != budget.delta:
@@ -187,5 +192,6 @@ def sensitivities_in_words(numbers: Mapping[str, object]) -> str:
 
 def in_options(text: str) -> str:
     """A text that names fields of a query, with the options of the command line in their place."""
+    text = text.replace('calibration="exact"', "--calibration exact")
     text = _FIELDS.sub(lambda found: f"--{found[0].replace('_', '-')}", text)
     return _KINDS.sub(r"--\1 \3", text)

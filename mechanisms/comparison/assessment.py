@@ -95,7 +95,7 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         found = {"status": SERVED}
         try:
             options = known_options(task, cls)
-            mechanism = cls.calibrate(task.query, budget, calibration, **options)
+            mechanism = cls.calibrate_only(task.query, budget, calibration, **options)
             # Those of the package are compared with themselves in its tests and by every study.
             outside = ":" in key
             if not outside:

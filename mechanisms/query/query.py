@@ -45,6 +45,10 @@ class OutOfRangeWarning(UserWarning):
     """A mechanism is used outside the range for which its own theorem is stated."""
 
 
+class RefutedWarning(UserWarning):
+    """A mechanism's claim is false for the query and the budget that it is calibrated to."""
+
+
 def checked_real(name: str, value: object, *, low: float, high: float, allowed: str) -> float:
     """Return `value` as a float if it is a real number with low < value < high.
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from mechanisms.base.claim import TOLERANCE, claimed_delta, refutes
 from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.check.audit_statistics import AuditResult
@@ -22,8 +23,6 @@ from mechanisms.verification.sampled_audit import audit_losses
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
 # No verdict on the claim: what the mechanism states of itself is not true of it.
 INCONSISTENT = "inconsistent"
-# Relative slack within which a true delta or epsilon counts as the claimed one.
-TOLERANCE = 1e-6
 # A claim that costs less than one percent of extra variance is called tight.
 VARIANCE_TOLERANCE = 0.01
 # Of the attack that says what an epsilon means.
@@ -280,17 +279,6 @@ def _contradiction_of_losses(audit: AuditResult, true_delta: Bounds) -> str | No
     )
 
 
-def claimed_delta(mechanism: Mechanism) -> float:
-    """The delta of the claim.
-
-    As published, pure and local guarantees claim 0, whatever the delta of the budget; at the exact
-    calibration the claim is the budget.
-    """
-    if mechanism.calibration == "exact" or mechanism.guarantee == "approximate":
-        return mechanism.budget.delta
-    return 0.0
-
-
 def _wasted_variance(mechanism: Mechanism, delta: float, true_delta: Bounds) -> float | None:
     if not mechanism.parameters():
         return None
@@ -319,11 +307,10 @@ def _verdict(
     At a claimed delta of 0 relative accuracy exists in epsilon only. Lower bounds refute: they are
     0 where nothing more is known.
     """
-    delta, epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
-    if true_delta.upper <= delta or true_epsilon.upper <= epsilon:
+    most_delta, most_epsilon = delta * (1 + TOLERANCE), epsilon * (1 + TOLERANCE)
+    if true_delta.upper <= most_delta or true_epsilon.upper <= most_epsilon:
         tight = wasted is None or wasted <= 1 + VARIANCE_TOLERANCE
         return HOLDS if tight else LOOSE
-    # A delta above 0 may underflow.
-    false = true_epsilon.lower > epsilon and (delta == 0 or true_delta.lower > delta)
-    sampled = audit is not None and audit.refutes(delta)
-    return REFUTED if false or sampled else UNDECIDED
+    sampled = audit is not None and audit.refutes(most_delta)
+    false = sampled or refutes(true_delta, true_epsilon, epsilon, delta)
+    return REFUTED if false else UNDECIDED

@@ -88,7 +88,7 @@ def stated_errors(shape: tuple[int, int], epsilon: float, width: float) -> dict[
     half = width / (math.sqrt(2) * epsilon)
     query, budget = box_query(shape, -width / 2, width / 2), Budget(epsilon=epsilon)
     log_p = {
-        key: get_mechanism(key).calibrate(query, budget).parameters()["log_p"]
+        key: get_mechanism(key).calibrate_only(query, budget).parameters()["log_p"]
         for key in ("tldp-l", "tldp-g")
     }
     noisy = {key: -math.expm1(value) * count for key, value in log_p.items()}

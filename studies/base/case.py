@@ -70,7 +70,9 @@ class Variant:
             Unsupported, TypeError, ValueError: As `Mechanism.calibrate` does.
         """
         clock = time.perf_counter()
-        mechanism = self.mechanism.calibrate(query, budget, calibration, **(self.options | options))
+        mechanism = self.mechanism.calibrate_only(
+            query, budget, calibration, **(self.options | options)
+        )
         seconds = time.perf_counter() - clock
         self._check(mechanism, calibration)
         return mechanism, seconds

@@ -128,7 +128,7 @@ def test_delta_zero_is_unsupported_by_approximate_mechanisms(key, make_query):
 def test_use_outside_the_theorem_warns_once_and_works(key, epsilon, words, make_query):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        mechanism = get_mechanism(key).calibrate(
+        mechanism = get_mechanism(key).calibrate_only(
             make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6)
         )
     assert [w.category for w in caught] == [OutOfRangeWarning]
@@ -140,7 +140,7 @@ def test_use_outside_the_theorem_warns_once_and_works(key, epsilon, words, make_
 def test_use_inside_the_theorem_does_not_warn(key, epsilon, make_query):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6))
+        get_mechanism(key).calibrate_only(make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6))
 
 
 @pytest.mark.parametrize(

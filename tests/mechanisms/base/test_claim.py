@@ -1,0 +1,106 @@
+"""A mechanism whose claim is false at a budget says so when it is calibrated to it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mechanisms import Budget, Query, RefutedWarning, get_mechanism, verify
+from mechanisms.__main__ import main
+from mechanisms.base.claim import refutes
+from mechanisms.privacy.profile import Bounds
+from studies.base import Variant
+
+COUNTS = Query(shape=(89, 89), l2_sensitivity=2**0.5)
+SMALL = Query(shape=(3,), l2_sensitivity=1.0)
+CELLS = Query(shape=(2, 3), element_range=(0.0, 1.0), adjacency="local")
+GRAM = Query(shape=(3, 3), structure="gram", record_bound=1.0)
+
+
+def said(key, query, budget, calibration="published"):
+    """What is warned of the claim, or nothing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        get_mechanism(key).calibrate(query, budget, calibration)
+    return "".join(str(each.message) for each in caught if each.category is RefutedWarning)
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "budget", "words"),
+    [
+        # 0.21664 by an integral of its own.
+        ("r1smg", COUNTS, Budget(epsilon=1e-5, delta=1e-7), "the true delta is at least 0.2166 at"),
+        # sigma = sqrt(2 ln(1.25 / delta)) / epsilon is too small for a large epsilon.
+        ("gaussian", SMALL, Budget(epsilon=20, delta=1e-5), "claim of (20, 1e-05) is refuted"),
+        # Each of six elements spends the whole epsilon, and a kept one has no other cause.
+        ("tldp-l", CELLS, Budget(epsilon=1), "the true epsilon infinite at that delta"),
+        # 1 - e^(-epsilon / 3) of an event that is impossible on the other side.
+        ("wishart", GRAM, Budget(epsilon=1), "the true delta is at least 0.2834 at"),
+    ],
+)
+def test_a_refuted_claim_is_said_with_the_truth_and_the_remedy(key, query, budget, words):
+    told = said(key, query, budget)
+    assert told.startswith(f"{key}: its claim of (") and words in told
+    assert 'calibration="exact" rescales the noise to the budget' in told
+    assert verify(get_mechanism(key).calibrate(query, budget)).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "budget"),
+    [
+        ("r1smg", SMALL, Budget(epsilon=0.3, delta=1e-5)),
+        ("gaussian", SMALL, Budget(epsilon=1, delta=1e-5)),
+        ("gaussian-analytic", COUNTS, Budget(epsilon=1, delta=1e-5)),
+        ("random-answer", CELLS, Budget(epsilon=1)),
+        ("non-private", SMALL, Budget(epsilon=1, delta=1e-5)),
+    ],
+)
+def test_a_true_claim_is_not(key, query, budget):
+    assert said(key, query, budget) == ""
+
+
+def test_the_exact_calibration_of_a_refuted_mechanism_is_silent():
+    budget = Budget(epsilon=1e-5, delta=1e-7)
+    assert said("r1smg", COUNTS, budget) and not said("r1smg", COUNTS, budget, "exact")
+
+
+def test_the_warning_can_be_an_error_and_is_none_in_a_study():
+    budget, cls = Budget(epsilon=1e-5, delta=1e-7), get_mechanism("r1smg")
+    small = Query(shape=(3, 3), l2_sensitivity=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RefutedWarning, match="is refuted for this query"):
+            cls.calibrate(small, budget)
+        mechanism = Variant(name="r1smg", mechanism=cls).calibrate(small, budget)
+    assert np.isfinite(mechanism.release(np.zeros((3, 3)), 0)).all()
+
+
+def test_both_truths_must_be_beyond_rounding():
+    """At a delta of 0 epsilon alone decides: the true delta may underflow."""
+    delta, epsilon = Bounds(2e-5, 2e-5, 2e-5), Bounds(1.5, 1.5, 1.5)
+    assert refutes(delta, epsilon, 1.0, 1e-5)
+    assert not refutes(delta, Bounds(0.0, 1.5, 2.0), 1.0, 1e-5)
+    assert not refutes(Bounds(1.0000001e-5, 2e-5, 2e-5), epsilon, 1.0, 1e-5)
+    assert refutes(Bounds(0.0, 0.0, 0.0), epsilon, 1.0, 0.0)
+
+
+def test_the_command_line_says_it_where_the_command_does_not(capsys):
+    query = [
+        "r1smg",
+        "--shape",
+        "89x89",
+        "--l2-sensitivity",
+        "1.4142",
+        "--epsilon",
+        "1e-5",
+        "--delta",
+        "1e-7",
+    ]
+    assert main(["calibrate", *query]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("warning: r1smg: its claim of (1e-05, 1e-07) is refuted")
+    assert "--calibration exact rescales the noise" in told
+    assert main(["verify", *query]) == 0
+    shown = capsys.readouterr()
+    assert "refuted: the claim is false" in shown.out and "RefutedWarning" not in shown.err
+    assert "is refuted for this query" not in shown.err
