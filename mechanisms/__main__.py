@@ -33,6 +33,7 @@ from mechanisms.query.named_code import error_line, went_through
 from mechanisms.query.query import Unsupported
 from mechanisms.query.words import aligned, in_one_line
 from mechanisms.verification.explanation import explain
+from mechanisms.verification.standing import standing
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
@@ -131,13 +132,16 @@ def _metadata(cls) -> dict:
         "paper": cls.paper,
         "theorem": cls.theorem,
         "guarantee": cls.guarantee,
+        "verdict": str(standing(cls.key) or "none yet: `verify` gives it for a query"),
     }
 
 
 def _show_list(rows: list[dict]) -> str:
     # Within 80 columns; `describe` has the theorem.
     names = ("key", "title", "guarantee")
-    return aligned([names, *([row[name] for name in names] for row in rows)])
+    lines = [[*(row[name] for name in names), row["verdict"].split()[0]] for row in rows]
+    table = aligned([(*names, "verdict"), *lines])
+    return f"{table}\n(verdict: on the claim at the papers' settings; refuted: at one or more)"
 
 
 def _show(answer: dict, indent: str = "") -> str:
@@ -202,7 +206,8 @@ def _parser(called: str) -> argparse.ArgumentParser:
         "list",
         parents=[common],
         help="all mechanisms",
-        description="All mechanisms, with what they claim: pure, approximate or local privacy.",
+        description="All mechanisms, with what they claim (pure, approximate or local privacy) and "
+        "the verdict on the claim at the settings of the papers.",
     )
     listing.set_defaults(run=_list, show=_show_list)
 

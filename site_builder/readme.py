@@ -1,5 +1,5 @@
-"""The generated pages: results/README.md, mechanisms/README.md, codemeta.json, .zenodo.json and a
-part of config/README.md.
+"""The generated pages: results/README.md, mechanisms/README.md, the standings of the mechanisms,
+codemeta.json, .zenodo.json and a part of config/README.md.
 
 ``python -m site_builder.readme`` rewrites them; a test compares.
 """
@@ -13,8 +13,11 @@ import pandas as pd
 from claims.markdown import markdown_table
 from mechanisms import all_mechanisms
 from mechanisms.cli.arguments import Parser
+from mechanisms.verification.standing import standing_by
 from runs.config import describe_keys
 from runs.data_dictionary import data_dictionary
+from runs.frames import read_frame
+from runs.stored import REFERENCE, RESULTS
 from site_builder.citations import for_archives
 from site_builder.core_hours import core_hours
 
@@ -24,17 +27,20 @@ ROOT = Path(__file__).parents[1]
 _MECHANISMS = """# Mechanisms
 
 One file per mechanism or family. `python -m mechanisms describe KEY` prints the options,
-`calibrate` the noise for a query, `verify` the true privacy of a claim.
+`calibrate` the noise for a query, `verify` the true privacy of a claim. The verdict is that
+on the claim at the settings of the papers; `refuted` is so at one or more.
 """
 
 
 def mechanism_table() -> str:
     """Every registered mechanism, in Markdown."""
+    standings = standings_table().set_index("mechanism")["verdict"]
     rows = [
         {
             "key": f"`{key}`",
             "mechanism": cls.title,
             "claims": "nothing" if cls.guarantee == "none" else f"{cls.guarantee} DP",
+            "verdict": standings.get(key, "none"),
             "source": cls.paper if cls.theorem == "none" else f"{cls.paper}, {cls.theorem}",
         }
         for key, cls in all_mechanisms().items()
@@ -42,11 +48,25 @@ def mechanism_table() -> str:
     return markdown_table(pd.DataFrame(rows), markup=["key"])
 
 
+def standings_table() -> pd.DataFrame:
+    """The standing of every mechanism of the reference run: what `mechanisms list` shows."""
+    rows = read_frame(ROOT / RESULTS / REFERENCE / "studies/guarantee.parquet")
+    rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
+    judged = rows[rows["metric"] == "claimed_delta"].groupby("mechanism")["verdict"]
+    known = all_mechanisms()
+    return pd.DataFrame(
+        {"mechanism": key, **vars(standing_by(verdicts))}
+        for key, verdicts in judged
+        if key in known
+    )
+
+
 def generated_pages() -> dict[str, str]:
     """Files that are generated as a whole, and their text."""
     return {
         "results/README.md": data_dictionary(),
         "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
+        "mechanisms/verification/standings.csv": standings_table().to_csv(index=False),
         **{
             file: f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
             for file, data in for_archives().items()

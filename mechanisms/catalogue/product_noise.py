@@ -66,7 +66,8 @@ class ProductNoise(AdditiveMechanism):
     the paper's published code.
 
     With the option k the claim is (epsilon, the stated delta), and the budget may have delta 0.
-    Otherwise k is the one at which the stated delta is the budget's.
+    Otherwise k is the one at which the stated delta is the budget's. As published the claim is
+    false at every setting of the papers.
     """
 
     key = "product-noise"

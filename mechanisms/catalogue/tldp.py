@@ -107,7 +107,10 @@ class _TLDP(AdditiveMechanism):
 
 
 class TLDPLaplace(_TLDP):
-    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept. Claims pure DP."""
+    """TLDP-L: Lap(0, Delta / epsilon) on the components that are not kept.
+
+    Claims pure epsilon-DP for a whole tensor, which is false: every component spends epsilon.
+    """
 
     key = "tldp-l"
     title = "TLDP-L"
@@ -118,7 +121,7 @@ class TLDPLaplace(_TLDP):
 class TLDPGaussian(_TLDP):
     """TLDP-G: N(0, Delta^2 / (2 epsilon)) on the components that are not kept.
 
-    Claims pure epsilon-DP, which no Gaussian noise provides.
+    Claims pure epsilon-DP, which is false: no Gaussian noise provides it.
     """
 
     key = "tldp-g"
@@ -128,7 +131,10 @@ class TLDPGaussian(_TLDP):
 
 
 class WeightedTLDPLaplace(TLDPLaplace):
-    """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p."""
+    """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p.
+
+    Its claim is false as that of TLDP-L is.
+    """
 
     key = "tldp-l-w"
     title = "TLDP-L-w"
@@ -139,7 +145,10 @@ class WeightedTLDPLaplace(TLDPLaplace):
 
 
 class WeightedTLDPGaussian(TLDPGaussian):
-    """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p."""
+    """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p.
+
+    Its claim is false as that of TLDP-G is.
+    """
 
     key = "tldp-g-w"
     title = "TLDP-G-w"

@@ -1,0 +1,59 @@
+"""The standing of a mechanism: the verdict on its claim at the settings of the papers.
+
+`standings.csv` has them as the reference run found them; ``python -m site_builder.readme`` writes
+it from the rows of the study `guarantee`.
+"""
+
+import csv
+import functools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mechanisms.verification.verification import REFUTED, UNDECIDED
+
+FILE = Path(__file__).with_name("standings.csv")
+# One setting with such a verdict is enough, the first of them before the second.
+NOT_TRUE = (REFUTED, UNDECIDED)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What counts of the verdicts on a published claim.
+
+    Args:
+        verdict: "refuted" or "undecided" where it is so at some setting; else the more frequent of
+            "holds" and "loose".
+        settings: How many of the papers' settings have this verdict.
+        judged: At how many the mechanism has a verdict.
+    """
+
+    verdict: str
+    settings: int
+    judged: int
+
+    def __str__(self) -> str:
+        return f"{self.verdict} at {self.settings} of {self.judged} settings of the papers"
+
+
+def standing_by(verdicts: Iterable[str]) -> Standing:
+    """The standing by the verdicts at all settings, of which there is at least one."""
+    counted = Counter(verdicts)
+    found = [verdict for verdict in NOT_TRUE if verdict in counted]
+    verdict = found[0] if found else counted.most_common(1)[0][0]
+    return Standing(verdict, counted[verdict], counted.total())
+
+
+def standing(key: str) -> Standing | None:
+    """The standing of a mechanism; None where no setting of a paper has a verdict on it."""
+    return _standings().get(key)
+
+
+@functools.cache
+def _standings() -> dict[str, Standing]:
+    with FILE.open(encoding="utf-8", newline="") as lines:
+        return {
+            row["mechanism"]: Standing(row["verdict"], int(row["settings"]), int(row["judged"]))
+            for row in csv.DictReader(lines)
+        }
