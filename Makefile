@@ -21,10 +21,16 @@ endif
 # Hundreds of short processes import the suite, so compiled modules are kept.
 unexport PYTHONDONTWRITEBYTECODE
 
+# So that `mechanisms` and the command matrix-noise are there in every folder. A checkout's own code
+# comes first where Python runs in it: what is installed is looked for last.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+	--no-build-isolation --editable .
+
 $(READY): envs/requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
 	$(PYTHON) -m venv .venv || { echo "on Debian: apt-get install python3.11-venv, then make again" >&2; rm -rf .venv; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.txt
+	$(INSTALL)
 	touch $@
 
 help: ## this list

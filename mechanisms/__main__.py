@@ -186,12 +186,11 @@ def _finite(value):
 
 
 def _version() -> str:
-    """The version of the package, or of the project file of a clone that is not installed."""
-    try:
-        return importlib.metadata.version("matrix-noise-bench")
-    except importlib.metadata.PackageNotFoundError:
-        project = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    """The version in the project file of a clone, or else of the installed package."""
+    project = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    if project.exists():
         return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+    return importlib.metadata.version("matrix-noise-bench")
 
 
 def _parser(called: str) -> argparse.ArgumentParser:

@@ -36,9 +36,9 @@ _ON_REQUEST = {
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *("rmse_error", "times_best", "of_limit", "true_epsilon", "true_delta", "verdict"),
-    *("seconds_per_draw", "note"),
+    *("seconds_per_draw", "noise", "note"),
 )
-_WORDS = {"mechanism", "title", "calibration", "status", "verdict", "note"}
+_WORDS = {"mechanism", "title", "calibration", "status", "verdict", "noise", "note"}
 
 
 def compare(
@@ -85,6 +85,7 @@ def compare(
             claimed epsilon; upper bounds where `note` says so.
         verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
+        noise: The first parameter of the noise, such as "sigma 3.7306".
 
         Ranked are mechanisms that provably have the privacy of the budget: at the exact
         calibration, or as published where there is none and the claim is true.
@@ -238,8 +239,10 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         told = part[published].iloc[0]
     elif best.calibration == "exact":
         how = "exactly calibrated"
+    # Stored rows have no scale.
+    scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
     text = (
-        f"At {budget} use {best.title}, {how}, for the least error in this suite: RMSE "
+        f"At {budget} use {best.title}, {how}{scale}, for the least error in this suite: RMSE "
         f"{rmse_text(told)} per {per}{close}."
     )
     if best.of_limit == best.of_limit and best.of_limit is not None:
@@ -263,7 +266,10 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     behind = counted[counted["rank"] > 1]
     if len(behind):
         following = behind.iloc[0]
-        text += f" Next is {following.title} with {following.times_best:.4g} times that error."
+        mark = " (refuted as published)" * (following.mechanism in false)
+        text += (
+            f" Next is {following.title}{mark} with {following.times_best:.4g} times that error."
+        )
     return text
 
 

@@ -102,6 +102,7 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
                 require_consistent_in_study(mechanism, seed=0, first=False)
             effort = QUICK if outside else None
             found |= assessment(mechanism, task, effort=effort)
+            found["noise"] = _scale(mechanism)
             # The limit is on the worst answer: an error on one answer may be below it.
             if task.asks_elements and "seconds_per_draw" in found:
                 least = limit(task.query, budget, fast=True).rmse
@@ -116,6 +117,12 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         except Exception as error:
             # One mechanism that is broken must not keep the others from being compared.
             return {"status": FAILED, "note": f"raised {type(error).__name__}: {error}"}
+
+
+def _scale(mechanism: Mechanism) -> str | None:
+    """The first parameter of the noise, such as "sigma 3.7306"."""
+    known = mechanism.parameters().items()
+    return next((f"{name} {value:.5g}" for name, value in known), None)
 
 
 def known_options(task: Task, cls: type[Mechanism]) -> dict:

@@ -36,7 +36,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     assert sum(line.startswith("2 ") for line in lines) == 2
     assert "  idn, mgm: each is defined for matrix-valued queries" in shown
     assert "  dawa: it has only a bound on its true privacy: " in shown
-    assert "\nAt (1, 1e-05) use Laplace, as published, for the least error" in shown
+    assert "\nAt (1, 1e-05) use Laplace, as published (b 1), for the least" in shown
 
 
 @pytest.mark.parametrize("head", ["", "pickups\n"])
@@ -74,7 +74,7 @@ def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
     told, code = capsys.readouterr().out.split("\n\n", 1)
-    assert told.startswith("At (1, 0) use Matrix mechanism (Laplace), as published, for the least")
+    assert told.startswith("At (1, 0) use Matrix mechanism (Laplace), as published (b 1), ")
     assert 'calibrate(query, budget, "published", workload=' in code
     names = {}
     exec(code, names)

@@ -1,0 +1,72 @@
+"""What the guides show runs in every folder, in an environment as `make` builds it."""
+
+import re
+import shlex
+import site
+import subprocess
+import venv
+from pathlib import Path
+
+import pytest
+from test_distribution import ROOT, copy, sources_in
+
+pytestmark = pytest.mark.slow
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def snippets(page: Path) -> str:
+    """The Python of a page as one program."""
+    return "".join(re.findall(r"^```python\n(.*?)^```$", page.read_text(), flags=re.M | re.S))
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """The programs of a checkout whose `make` installed the package; other packages are shared."""
+    sources = sources_in(tmp_path_factory.mktemp("checkout"))
+    copy(ROOT / "Makefile", sources / "Makefile")
+    (sources / "envs").mkdir()
+    (sources / "envs/requirements.txt").touch()
+    venv.create(sources / ".venv", with_pip=False)
+    (packages,) = (sources / ".venv/lib").glob("*/site-packages")
+    (packages / "shared.pth").write_text("\n".join(site.getsitepackages()))
+    # The one command of `make` that installs the package; the others install what it needs.
+    shown = subprocess.run(
+        ["make", "--dry-run", "--always-make", ".venv/ready"],
+        cwd=sources,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.replace("\\\n", " ")
+    (command,) = (line for line in shown.splitlines() if "--editable" in line)
+    subprocess.run(shlex.split(command), cwd=sources, check=True)
+    return sources / ".venv/bin"
+
+
+def output_of(command, folder):
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page)], ids=lambda p: p.stem)
+def test_the_python_of_a_page_runs_in_an_empty_folder(environment, page, tmp_path):
+    (tmp_path / "page.py").write_text(snippets(page))
+    output_of([environment / "python", "page.py"], tmp_path)
+
+
+def test_the_code_of_the_best_runs_in_an_empty_folder(environment, tmp_path):
+    asked = "--shape 30 --l2-sensitivity 1 --epsilon 1 --delta 1e-5 --best".split()  # noqa: SIM905
+    told, code = output_of([environment / "matrix-noise", "compare", *asked], tmp_path).split(
+        "\n\n", 1
+    )
+    assert told.startswith("At (1, 1e-05) use Spherical gamma, as published (b ")
+    (tmp_path / "best.py").write_text(code)
+    assert "'b': " in output_of([environment / "python", "best.py"], tmp_path)
+
+
+def test_a_checkout_runs_its_own_code_in_an_environment_of_another(environment, tmp_path):
+    """As the clones do that share one environment: the folder where Python runs comes first."""
+    ask = "import mechanisms; print(mechanisms.__file__)"
+    shown = output_of([environment / "python", "-c", ask], ROOT)
+    assert shown == f"{ROOT}/mechanisms/__init__.py\n"
+    assert str(ROOT) not in output_of([environment / "python", "-c", ask], tmp_path)
