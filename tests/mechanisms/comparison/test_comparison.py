@@ -156,8 +156,8 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
     (sentence,) = conclusion(frame, "query")
     assert sentence.startswith(
-        "At (1, 1e-05) use Matrix mechanism (Laplace), as published (b 1), for the least error in this "
-        "suite: RMSE 7.32"
+        "At (1, 1e-05) use Matrix mechanism (Laplace), as published (b 1), for the least error in "
+        "this suite: RMSE 7.32"
     )
     assert sentence.endswith(" per query. Next is H_b with 1.225 times that error.")
 
