@@ -17,6 +17,8 @@ from runs.sources import source_files
 
 # Dots per inch of the PNG files.
 DPI = 200
+# Rows of a table that a page shows; a longer one is read in its CSV.
+LONGEST_TABLE = 40
 
 
 class DrawingError(Exception):
@@ -158,7 +160,8 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
     """Draw from the result files in the folder `studies` into `folder`.
 
     A figure becomes PDF, PNG, CSV with the numbers drawn, and MD with the caption; a table becomes
-    CSV, MD and TEX. The files carry no timestamps: the same results give the same bytes.
+    CSV, TEX and MD, which has the caption and up to LONGEST_TABLE rows. The files carry no
+    timestamps: the same results give the same bytes.
 
     Raises:
         DrawingError: The results lack what the drawing needs.
@@ -193,8 +196,8 @@ def words_of(page: Path) -> list[str]:
     if not page.exists():
         return []
     paragraphs = page.read_text(encoding="utf-8").split("\n\n")
-    # Neither the picture nor the table.
-    words = [" ".join(each.split()) for each in paragraphs if not each.startswith(("![", "|"))]
+    # Neither the picture, the table nor the link to its CSV.
+    words = [" ".join(each.split()) for each in paragraphs if not each.startswith(("!", "|", "["))]
     return [each for each in words if each]
 
 
@@ -215,9 +218,10 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
         table = drawn.data.map(_shown)
-        (folder / f"{name}.md").write_text(
-            f"{words}\n\n{markdown_table(table)}\n", encoding="utf-8"
-        )
+        shown = markdown_table(table)
+        if len(table) > LONGEST_TABLE:
+            shown = f"[All {len(table)} rows]({name}.csv)"
+        (folder / f"{name}.md").write_text(f"{words}\n\n{shown}\n", encoding="utf-8")
         (folder / f"{name}.tex").write_text(latex_table(table, drawn.caption), encoding="utf-8")
         return
     (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n", encoding="utf-8")

@@ -6,13 +6,11 @@ import pandas as pd
 
 from claims.paper import paper_of
 from claims.verdicts import count_of
+from paper_figures.drawings import LONGEST_TABLE
 from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 from site_builder.words import sentences
-
-# A table with more rows is shown cut; its CSV has all.
-LONGEST_TABLE = 40
 
 
 def paper_pages(site: SiteData) -> Iterator[Page]:

@@ -189,6 +189,15 @@ def test_what_cannot_be_drawn_says_why_in_every_file(name, tmp_path):
         assert reason in (tmp_path / f"{name}.tex").read_text()
 
 
+@pytest.mark.parametrize(("rows", "shown"), [(40, "| 39  |"), (41, "[All 41 rows](long.csv)")])
+def test_a_long_table_is_read_in_its_csv(tmp_path, rows, shown):
+    table = pd.DataFrame({"x": range(rows)})
+    drawings.write_drawn("long", Drawn("Words.", table, note="More."), tmp_path)
+    assert (tmp_path / "long.md").read_text().endswith(f"{shown}\n")
+    assert drawings.words_of(tmp_path / "long.md") == ["Words.", "More."]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "long.csv"), table)
+
+
 def test_special_characters_in_tables():
     table = pd.DataFrame({"a_b": ["50% & more", "P(x|y)"], "c": ["{x}^2", "~"]})
     lines = markdown_table(table).splitlines()
