@@ -14,6 +14,9 @@ from paper_figures.style import in_order, look, mechanism_title
 # Curves whose values differ by less than this, relatively, lie on each other in print.
 SAME = 1e-2
 GAUSSIAN = "gaussian-analytic"
+# No line crosses a longer step of the horizontal axis, as a factor: nothing was measured there.
+# Sizes that are squares are not exactly tenfold: 99,856 and 1,000,000.
+LONGEST_STEP = 10.1
 # Points and characters of the labels at the ends of curves.
 FONT, WIDTH = 6.5, 24
 
@@ -90,7 +93,21 @@ def _agrees(own: Curve, other: Curve) -> bool:
 def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
     """Draw every curve in the look of one of its mechanisms; `kind` goes to `Axes.plot`."""
     for curve in curves:
-        axis.plot(curve.x, curve.y, **look(curve.drawn_as).line | {"label": curve.title} | kind)
+        points = with_gaps(pd.DataFrame({"x": curve.x, "y": curve.y}), "x")
+        axis.plot(
+            points["x"], points["y"], **look(curve.drawn_as).line | {"label": curve.title} | kind
+        )
+
+
+def with_gaps(line: pd.DataFrame, x: str) -> pd.DataFrame:
+    """The points of a line in ascending x > 0, with an empty row in each step above LONGEST_STEP.
+
+    Matplotlib draws no line to or from an empty row.
+    """
+    ordered = line.sort_values(x, kind="stable").reset_index(drop=True)
+    long = ordered[x] > ordered[x].shift() * LONGEST_STEP
+    empty = pd.DataFrame(np.nan, index=ordered.index[long], columns=ordered.columns)
+    return pd.concat([empty, ordered.astype(float)]).sort_index(kind="stable")
 
 
 def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:

@@ -12,11 +12,14 @@ from claims.markdown import markdown_table
 from claims.paper import differences
 from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
+from paper_figures.narrow import stack_panels
 from runs.results import Results, read_results
 from runs.sources import source_files
 
 # Dots per inch of the PNG files.
 DPI = 200
+# How the picture for a narrow screen ends, of a figure whose panels stand beside each other.
+NARROW = "narrow.png"
 # Rows of a table that a page shows; a longer one is read in its CSV.
 LONGEST_TABLE = 40
 
@@ -159,9 +162,9 @@ def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
 def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
     """Draw from the result files in the folder `studies` into `folder`.
 
-    A figure becomes PDF, PNG, CSV with the numbers drawn, and MD with the caption; a table becomes
-    CSV, TEX and MD, which has the caption and up to LONGEST_TABLE rows. The files carry no
-    timestamps: the same results give the same bytes.
+    A figure becomes PDF, PNG, CSV with the numbers drawn, MD with the caption, and perhaps a PNG
+    with its panels stacked; a table becomes CSV, TEX and MD, which has the caption and up to
+    LONGEST_TABLE rows. The files carry no timestamps: the same results give the same bytes.
 
     Raises:
         DrawingError: The results lack what the drawing needs.
@@ -232,7 +235,10 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
         # Without dates and versions, the same figure is the same file.
         dates = {"CreationDate": None, "ModDate": None}
         drawn.figure.savefig(folder / f"{name}.pdf", metadata=dates)
-        drawn.figure.savefig(folder / f"{name}.png", dpi=DPI, metadata={"Software": None})
+        picture = {"dpi": DPI, "metadata": {"Software": None}}
+        drawn.figure.savefig(folder / f"{name}.png", **picture)
+        if stack_panels(drawn.figure):
+            drawn.figure.savefig(folder / f"{name}.{NARROW}", **picture)
     plt.close(drawn.figure)
 
 

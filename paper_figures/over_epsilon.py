@@ -13,6 +13,7 @@ from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.clear_words import Place, write_clear
+from paper_figures.curves import with_gaps
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
 from paper_figures.panel_sizes import missing_words, size_words
@@ -265,13 +266,14 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
         line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
         if line.empty:
             continue
+        drawn = with_gaps(line[["epsilon", "mean", "min", "max"]], "epsilon")
         axis.errorbar(
-            line["epsilon"],
-            line["mean"],
+            drawn["epsilon"],
+            drawn["mean"],
             # The mean of equal numbers may differ from them by rounding.
             yerr=[
-                (line["mean"] - line["min"].clip(lower=0)).clip(lower=0),
-                (line["max"].clip(upper=1) - line["mean"]).clip(lower=0),
+                (drawn["mean"] - drawn["min"].clip(lower=0)).clip(lower=0),
+                (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
             ],
             linewidth=1,
             **style.line,

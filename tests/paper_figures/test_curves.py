@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from paper_figures.curves import merged, spread
+from paper_figures.curves import merged, spread, with_gaps
 
 
 def lines(**points):
@@ -51,3 +51,12 @@ def test_labels_that_overlap_move_apart_evenly():
 
 def test_labels_stay_within_the_axis():
     assert spread([1.0, 1.0, 0.0], [0.1, 0.1, 0.2]) == pytest.approx([0.85, 0.95, 0.1])
+
+
+def test_no_line_crosses_more_than_a_decade_without_a_point():
+    line = pd.DataFrame({"epsilon": [0.5, 50.0, 500.0, 0.05, 99856.0, 1e6], "mean": range(6)})
+    drawn = with_gaps(line, "epsilon")
+    runs = drawn["epsilon"].isna().cumsum()
+    pieces = [list(own.dropna()) for _, own in drawn["epsilon"].groupby(runs)]
+    assert pieces == [[0.05, 0.5], [50.0, 500.0], [99856.0, 1e6]]
+    assert drawn.dropna().set_index("epsilon")["mean"][0.05] == 3
