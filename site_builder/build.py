@@ -12,14 +12,15 @@ from PIL import Image
 from paper_figures.style import mechanism_title
 from site_builder.cards import with_labels, with_whole_options
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
-from site_builder.dataset_pages import dataset_pages
+from site_builder.dataset_pages import data_page
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import CONTROLS
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import css_name, stylesheet
 from site_builder.paper_pages import paper_pages
 from site_builder.queries_page import queries_page
-from site_builder.run_folder import DrawnFile, RunFolder
+from site_builder.reproduced_page import reproduced_page
+from site_builder.run_folder import RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.site_data import Page, SiteData
 from site_builder.start_page import start_page
@@ -38,7 +39,7 @@ NAVIGATION = (
     ("claims.html", "Claims"),
     ("papers/index.html", "Papers"),
     ("mechanisms/index.html", "Mechanisms"),
-    ("data/index.html", "Data"),
+    ("data.html", "Data"),
     ("failures.html", "Failures"),
     ("reproduce.html", "Reproduce"),
 )
@@ -76,8 +77,9 @@ def pages_of(site: SiteData) -> Iterator[Page]:
     yield from leaderboard_pages(site)
     yield from claim_pages(site)
     yield from paper_pages(site)
+    yield reproduced_page(site)
     yield from mechanism_pages(site)
-    yield from dataset_pages(site)
+    yield data_page(site)
     yield failures_page(site)
     yield reproduce_page(site)
 
@@ -149,8 +151,8 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     files.mkdir(exist_ok=True)
     for drawing in site.run.drawings.values():
         shutil.copyfile(drawing.file("csv"), files / f"{drawing.name}.csv")
-        if drawing.is_figure:
-            (files / f"{drawing.name}.png").write_bytes(small_picture(drawing))
+        for ending, path in drawing.pictures.items():
+            (files / f"{drawing.name}.{ending}").write_bytes(small_picture(path))
     for study in site.run.studies:
         source = site.run.folder / "studies" / f"{study}.parquet"
         shutil.copyfile(source, files / source.name)
@@ -165,9 +167,9 @@ def _write_downloads(site: SiteData, out: Path) -> None:
     site.run.missing.to_csv(files / "no-value.csv", index=False)
 
 
-def small_picture(drawing: DrawnFile) -> bytes:
+def small_picture(path: Path) -> bytes:
     """The PNG of a figure with few colours, a third of its size."""
-    with Image.open(drawing.file("png")) as picture:
+    with Image.open(path) as picture:
         rgb = picture.convert("RGB")
     # The octree keeps rare colours, such as those of a thin line.
     few = rgb.quantize(PICTURE_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

@@ -15,7 +15,7 @@ from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
 from claims.claim_text import WrittenPart, is_long, parts_of
 from claims.judges import all_judges
-from claims.ledger_pages import size_words
+from claims.ledger_pages import BRACKETS, size_words
 from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,
@@ -59,6 +59,7 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
             "papers": claims_by_paper(site),
             "counts": site.run.verdict_counts,
             "meaning": MEANING,
+            "sure": BRACKETS,
             "total": len(site.run.claims),
             "publications": sum(len(facts.references) for facts in site.papers.values()),
         },
@@ -103,6 +104,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
         about=f"{claim['verdict'].capitalize()}: {claim['statement']}",
         content={
             "claim": claim,
+            "meaning": MEANING[claim["verdict"]],
             "paper": paper,
             "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
@@ -150,10 +152,10 @@ class Judging:
             "code": "".join(lines),
             "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
             "declared": f"paper_figures/{claim.paper}/claims.yaml",
-            "tables": [
-                name
-                for name in judge.tables(claim.arguments)
-                if name.removesuffix(".parquet") in self.site.run.studies
+            "studies": [
+                {"name": study, "origins": self.site.origins[study]}
+                for study in (t.removesuffix(".parquet") for t in judge.tables(claim.arguments))
+                if study in self.site.run.studies
             ],
         }
 

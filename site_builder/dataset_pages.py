@@ -1,6 +1,4 @@
-"""A page per data set: source, licence, checksums, what a record is, and who uses it."""
-
-from collections.abc import Iterator
+"""The data sets: source, licence, checksums, what a record is, and who uses it."""
 
 from datasets import DATASETS
 from datasets.titles import dataset_title
@@ -13,8 +11,8 @@ SOURCES = {
 }
 
 
-def dataset_pages(site: SiteData) -> Iterator[Page]:
-    """The overview and every entry of the catalogue."""
+def data_page(site: SiteData) -> Page:
+    """Every entry of the catalogue, on one page."""
     used: dict[str, list[dict]] = {}
     for study, rows in site.run.rows.items():
         for dataset in rows["dataset"].unique():
@@ -32,19 +30,11 @@ def dataset_pages(site: SiteData) -> Iterator[Page]:
             for use in used.get(key, [])
         ]
         entries.append({"key": key, "entry": entry, "title": dataset_title(key), "uses": uses})
-        yield Page(
-            path=f"data/{key}.html",
-            template="dataset.html",
-            title=dataset_title(key),
-            section="data/index.html",
-            about=f"{entry.title}: source, licence, checksums, and what a record is.",
-            content=entries[-1] | {"source_words": SOURCES[entry.source]},
-        )
-    yield Page(
-        path="data/index.html",
+    return Page(
+        path="data.html",
         template="datasets.html",
         title="Data",
-        section="data/index.html",
+        section="data.html",
         about="Every data set with its source, its licence and what a record is.",
         content={"datasets": entries, "sources": SOURCES},
     )

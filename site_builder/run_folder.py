@@ -10,7 +10,7 @@ from PIL import Image
 
 from claims.ledger import read_ledger
 from claims.verdicts import count_of
-from paper_figures.drawings import Drawing, all_drawings, words_of
+from paper_figures.drawings import NARROW, Drawing, all_drawings, words_of
 from runs.result_table import OK
 from runs.results import read_results
 
@@ -60,9 +60,14 @@ class DrawnFile:
         return self.folder / f"{self.name}.{ending}"
 
     @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the picture, pixels."""
-        with Image.open(self.file("png")) as picture:
+    def pictures(self) -> dict[str, Path]:
+        """The pictures of a figure by their ending: for any screen, and, if drawn, a narrow one."""
+        found = {ending: self.file(ending) for ending in ("png", NARROW)}
+        return {ending: path for ending, path in found.items() if path.exists()}
+
+    def size(self, ending: str = "png") -> tuple[int, int]:
+        """Width and height of a picture, pixels."""
+        with Image.open(self.file(ending)) as picture:
             return picture.size
 
     @cached_property

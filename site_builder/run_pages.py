@@ -1,7 +1,6 @@
 """What has no value and why, and how each number is made again."""
 
 from paper_figures.style import CALIBRATION_TITLES
-from runs.manifest import ENDING, origins_in
 from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData
 
@@ -56,7 +55,7 @@ def reproduce_page(site: SiteData) -> Page:
                 "about": study.title if study else "",
                 "paper": first["paper"],
                 "cells": len(cells),
-                "origins": origins_in(site.run.folder / "studies" / f"{name}{ENDING}"),
+                "origins": site.origins[name],
                 "rows": len(rows),
                 "datasets": list(rows["dataset"].unique()),
                 "command": site.provenance.cell(

@@ -12,6 +12,7 @@ from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
 from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
+from runs.manifest import ENDING, origins_in
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
 from site_builder.matrix import Matrix, matrix
@@ -98,6 +99,12 @@ class SiteData:
     def provenance(self) -> Provenance:
         """How to make the run again."""
         return provenance_of(self.run.name)
+
+    @cached_property
+    def origins(self) -> dict[str, list[str]]:
+        """By which commits the rows of every study were measured, most cells first."""
+        folder = self.run.folder / "studies"
+        return {study: origins_in(folder / f"{study}{ENDING}") for study in self.run.studies}
 
     @cached_property
     def mechanisms(self) -> dict[str, type[Mechanism]]:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from mechanisms.query.words import with_minus
+from site_builder.formulas import typeset
 
 NONE = "\N{EM DASH}"
 _POWER = re.compile(r"(?<![\w.])(?<!\w-)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
-_CODE = re.compile(r"`([^`]+)`")
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
 
@@ -54,14 +54,17 @@ def powers(text: Markup) -> Markup:
 
 
 def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
-    """A sentence: escaped, with powers of ten, minus signs, `code`, and links to named claims."""
+    """A sentence: escaped, with formulas, minus signs, `code`, and links to named claims."""
     # Every other piece stands between the marks of code.
-    pieces = str(text).split("`")
-    plain = "`".join(p if i % 2 else with_minus(p) for i, p in enumerate(pieces))
-    shown = _CODE.sub(r"<code>\1</code>", str(powers(escape(plain))))
+    pieces = enumerate(str(text).split("`"))
+    shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
     if claims:
         shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown)
     return Markup(shown)
+
+
+def _plain(text: str) -> str:
+    return typeset(str(powers(escape(with_minus(text)))))
 
 
 @functools.cache

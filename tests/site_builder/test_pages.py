@@ -348,6 +348,29 @@ def test_prose_links_claims_and_leaves_names_alone():
     assert "10<sup>\N{MINUS SIGN}5</sup>" in text and "4c92e10f" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "sigma* >= 2 s^2/(epsilon psi)",
+            "\N{GREEK SMALL LETTER SIGMA}* \N{GREATER-THAN OR EQUAL TO} 2 s<sup>2</sup>/"
+            "(\N{GREEK SMALL LETTER EPSILON} \N{GREEK SMALL LETTER PSI})",
+        ),
+        (
+            "||X||_F^2 and e^epsilon_0",
+            "\N{DOUBLE VERTICAL LINE}X\N{DOUBLE VERTICAL LINE}<sub>F</sub><sup>2</sup> and "
+            "e<sup>\N{GREEK SMALL LETTER EPSILON}<sub>0</sub></sup>",
+        ),
+        ("(P_i)^(2/(M-2))", "(P<sub>i</sub>)<sup>2/(M-2)</sup>"),
+        ("true_epsilon of spherical-gamma", "true_epsilon of spherical-gamma"),
+        ("Spherical gamma of count_query", "Spherical gamma of count_query"),
+        ("`epsilon^2`", "<code>epsilon^2</code>"),
+    ],
+)
+def test_formulas_in_prose_are_typeset_and_names_are_not(text, shown):
+    assert prose(text) == shown
+
+
 def test_code_in_prose_is_set_as_code_and_stays_escaped():
     assert prose("see `f(x) <b>`") == "see <code>f(x) &lt;b&gt;</code>"
 

@@ -21,8 +21,8 @@ KINDS = (
     "papers/imgm2022.html",
     "mechanisms/index.html",
     "mechanisms/r1smg.html",
-    "data/index.html",
-    "data/uber.html",
+    "reproduced.html",
+    "data.html",
     "failures.html?study=pca",
     "reproduce.html",
 )
@@ -252,7 +252,7 @@ def test_a_permanent_link_wins_over_filters_that_hide_its_claim(visit):
 
 
 def test_tables_sort_by_number_and_the_address_keeps_the_order(visit):
-    page = visit.open("data/index.html")
+    page = visit.open("data.html")
     column = page.locator("thead th", has_text="Records")
 
     def records():
