@@ -14,7 +14,7 @@ _DESCRIPTION = (
     "Bounds the total privacy of many independent releases of one mechanism, whose query and "
     "budget are those of one release. It is computed from the mechanism's true profile, not from "
     "its claim. The answer is the upper bound, with the lower one beside it. "
-    "docs/compose_releases.md shows how to compose releases that differ."
+    "docs/choose_a_mechanism.md shows how to compose releases that differ."
 )
 
 

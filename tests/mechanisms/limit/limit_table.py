@@ -13,6 +13,8 @@ from mechanisms.cli.limit_command import answer, rounded_down
 
 TABLE = Path(__file__).with_name("limit_table.csv")
 SIZES = (1, 2, 3, 4, 5, 6, 10, 100, 1000, 1_000_000)
+# The page has these of the table.
+PAGE_SIZES, PAGE_DELTAS = (1, 3, 10, 1000, 1_000_000), (1e-5, 1e-10)
 EPSILONS, DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0), (1e-5, 1e-7, 1e-10)
 COLUMNS = ("epsilon", "delta", "elements", "limit_rmse", "best_rmse", "best", "ratio")
 
@@ -25,19 +27,19 @@ def row(size: int, epsilon: float, delta: float) -> dict:
 
 
 def markdown() -> list[str]:
-    """The stored table as lines of the page: limit (rounded down) of best, and their ratio."""
+    """Rows of the stored table as lines of the page: limit (rounded down) of best, and ratio."""
     with TABLE.open() as file:
         rows = {
             (float(r["epsilon"]), float(r["delta"]), int(r["elements"])): r
             for r in csv.DictReader(file)
         }
     lines = [
-        "| epsilon, delta | " + " | ".join(f"M = {size:,}" for size in SIZES) + " |",
-        "| --- |" + " --- |" * len(SIZES),
+        "| epsilon, delta | " + " | ".join(f"M = {size:,}" for size in PAGE_SIZES) + " |",
+        "| --- |" + " --- |" * len(PAGE_SIZES),
     ]
     for epsilon in EPSILONS:
-        for delta in DELTAS:
-            cells = [_cell(rows[epsilon, delta, size]) for size in SIZES]
+        for delta in PAGE_DELTAS:
+            cells = [_cell(rows[epsilon, delta, size]) for size in PAGE_SIZES]
             lines.append(f"| {epsilon:g}, {delta:g} | " + " | ".join(cells) + " |")
     return lines
 
