@@ -29,6 +29,8 @@ from paper_figures.style import (
 
 # Means on an axis from 0 to 1 that differ by no more than this lie within one marker.
 ALIKE = 0.03
+# Sizes of markers in points, from the first to the last: of a lone curve, and of several.
+MARKERS = {False: (4, 4), True: (7.5, 3)}
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
@@ -255,6 +257,7 @@ def _limits(rows: pd.DataFrame) -> tuple[float, float]:
 def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
     hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
     hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
+    sizes = _marker_sizes(rows[rows["calibration"] == calibration])
     for mechanism in in_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
@@ -276,6 +279,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
                 (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
             ],
             linewidth=1,
+            markersize=sizes[mechanism],
             **style.line,
         )
         beyond = line[hollow.loc[line.index]]
@@ -286,9 +290,23 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
             marker=style.marker,
             markeredgecolor=style.colour,
             markerfacecolor="white",
-            zorder=4,
+            markersize=sizes[mechanism],
+            # As `errorbar` draws filled ones: below what is drawn later.
+            zorder=2.1,
         )
     axis.set_xscale("log")
+
+
+def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
+    """Points, by mechanism: of curves that lie on each other, what is drawn later is smaller."""
+    own = rows[~rows["mechanism"].isin(LEVELS)]
+    means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
+    groups = groups_within(means[in_order(means)], ALIKE)
+    return {
+        name: size
+        for group in groups
+        for name, size in zip(group, np.linspace(*MARKERS[len(group) > 1], len(group)), strict=True)
+    }
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:

@@ -1,5 +1,6 @@
 """Accuracy over epsilon: error bars, and what claims are truly worth."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +18,7 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
+from paper_figures.style import in_order
 
 PANELS = Panels("test accuracy,")
 # The figures of trained models, all of them but Figure 7 by their panels over epsilon.
@@ -189,3 +191,23 @@ def test_curves_of_a_group_coincide_with_each_other():
     """The last lies near the second one, and not near the first."""
     values = pd.DataFrame({"a": [0.0, 0.5], "b": [0.02, 0.5], "c": [0.04, 0.5]})
     assert groups_within(values, 0.03) == [["a", "b"], ["c"]]
+
+
+def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
+    means = {"gaussian": 0.5, "gaussian-analytic": 0.51, "imgm": 0.51, "mvg": 0.9}
+    spread = pd.DataFrame(
+        {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": mean}
+        | {"epsilon": epsilon, "min": mean, "max": mean}
+        for name, mean in means.items()
+        for epsilon in (1.0, 10.0, 1000.0)
+    )
+    (axis,) = draw_spread(spread, PANELS).axes
+    lines = [bars.lines[0] for bars in axis.containers]
+    sizes = dict(zip(in_order(means), (line.get_markersize() for line in lines), strict=True))
+    assert sizes["gaussian"] > sizes["gaussian-analytic"] > sizes["imgm"]
+    # A lone curve has the usual size; none crosses the step from 10 to 1000.
+    assert sizes["mvg"] == 4
+    assert all(
+        np.isnan(np.asarray(line.get_ydata(), float)).tolist() == [False, False, True, False]
+        for line in lines
+    )
