@@ -24,7 +24,14 @@ from site_builder.run_folder import RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.site_data import Page, SiteData
 from site_builder.start_page import start_page
-from site_builder.words import first_sentence, number, prose, sentences
+from site_builder.words import (
+    first_sentence,
+    number,
+    prose,
+    sentences,
+    short_authors,
+    with_authors,
+)
 
 HERE = Path(__file__).parent
 # The name of the suite, and of the mark that a folder was written by it.
@@ -93,9 +100,13 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    cited = {key: facts.references for key, facts in site.papers.items() if facts.references}
+    authors = {key: short_authors(own[0].authors) for key, own in cited.items()}
     environment.filters |= {
         "number": number,
-        "prose": lambda text, root="": prose(text, site.claim_ids, root),
+        "prose": lambda text, root="": prose(
+            with_authors(str(text), authors), site.claim_ids, root
+        ),
         "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,

@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
@@ -61,6 +61,30 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     if claims:
         shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown)
     return Markup(shown)
+
+
+def with_authors(text: str, authors: Mapping[str, str]) -> str:
+    """A text in which papers have authors and year in place of their keys: "Ji and Li's (2024)".
+
+    Keys in the names of files and drawings stay.
+
+    Args:
+        authors: The names of the authors by the key of the paper, which ends with the year.
+    """
+    return _keys_of(tuple(authors)).sub(
+        lambda found: f"{authors[found[1]]}{found[2] or ''} ({found[1][-4:]})", text
+    )
+
+
+@functools.cache
+def _keys_of(papers: tuple[str, ...]) -> re.Pattern:
+    return re.compile(rf"(?<![\w/.-])({'|'.join(papers)})('s)?(?![\w/-])")
+
+
+def short_authors(authors: str) -> str:
+    """The families of one or two authors, or that of the first: "Ji and Li", "Yuan et al."."""
+    families = [name.split()[-1] for name in authors.split(", ")]
+    return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
 
 
 def _plain(text: str) -> str:

@@ -32,7 +32,7 @@ from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import SiteData
 from site_builder.start_page import R1SMG, answers, findings
-from site_builder.words import TIMES, first_sentence, number, prose
+from site_builder.words import TIMES, first_sentence, number, prose, short_authors, with_authors
 from studies.base import Coordinate, Metric, Study, ranked
 from studies.common_queries import QUERIES
 
@@ -369,6 +369,18 @@ def test_prose_links_claims_and_leaves_names_alone():
 )
 def test_formulas_in_prose_are_typeset_and_names_are_not(text, shown):
     assert prose(text) == shown
+
+
+def test_papers_in_prose_have_authors_and_year():
+    authors = {
+        "r1smg2024": short_authors("Tianxi Ji, Pan Li"),
+        "mgm2021": short_authors("Yang, Xiang, Yu, Wang"),
+    }
+    text = "mgm2021's Gaussian; r1smg2024, see r1smg2024_fig4 and paper_figures/mgm2021/claims.yaml"
+    assert with_authors(text, authors) == (
+        "Yang et al.'s (2021) Gaussian; Ji and Li (2024), see r1smg2024_fig4 and "
+        "paper_figures/mgm2021/claims.yaml"
+    )
 
 
 def test_code_in_prose_is_set_as_code_and_stays_escaped():
