@@ -34,6 +34,13 @@ MARKERS = {False: (4, 4), True: (7.5, 3)}
 # Whether a mechanism's theorem does not cover the budget.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
+# What trains a network in place of a release, in studies where `random-answer` does that.
+TRAINED_ON_RANDOM = {
+    "features": "Random features",
+    "federated_vertical": "Random features",
+    "private_features": "Random features",
+    "private_data": "Random images",
+}
 # What a point of a curve is.
 KEYS = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
 # What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
@@ -60,6 +67,7 @@ class Panels(NamedTuple):
         marked: Epsilons with a line in the panels as published, and words for it.
         empty: What a panel says that has no curve of its own; without it, it has the controls.
         lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
+        random: What the control `random-answer` is; without it, its title.
     """
 
     score: str
@@ -70,6 +78,7 @@ class Panels(NamedTuple):
     marked: Mapping[float, str] = {}
     empty: str = ""
     lone: str = ""
+    random: str = ""
 
 
 def spread_over_trials(
@@ -129,7 +138,7 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
     )
     own = {title: spread[spread["panel"] == title] for title in rows}
     for (i, j), axis in np.ndenumerate(axes):
-        _panel(axis, own[rows[i]], columns[j])
+        _panel(axis, own[rows[i]], columns[j], panels.random)
         if (floor := _guess_to_draw(own[rows[i]])) is not None:
             axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=panels.floor)
         axis.set(ylim=_limits(own[rows[i]]))
@@ -142,7 +151,7 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
         column[0].set_title(CALIBRATION_TITLES[calibration])
         kept = [axis for axis in column if axis.containers or not _blank(axis, panels.empty)]
         (kept or column)[-1].set_xlabel(panels.epsilons[calibration])
-    _legend(figure, axes, spread, panels.floor)
+    _legend(figure, axes, spread, panels)
     for (i, j), axis in np.ndenumerate(axes):
         _name_missing(axis, own[rows[i]], columns[j], panels.lone)
     for title, axis in zip(rows, axes[:, 0], strict=True):
@@ -167,14 +176,14 @@ def _blank(axis: plt.Axes, words: str) -> bool:
     return bool(words)
 
 
-def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, floor: str) -> None:
+def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: Panels) -> None:
     """One legend of all panels: a data set may lack mechanisms that another has."""
     drawn = entries_of(axes.flat)
-    titles = [mechanism_title(m) for m in in_order(spread["mechanism"])]
+    titles = [_title(m, panels.random) for m in in_order(spread["mechanism"])]
     if OUTSIDE in spread and spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
         (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
-    titles = [title for title in [*titles, floor] if title in drawn]
+    titles = [title for title in [*titles, panels.floor] if title in drawn]
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
 
 
@@ -254,7 +263,11 @@ def _limits(rows: pd.DataFrame) -> tuple[float, float]:
     return 0.0, high + 0.02 if high < 0.5 else 1.0
 
 
-def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
+def _title(mechanism: str, random: str) -> str:
+    return random if random and mechanism == "random-answer" else mechanism_title(mechanism)
+
+
+def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
     hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
     hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
     sizes = _marker_sizes(rows[rows["calibration"] == calibration])
@@ -263,7 +276,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str) -> None:
         own = rows[rows["mechanism"] == mechanism]
         if mechanism in LEVELS:
             level = own[own["calibration"] == "published"]["mean"].mean()
-            axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
+            axis.axhline(level, color=style.colour, linestyle=":", label=_title(mechanism, random))
             axis.axhspan(own["min"].min(), own["max"].max(), color=style.colour, alpha=0.12, lw=0)
             continue
         line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
@@ -415,4 +428,5 @@ def score_figure(
         title: f"{size_words(rows, study, dataset)}{beside(dataset)}".lstrip(",\n")
         for title, dataset in titles.items()
     }
-    return Drawn(caption, spread, draw_spread(spread, panels._replace(beside=sizes)), note)
+    panels = panels._replace(beside=sizes, random=TRAINED_ON_RANDOM.get(study, ""))
+    return Drawn(caption, spread, draw_spread(spread, panels), note)

@@ -211,3 +211,15 @@ def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
         np.isnan(np.asarray(line.get_ydata(), float)).tolist() == [False, False, True, False]
         for line in lines
     )
+
+
+def test_a_random_control_that_trains_is_called_by_what_it_trains_on():
+    spread = pd.DataFrame(
+        {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": 0.5}
+        | {"epsilon": 1.0, "min": 0.5, "max": 0.5}
+        for name in ("gaussian", "random-answer")
+    )
+    for words in ("", "Random features"):
+        (legend,) = draw_spread(spread, PANELS._replace(random=words)).legends
+        names = [text.get_text() for text in legend.get_texts()]
+        assert (words or "Random answer") in names and len(names) == 3
