@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from claims.verdicts import CONFIRMED, CONTRADICTED
+from claims.ledger_pages import BRACKETS
+from claims.verdicts import CONFIRMED, CONTRADICTED, MEANING
 from mechanisms import all_mechanisms
 from mechanisms.query.words import with_minus
 from runs.result_table import OK, STATUSES
@@ -28,12 +29,14 @@ from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
 from site_builder.paper_pages import paper_pages
 from site_builder.queries_page import queries_page
+from site_builder.reproduced_page import PICTURES, claims_on, place, reproduced_page
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
-from site_builder.site_data import SiteData
+from site_builder.site_data import REPRODUCED, SiteData
 from site_builder.start_page import R1SMG, answers, findings
 from site_builder.words import TIMES, first_sentence, number, prose, short_authors, with_authors
 from studies.base import Coordinate, Metric, Study, ranked
+from studies.base.yaml_file import read_yaml
 from studies.common_queries import QUERIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -494,3 +497,29 @@ def test_a_leaderboard_says_what_a_choice_and_brackets_are(site):
     assert words in pages["leaderboard/regression.html"]
     assert "null where" not in pages["leaderboard/regression.html"]
     assert "Brackets behind" not in pages["leaderboard/counts.html"]
+
+
+def test_every_figure_and_table_of_a_paper_that_is_drawn_is_described(site):
+    described = set(read_yaml(PICTURES))
+    drawn = {
+        name
+        for name, each in site.run.drawings.items()
+        if each.drawing.paper in REPRODUCED and re.search(r"_(fig|table)\d+$", name)
+    }
+    assert described == drawn
+    assert place("r1smg2024_fig5") == "Figure 5" and place("mvg2018_table3") == "Table 3"
+    own = claims_on(site.run.drawings["r1smg2024_fig5"], site.run.claims)
+    assert {"r1-f5-loss", "r1-f5-shape"} <= set(own["claim"]) and set(own["paper"]) == {"r1smg2024"}
+    assert all(re.search(r"Figure 5(?!\d)", where) for where in own["where"])
+    text = html_of(site, reproduced_page(site))
+    assert '<a href="claims/r1-f5-loss.html">' in text and "Histograms of the loss" in text
+
+
+def test_the_page_of_a_claim_says_what_its_verdict_means_and_where_its_rows_come_from(site):
+    (page,) = (each for each in claim_pages(site) if each.path == "claims/r1-thm5.html")
+    text = html_of(site, page)
+    assert f"Contradicted: {MEANING[CONTRADICTED]}" in text
+    assert 'href="../claims.html#verdict-contradicted"' in text
+    assert f"Rows of guarantee: {site.origins['guarantee'][0]}" in text
+    index = html_of(site, next(claim_pages(site)))
+    assert 'id="verdict-contradicted"' in index and BRACKETS in index
