@@ -15,6 +15,7 @@ import scipy
 from claims.intervals import SHOWN, Mean
 from claims.judged_rows import LEVELS, listed, ok_rows, required
 from paper_figures import pyplot as plt
+from paper_figures.curves import with_gaps
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
@@ -437,7 +438,8 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
         panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
         for mechanism in in_order(panel["mechanism"]):
-            line = panel[panel["mechanism"] == mechanism]
+            own = panel.loc[panel["mechanism"] == mechanism, ["epsilon", "value"]]
+            line = with_gaps(own, "epsilon")
             axis.loglog(line["epsilon"], line["value"], **look(mechanism).line)
         for mechanism in LEVELS:
             level = levels.get((metric, mechanism), 0.0)
