@@ -1,4 +1,4 @@
-"""What imgm2022 states beside its theorems, in closed form or by random matrices.
+"""Statements of imgm2022 beside its theorems, in closed form or by random matrices.
 
 Lemmas 1 to 4 and Theorem 1, the branches of Algorithm 2, directional noise (Section 4.1), and the
 budget (epsilon / q, delta / q) of a batch.
@@ -247,7 +247,7 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
     largest, aligned = [], []
     for m, n in shapes:
         for _ in range(draws):
-            # Of any spread, from nearly orthogonal factors to nearly singular ones.
+            # Their spread is any, from nearly orthogonal factors to nearly singular ones.
             first, second = (_random_factor(rng, size) for size in (m, n))
             change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
             largest.append(distance_over_bound(first, change, second))

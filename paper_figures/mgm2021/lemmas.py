@@ -1,4 +1,4 @@
-"""What mgm2021 states beside its theorems, in closed form.
+"""Statements of mgm2021 beside its theorems, in closed form.
 
 Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and where its matrix mechanism
 applies, or is its Gaussian mechanism.

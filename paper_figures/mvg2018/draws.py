@@ -64,7 +64,7 @@ class DrawnStudy:
         return min((self.draw(right, share, draws) for share in SHARES), key=np.mean)
 
     def sizes(self, draws: int) -> Sizes:
-        """What a verdict on the draws rests on."""
+        """The sizes behind a verdict on the draws."""
         budget = self.compared.setting.budget
         records, epsilons = round(1 / budget.delta), f"{budget.epsilon:g}"
         return Sizes(dataset=self.dataset, records=records, trials=draws, epsilons=epsilons)

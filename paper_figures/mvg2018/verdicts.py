@@ -53,7 +53,7 @@ NAMES = tuple(STUDIES)
 Others = dict[str, list[str]]
 # The parts of a claim, and a sentence with the means.
 Judged = tuple[Sequence[Part], str]
-# Of the data in the regression, and what a metric of the non-private control predicts.
+# Scalings of the data in the regression.
 _SCALINGS = {"largest": "divided by the largest value", "columns": "each feature onto [-1, 1]"}
 # Times the SVDs of MVG's covariances in all three studies.
 TIMING_RUN = (
@@ -389,7 +389,7 @@ def study_times(
         for name, study in STUDIES.items()
     }
     svd = select(results.timings, mechanism=MVG, metric="svd_seconds")
-    # Of one SVD of both of MVG's covariances.
+    # Seconds of one SVD of both covariances of MVG.
     decomposed = {name: select(svd, study=name)["value"].median() for name in STUDIES}
     if pd.isna([*decomposed.values()]).any():
         return not_run("This run did not time the SVDs of Section 6.3.", TIMING_RUN)

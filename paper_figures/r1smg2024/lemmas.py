@@ -1,4 +1,4 @@
-"""What r1smg2024 proves or states beside its theorems, in closed form.
+"""Statements of r1smg2024 beside its theorems, in closed form.
 
 Lemma 2, Proposition 1, eq. (17), Corollary 2; the sensitivity of the count query (Section 7.1); the
 query, the noise and the stability of accuracy of Section 7.2; and what the paper says of MVG

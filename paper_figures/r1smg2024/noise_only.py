@@ -290,7 +290,7 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     )
 
 
-# Of Remark 2, kurtosis and skewness at M elements.
+# Kurtosis and skewness of Remark 2 at M elements.
 _STATED_MOMENTS = (lambda size: 3 + 12 / size, lambda size: math.sqrt(8 / size))
 
 

@@ -260,7 +260,7 @@ def cost(results: Results) -> Drawn:
 
 
 def _guarantee(mechanism: str) -> str:
-    """What a mechanism claims; "" for a variant, since only its config names the class."""
+    """The kind of guarantee; "" for a variant, since only its config names the class."""
     known = all_mechanisms()
     return known[mechanism].guarantee if mechanism in known else ""
 

@@ -120,7 +120,7 @@ def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -
 
 # Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
 IMAGE, EPSILON = (28, 28), 1.0
-# Of MVG and IDN; Section 5.3.1 states it.
+# delta of MVG and IDN; Section 5.3.1 states it.
 DELTA = 1e-5
 
 
