@@ -106,7 +106,8 @@ def implies(*studies: str):
 def _declared() -> Iterator[tuple[str, Callable[[pd.DataFrame], Iterator[StatedNumber]]]]:
     """The declared functions with the keys of their papers."""
     for module in paper_modules():
-        for function in vars(module).values():
+        # A list, as a warning that a function raises adds a name to its module.
+        for function in list(vars(module).values()):
             if hasattr(function, "implied_by") and function.__module__ == module.__name__:
                 yield module.__name__.split(".")[1], function
 
