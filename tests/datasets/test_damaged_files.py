@@ -15,19 +15,13 @@ import pytest
 import scipy.io
 import torch
 from official_formats import python2_pickle, tar_of
-from test_image_loaders import CASES as IMAGES
-from test_image_loaders import COLOURS, idx
-from test_membership_loaders import CASES as MEMBERSHIP
-from test_table_loaders import CASES as TABLES
-from test_table_loaders import ctg_rows, write_workbook
-from test_text_graph_and_sequence_loaders import CASES as OTHERS
+from test_loaders import COLOURS, OFFICIAL, ctg_rows, idx, write_workbook
 
 from datasets import DATASETS, DataError
 from datasets.catalogue import loader
 from datasets.formats import bundled
 from datasets.formats.pickles import read_pickle
 
-OFFICIAL = IMAGES | MEMBERSHIP | TABLES | OTHERS
 BUNDLED = {
     "wine": "wine_data.csv",
     "breast_cancer": "breast_cancer.csv",
