@@ -60,6 +60,17 @@ def test_log_delta_lies_between_its_bounds(mu, epsilon):
         assert abs(bounds.value - exact) < 1e-10 + 1e-13 * abs(exact)
 
 
+@pytest.mark.parametrize("mu", [1e-6, 0.1, 1.0, 20.0])
+def test_epsilon_inverts_delta(mu):
+    profile = GaussianProfile(mu=mu)
+    deltas = profile.delta(0.0).value * np.array([1e-200, 1e-10, 1e-3, 0.5, 0.999])
+    bounds = profile.epsilon(deltas)
+    assert (bounds.lower <= bounds.value).all() and (bounds.value <= bounds.upper).all()
+    np.testing.assert_allclose(profile.delta(bounds.value).value, deltas, rtol=1e-9)
+    exact = [exact_delta(e, mu) for e in bounds.upper]
+    assert all(e <= d for e, d in zip(exact, deltas, strict=True))
+
+
 def test_limits():
     profile = GaussianProfile(mu=1.0)
     assert profile.epsilon(0.0).value == np.inf
