@@ -15,7 +15,7 @@ from mechanisms.query.query import Unsupported
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudentT(RadialNoise):
+class StudentTNoise(RadialNoise):
     """Multivariate Student-t noise: a Gaussian over the root of chi^2 / nu, nu = `freedom`."""
 
     freedom: float
@@ -38,7 +38,7 @@ class StudentT(RadialNoise):
             )
 
 
-class StudentTMechanism(AdditiveMechanism):
+class StudentT(AdditiveMechanism):
     """Student-t noise of the scale at which the true delta is the budget's."""
 
     key = "student-t"
@@ -52,5 +52,5 @@ class StudentTMechanism(AdditiveMechanism):
     def noise_for(cls, query, budget, freedom=10.0):
         if query.size < 2:
             raise Unsupported("it needs an answer of at least two numbers")
-        noise = StudentT(shape=query.shape, scale=query.reach, freedom=freedom)
+        noise = StudentTNoise(shape=query.shape, scale=query.reach, freedom=freedom)
         return noise.scaled(noise.profile(query).scale_factor(budget.epsilon, budget.delta))

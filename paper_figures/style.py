@@ -68,6 +68,15 @@ def _stated_look(name: str) -> tuple[str, str, float]:
     return *_SPARE[spare], math.inf
 
 
+def with_own(compared: Iterable[str], mechanisms: Iterable[str]) -> list[str]:
+    """Of the mechanisms in some rows those that a figure compares, and those of the reader's own.
+
+    The latter are all that the package does not have, or that state no look.
+    """
+    own = (name for name in mechanisms if _stated_look(name)[2] == math.inf)
+    return list(dict.fromkeys([*compared, *own]))
+
+
 def title_in(study: str, mechanism: str, calibration: str) -> str:
     """The title of a mechanism as a study uses it."""
     titles = _TITLES_IN.get((study, mechanism))

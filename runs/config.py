@@ -106,6 +106,11 @@ class RunSettings(Section):
         description="a file, by its path from the project's folder, with `variants` and `sets` to "
         "which the config adds its own",
     )
+    also: Distinct[Annotated[Text, Words("module:Class", "module:Class")]] | None = Field(
+        None,
+        description="mechanisms of your own, each under its key; every study that can use one runs "
+        "it, whatever its `mechanisms`",
+    )
     variants: Variants = {}
     sets: Sets = {}
     studies: Annotated[
@@ -133,6 +138,8 @@ def check_config(config: Any) -> dict[str, Any]:
     own = run = read_settings(RunSettings, config, "")
     if run.include is not None:
         run = _with_included(run, run.include)
+    also = _own_mechanisms(run)
+    run = run.model_copy(update={"variants": run.variants | also})
     available = all_mechanisms() | _variants(run.variants)
     sets = _sets(run.sets, available)
     checked = run.model_dump(exclude={"include"}) | {"sets": sets}
@@ -141,11 +148,31 @@ def check_config(config: Any) -> dict[str, Any]:
     for name, settings in run.studies.items():
         if name not in known:
             raise ConfigError(unknown_key("studies", name, known), f"studies.{name}")
-        near = Surroundings(study=known[name], available=available, sets=sets)
+        near = Surroundings(study=known[name], available=available, sets=sets, also=also)
         path = f"studies.{name}"
         checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
     _refuse_unused(own, checked["studies"])
     return checked
+
+
+def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
+    """The mechanisms of `also` by their keys, as variants without options."""
+    found: dict[str, VariantSettings] = {}
+    for name in run.also or ():
+        key = _class_at(name, "also").key
+        if key in {*all_mechanisms(), *run.variants, *found}:
+            message = f"config key also: {name} has the key {key!r} of another mechanism; change it"
+            raise ConfigError(message, "also")
+        found[key] = VariantSettings(use=name)
+    return found
+
+
+def _class_at(name: str, path: str) -> type[Mechanism]:
+    """The class that a key of the config names."""
+    try:
+        return get_mechanism(name)
+    except (UnknownMechanism, TypeError) as error:
+        raise ConfigError(f"config key {path}: {error}", path) from None
 
 
 def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
@@ -219,10 +246,7 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
         if name in all_mechanisms():
             message = f"config key {path} is already the key of a mechanism; choose another"
             raise ConfigError(message, path)
-        try:
-            found[name] = get_mechanism(variant.use)
-        except (UnknownMechanism, TypeError) as error:
-            raise ConfigError(f"config key {path}.use: {error}", f"{path}.use") from None
+        found[name] = _class_at(variant.use, f"{path}.use")
         known = found[name].options
         for option, value in variant.options.items():
             if option not in known:

@@ -43,6 +43,8 @@ _MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize.elementwise",
 
 # How often the warm process looks whether a child has ended whose descendants live on.
 WAIT_SECONDS = 0.05
+# A cell that takes longer in all says after every point how far it is.
+TOLD_SECONDS = 60.0
 # Bytes of the reason that a child tells.
 _MOST_TOLD = 1 << 16
 
@@ -282,10 +284,11 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
         measured += 1
         seconds = time.monotonic() - started
         left = seconds / measured * (len(cell.points) - index - 1)
-        _print(
-            f"{cell.study} {cell.dataset} {cell.mechanism} {cell.calibration}: "
-            f"point {index + 1} of {len(cell.points)}, {seconds:.1f} s, about {left:.0f} s left\n"
-        )
+        if seconds + left > TOLD_SECONDS:
+            _print(
+                f"{cell.study} {cell.dataset} {cell.mechanism} {cell.calibration}: point "
+                f"{index + 1} of {len(cell.points)}, {seconds:.0f} s, about {left:.0f} s left\n"
+            )
 
 
 def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict]:

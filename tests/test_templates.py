@@ -54,11 +54,11 @@ def test_the_mechanism_keeps_what_it_claims():
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_radial_noise_does_what_it_states(check):
-    check.require(template("radial_noise").StudentTMechanism.calibrate(QUERY, BUDGET))
+    check.require(template("radial_noise").StudentT.calibrate(QUERY, BUDGET))
 
 
 def test_radial_noise_has_an_exact_profile():
-    cls = template("radial_noise").StudentTMechanism
+    cls = template("radial_noise").StudentT
     published = cls.calibrate(QUERY, BUDGET)
     assert verify(published).verdict == "holds"
     assert published.profile().delta(0.7).value == pytest.approx(1e-5, rel=1e-7)

@@ -42,6 +42,7 @@ from paper_figures.style import (
     in_order,
     look,
     mechanism_title,
+    with_own,
 )
 from runs.results import Results
 
@@ -54,7 +55,8 @@ def figure_5(results: Results) -> Drawn:
     """Distribution of L over the trials: on one axis, and relative to its mean."""
     dataset, source = main_dataset(results.rows, "count_query")
     losses = at_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
-    losses = losses[losses["mechanism"].isin(COMPARED)]
+    compared = with_own(COMPARED, losses["mechanism"].unique())
+    losses = losses[losses["mechanism"].isin(compared)]
     if losses.empty or losses["trial"].nunique() < 3:
         raise DrawingError(
             f"Figure 5 needs 3 or more trials of one of {', '.join(COMPARED)} at the paper's budget"
@@ -107,7 +109,7 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
         interval = Mean(values.to_numpy(float)).interval(SHOWN)
         axis.hlines(place, *interval, color=style.colour, linewidth=3)
         axis.plot(values.mean(), place, marker=style.marker, color=style.colour, markersize=4)
-        if calibration == "published":
+        if calibration == "published" and mechanism in STATED_LOSSES:
             stated = STATED_LOSSES[mechanism]
             axis.plot(stated, place, "*", color="black", markersize=7)
             text = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}

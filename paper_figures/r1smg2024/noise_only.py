@@ -25,7 +25,7 @@ from paper_figures.legends import entries_of
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS, setting
 from paper_figures.selections import size_of
-from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look, mechanism_title
+from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look, mechanism_title, with_own
 from runs.results import Results
 from studies.noise_only import family_query
 
@@ -39,7 +39,7 @@ SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Expected losses E L of the mechanisms of Figure 9, by rising `size` M."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
-    found = found[found["mechanism"].isin(COMPARED)]
+    found = found[found["mechanism"].isin(with_own(COMPARED, found["mechanism"].unique()))]
     return found.assign(size=found["shape"].map(size_of)).sort_values("size", kind="stable")
 
 

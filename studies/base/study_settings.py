@@ -1,6 +1,6 @@
 """The settings that every study has, and the check that they name what exists."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from mechanisms import Mechanism
 from mechanisms.base.mechanism import CALIBRATIONS, Calibration
 from studies.base.allowed_words import Words
-from studies.base.mechanism_sets import ALLOWED, chosen
+from studies.base.mechanism_sets import ALLOWED, CAPABILITIES, chosen
 from studies.base.settings import (
     ByDataset,
     ByMechanism,
@@ -39,11 +39,20 @@ class Surroundings:
         study: The study.
         available: Every mechanism and variant by name.
         sets: The named sets of the config.
+        also: Names of mechanisms that every study runs that can use them.
     """
 
     study: Any
     available: Mapping[str, type[Mechanism]]
     sets: Mapping[str, list[str]]
+    also: Collection[str] = ()
+
+    def chosen(self, value: Any, available: Mapping[str, type[Mechanism]]) -> list[str]:
+        """The names that a set of mechanisms stands for, and those of `also`; see `chosen`."""
+        names = chosen(value, available, self.sets, self.study.needs)
+        usable = CAPABILITIES[self.study.needs]
+        also = [name for name in self.also if name in available and usable(available[name])]
+        return list(dict.fromkeys([*names, *also]))
 
 
 class StudySettings(Section):
@@ -128,7 +137,7 @@ class StudySettings(Section):
     @classmethod
     def _named(cls, value: Any, info: ValidationInfo) -> list[str]:
         near = info.context
-        return value if near is None else chosen(value, near.available, near.sets, near.study.needs)
+        return value if near is None else near.chosen(value, near.available)
 
     @field_validator("mechanisms_for", mode="before")
     @classmethod
@@ -139,7 +148,7 @@ class StudySettings(Section):
         run = {name: near.available[name] for name in info.data["mechanisms"]}
         for dataset, wanted in value.items():
             try:
-                found[dataset] = chosen(wanted, run, near.sets)
+                found[dataset] = near.chosen(wanted, run)
             except Fault as fault:
                 raise fault.below(str(dataset)) from None
         return found

@@ -1,6 +1,8 @@
 """The check of a config: defaults, sets of mechanisms, and what the environment changes."""
 
 import copy
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,6 +13,9 @@ from paper_figures.paper_settings import PAPER_SETTINGS
 from runs.config import check_config
 from studies import guarantee
 from studies.base.settings import ConfigError
+
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_numbers_that_yaml_reads_as_text_are_numbers(config):
@@ -68,6 +73,30 @@ def test_exceptions_and_additions(config):
     })  # fmt: skip
     assert found == ["r1smg", "dawa", "laplace"]
     assert mechanisms_of(config, ["udn", "mvg"]) == ["udn", "mvg"]
+
+
+@pytest.fixture
+def my_noise(tmp_path, monkeypatch):
+    """The template of radial noise as a module beside the config."""
+    shutil.copy(ROOT / "extend/radial_noise.py", tmp_path / "my_noise_of_config.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "my_noise_of_config:StudentT"
+
+
+def test_own_mechanisms_are_in_every_study_whatever_it_lists(config, my_noise):
+    also = {"also": [my_noise]}
+    assert mechanisms_of(config, ["r1smg"], **also) == ["r1smg", "student-t"]
+    assert mechanisms_of(config, ["gaussian"], "noise_only", **also) == ["gaussian", "student-t"]
+    assert mechanisms_of(config, "all", **also).count("student-t") == 1
+    assert check_config(config | also)["variants"]["student-t"]["use"] == my_noise
+
+
+def test_own_mechanisms_have_keys_of_their_own(config, my_noise):
+    message = "config key also: mechanisms.catalogue.laplace:Laplace has the key 'laplace' of"
+    with pytest.raises(ConfigError, match=message):
+        check_config(config | {"also": ["mechanisms.catalogue.laplace:Laplace"]})
+    with pytest.raises(ConfigError, match="config key also: cannot load mechanism 'none:Such'"):
+        check_config(config | {"also": ["none:Such"]})
 
 
 def test_a_data_set_takes_a_part_of_the_mechanisms(config):
