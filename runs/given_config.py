@@ -1,7 +1,7 @@
 """The first thing of a run: the config that a command line names, looked at before Snakemake.
 
-Snakemake reads it before the Snakefile and shows where in its own code it failed. The profiles in
-profiles/ call `look` while they are read, so only the standard library and YAML are imported here.
+Snakemake reads it before the Snakefile and shows where in its own code it failed. The default
+profile calls `look` while it is read, so only the standard library and YAML are imported here.
 """
 
 import sys

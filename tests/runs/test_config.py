@@ -14,7 +14,6 @@ from runs.config import check_config
 from studies import guarantee
 from studies.base.settings import ConfigError
 
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,0 +1,102 @@
+"""The commands of docs/commands.md, one after the other in one project, and noise of one's own."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+# A run that takes seconds under the name of the one that takes minutes.
+QUICK = {
+    "run": "quick",
+    "studies": {
+        "count_query": {
+            "datasets": ["city"],
+            "mechanisms": ["non-private", "r1smg", "gaussian-analytic"],
+            "epsilons": [0.5],
+            "epsilons_for": {"r1smg": [1e-5, 0.5]},
+            "delta": 1e-7,
+            "map_epsilons": {"non-private": [0.5], "gaussian-analytic": [0.5]},
+            "trials": 4,
+        },
+        "noise_only": {
+            "datasets": ["fixed-sensitivity"],
+            "mechanisms": ["r1smg", "gaussian-analytic"],
+            "epsilons": [0.5],
+            "delta": 1e-7,
+            "sizes": ["3x3", "8x8"],
+            "growth_shapes": ["8x16"],
+            "growth_epsilon": 1,
+            "growth_delta": 1e-5,
+            "gradient_shapes": ["10x12"],
+            "trials": 20,
+            "largest_draw": 1e5,
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def project(new_project, tmp_path_factory):
+    """A project whose quick run has two studies."""
+    project = new_project(tmp_path_factory.mktemp("commands"))
+    (project.folder / "config/quick.yaml").write_text(yaml.safe_dump(QUICK))
+    programs = Path(sys.executable).parent
+    project.environment["PATH"] = os.pathsep.join([str(programs), project.environment["PATH"]])
+    return project
+
+
+def printed(project, command):
+    """All that a command line prints, which must end well."""
+    ended = subprocess.run(
+        shlex.split(command),
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return ended.stdout + ended.stderr
+
+
+def test_the_twelve_commands_do_what_the_page_says(project):
+    page = (ROOT / "docs/commands.md").read_text()
+    rows = re.findall(r"^\| `([^`]+)` \| .+ \| `([^`]+)` \|$", page, flags=re.MULTILINE)
+    assert len(rows) == 12
+    for command, words in rows:
+        assert words in printed(project, command), command
+    folder = project.folder
+    assert (folder / "report.zip").exists() and (folder / "results/quick/site/index.html").exists()
+    other = pd.read_csv(folder / "results/mine/figures/r1smg2024_fig9.csv")
+    assert set(other["epsilon"]) == {0.2}
+
+
+def test_the_log_of_a_run_names_its_config_first_and_no_files_of_jobs(project):
+    """Some lines for each job that ends, and the summary."""
+    command = "snakemake --cores 2 --forcerun draw_noise_only --config seed=0"
+    shown = printed(project, command).splitlines()
+    assert shown[1] == "reading config/quick.yaml and what it needs: some seconds"
+    assert not [line for line in shown if "input:" in line or "reason:" in line]
+    jobs = int(re.findall(r"of (\d+) steps \(100%\)", "\n".join(shown))[0])
+    assert len(shown) < 6 * jobs + 15
+
+
+def test_a_readers_own_noise_is_in_the_figures_of_a_paper(project):
+    """The config lists other mechanisms, and the figures those of their paper."""
+    shutil.copy(ROOT / "extend/radial_noise.py", project.folder / "my_noise.py")
+    config = QUICK | {"run": "own", "also": ["my_noise:StudentT"]}
+    (project.folder / "own.yaml").write_text(yaml.safe_dump(config))
+    shown = printed(project, "snakemake --cores 2 --configfile own.yaml")
+    assert "0 failed" in shown
+    figures = project.folder / "results/own/figures"
+    for name in ("r1smg2024_fig5", "r1smg2024_fig9", "r1smg2024_counts"):
+        assert "student-t" in set(pd.read_csv(figures / f"{name}.csv")["mechanism"]), name
