@@ -8,8 +8,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # Read by type checkers, and by runs.sources, which finds the files that results depend on. The
-    # comparison and the audit are not among them, so they are not listed here.
+    # Read by runs.sources, which finds the files that results depend on. The comparison and the
+    # audit are not among them. Type checkers read `__init__.pyi`.
     from mechanisms.base.mechanism import AdditiveMechanism, Mechanism  # noqa: F401
     from mechanisms.base.registry import (  # noqa: F401
         UnknownMechanism,

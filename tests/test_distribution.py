@@ -1,5 +1,7 @@
 """The package as others install it: a wheel of `mechanisms` alone, with few imports, fast."""
 
+import ast
+import importlib
 import os
 import re
 import subprocess
@@ -10,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import mechanisms
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -153,7 +157,18 @@ def test_an_installed_package_calibrates_draws_and_verifies(installed):
     assert second == "3.7306 holds"
     assert "verdict              refuted at 16 of 16 settings of the papers" in calibrated
     assert ["mechanism", "laplace"] in [line.split() for line in calibrated]
-    assert (installed / "mechanisms/py.typed").exists()
+    for name in ("py.typed", "__init__.pyi"):
+        assert (installed / "mechanisms" / name).exists()
+
+
+def test_type_checkers_and_completion_see_what_is_imported_on_first_use():
+    """The stub file imports every name from where it lies."""
+    stub = ast.parse((ROOT / "mechanisms/__init__.pyi").read_text())
+    seen = {name.asname: node.module for node in stub.body for name in node.names}
+    assert seen == mechanisms._HOMES
+    assert set(seen) == set(mechanisms.__all__) <= set(dir(mechanisms))
+    for name, home in seen.items():
+        assert getattr(importlib.import_module(home), name) is getattr(mechanisms, name)
 
 
 def test_importing_is_quick_and_loads_nothing_of_the_suite(installed):
