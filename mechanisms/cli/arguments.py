@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mechanisms.cli.interrupts import INTERRUPTED
-from mechanisms.query.words import in_one_line
+from mechanisms.query.words import in_one_line, nearest
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
 # A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
@@ -35,7 +35,16 @@ class Parser(argparse.ArgumentParser):
         if self._bare:
             self.print_help(sys.stderr)
             self.exit(2)
+        unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
+        if unknown:
+            message += nearest(unknown[1], self._all_options(), "; did you mean {}?")
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
+
+    def _all_options(self) -> set[str]:
+        """The options of this parser and of its commands."""
+        own = set(self._option_string_actions)
+        commands = [each.choices for each in self._actions if isinstance(each.choices, dict)]
+        return own.union(*(each._all_options() for known in commands for each in known.values()))
 
 
 def add_command(commands, name: str, about: str) -> Parser:

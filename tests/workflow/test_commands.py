@@ -90,8 +90,23 @@ def test_the_log_of_a_run_names_its_config_first_and_no_files_of_jobs(project):
     assert len(shown) < 6 * jobs + 15
 
 
-def test_a_readers_own_noise_is_in_the_figures_of_a_paper(project):
-    """The config lists other mechanisms, and the figures those of their paper."""
+def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project):
+    """Its file and its commands; the config lists other mechanisms, and the figures their own."""
+    page = (ROOT / "docs/add_your_own.md").read_text()
+    (project.folder / "my_noise.py").write_text(
+        re.search(r"```python\n(.*?)```", page, re.DOTALL).group(1)
+    )
+    commands = re.findall(r"^    ((?:snakemake|python) .*?[^\\])\n", page, re.MULTILINE | re.DOTALL)
+    verify, draw, compare = (command.replace("\\\n", " ") for command in commands[:3])
+    assert "verdict      loose: the claim is true" in printed(project, verify)
+    assert "0 failed" in printed(project, draw)
+    assert "gaussian-zcdp" in printed(project, compare)
+    for name in ("r1smg2024_fig5", "r1smg2024_fig9"):
+        drawn = pd.read_csv(project.folder / f"results/mine/figures/{name}.csv")
+        assert "gaussian-zcdp" in set(drawn["mechanism"]), name
+
+
+def test_the_template_of_radial_noise_is_in_every_drawing_of_a_config(project):
     shutil.copy(ROOT / "extend/radial_noise.py", project.folder / "my_noise.py")
     config = QUICK | {"run": "own", "also": ["my_noise:StudentT"]}
     (project.folder / "own.yaml").write_text(yaml.safe_dump(config))

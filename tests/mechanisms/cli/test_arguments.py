@@ -194,3 +194,11 @@ def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
     error = capfd.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1
     assert r"no\nsuch\x1b[31m.yaml" in error
+
+
+def test_a_mistyped_option_is_answered_with_the_nearest_one(capsys):
+    """An underscore is what Python has in its place."""
+    main = importlib.import_module("mechanisms.__main__").main
+    with pytest.raises(SystemExit, match="2"):
+        main(["calibrate", "laplace", "--shape", "3", "--epsilon", "1", "--l2_sensitivity", "1"])
+    assert "did you mean --l2-sensitivity?; see" in capsys.readouterr().err
