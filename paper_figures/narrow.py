@@ -1,14 +1,19 @@
 """A figure again for a narrow screen: its panels one below the other, each with its own labels."""
 
+from __future__ import annotations
+
 import itertools
 import textwrap
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure, FigureBase
-from matplotlib.legend import Legend
-from matplotlib.transforms import Bbox
+from typing import TYPE_CHECKING
 
 from paper_figures.legends import entries_of
+
+if TYPE_CHECKING:
+    # Planning a run imports this module, and matplotlib takes a second.
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import Bbox
 
 # Inches: a phone shows a letter of 8 points at 10 pixels.
 WIDTH = 3.7
@@ -51,7 +56,7 @@ def stack_panels(figure: Figure) -> bool:
     for part, grid in grids.items():
         for axis in grid:
             low = top - (tight[axis].y1 - boxes[axis].y0)
-            place = Bbox.from_bounds(left, low, WIDTH - left - right, boxes[axis].height)
+            place = boxes[axis].from_bounds(left, low, WIDTH - left - right, boxes[axis].height)
             axis.set_position(place.transformed(figure.dpi_scale_trans - part.transSubfigure))
             top -= tight[axis].height + GAP
         for legend in legends[part]:
