@@ -53,7 +53,7 @@ class Claim(BaseModel):
         rule: Name of a rule in claims/ instead; its arguments are fields of the claim.
         arguments: What the judge is given, such as the paper's numbers; its signature says what.
             `!paper NAME` stands for a number that other code reads too, in
-            paper_figures/<paper>/numbers.py.
+            papers/<paper>.py.
         tolerance: Relative, for exact numbers; for judges that take one.
         margin: The smallest difference that matters, for numbers over trials, in their units; for
             judges that take one.
@@ -97,8 +97,6 @@ def all_claims() -> list[Claim]:
     """
     judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
-        if left_out(f"paper_figures.{path.parent.name}.numbers"):
-            continue
         try:
             found[path] = claims_in(path, judges)
         except ClaimError as error:
@@ -134,7 +132,7 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
     Raises:
         ClaimError: The file is no list of claims; a field that the claim or its judge does not
             have, or one with a wrong value; a rule of the ledger that is broken; an id that is used
-            twice; a name that paper_figures/<paper>/numbers.py does not have.
+            twice; a name that papers/<paper>.py does not have.
     """
     broken = left_out(f"paper_figures.{path.parent.name}")
     claims: dict[str, Claim] = {}

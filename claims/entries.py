@@ -124,11 +124,11 @@ class _ClaimsLoader(yaml.CSafeLoader):
     def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
         paper = self.path.parent.name
         try:
-            value: Any = importlib.import_module(f"paper_figures.{paper}.numbers")
+            value: Any = importlib.import_module(f"papers.{paper}")
             for name in self.construct_scalar(node).split("."):
                 value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-        except (AttributeError, KeyError, ModuleNotFoundError):
-            problem = f"paper_figures/{paper}/numbers.py has no {node.value}; add it there"
+        except (AttributeError, KeyError, ImportError, SyntaxError):
+            problem = f"papers/{paper}.py has no {node.value}; add it there"
             raise ClaimError(shown_path(self.path), node.start_mark.line + 1, problem) from None
         return value
 

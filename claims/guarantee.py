@@ -21,7 +21,7 @@ from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
-from paper_figures.paper_setting import PaperSetting
+from papers.setting import PaperSetting
 from runs.results import Results
 from studies.base.case import Point
 from studies.guarantee import Guarantee, setting_at

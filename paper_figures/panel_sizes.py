@@ -7,16 +7,16 @@ import pandas as pd
 
 from claims.judged_rows import listed, ok_rows
 from datasets.titles import dataset_title
-from paper_figures.imgm2022.numbers import FEATURE_EPOCHS, GRADIENT_EPOCHS, GRADIENT_RECORDS
-from paper_figures.imgm2022.numbers import RECORDS as IMGM_RECORDS
-from paper_figures.mgm2021.numbers import (
+from papers.imgm2022 import FEATURE_EPOCHS, GRADIENT_EPOCHS, GRADIENT_RECORDS
+from papers.imgm2022 import RECORDS as IMGM_RECORDS
+from papers.mgm2021 import (
     HORIZONTAL_RECORDS,
     HORIZONTAL_ROUNDS,
     VERTICAL_RECORDS,
 )
-from paper_figures.r1smg2024.numbers import TRAINING
-from paper_figures.tldp2025.numbers import RECORDS as TLDP_RECORDS
-from paper_figures.tldp2025.numbers import ROUNDS as TLDP_ROUNDS
+from papers.r1smg2024 import TRAINING
+from papers.tldp2025 import RECORDS as TLDP_RECORDS
+from papers.tldp2025 import ROUNDS as TLDP_ROUNDS
 
 IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
 TLDP_EPOCHS = {name: TLDP_ROUNDS[name] for name in IMAGES}

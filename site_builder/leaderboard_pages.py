@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.limit.limit import limit
-from paper_figures.r1smg2024.numbers import count_query
 from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import CALIBRATION_TITLES
+from papers.r1smg2024 import count_query
 from site_builder.leaderboards import View
 from site_builder.site_data import Page, SiteData
 from studies.base.families import Family

@@ -10,8 +10,8 @@ import pandas as pd
 
 from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.common_queries import answers
+from papers.settings import PAPER_SETTINGS
 from runs.manifest import ENDING, origins_in
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of

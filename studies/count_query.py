@@ -28,7 +28,7 @@ from pydantic import BeforeValidator, Field
 from datasets import load as load_dataset
 from datasets.loaders import city
 from mechanisms import AdditiveMechanism
-from paper_figures.r1smg2024.numbers import PLACES, count_query
+from papers.r1smg2024 import PLACES, count_query
 from studies.base import (
     COLUMN,
     ROW,

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from paper_figures.mvg2018.numbers import scaled_records
+from papers.mvg2018 import scaled_records
 from studies.base import ROUNDED, Case, Metric, Point, Setup, Study, Value, treatments
 from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions

@@ -21,7 +21,7 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.records.labelled import Split
 from learning.training.clipping import Clipping
-from paper_figures.r1smg2024.numbers import CLIPPING_NORM
+from papers.r1smg2024 import CLIPPING_NORM
 from studies.base import (
     EPOCH,
     ByDataset,

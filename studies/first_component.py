@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import load as load_dataset
-from paper_figures.mvg2018.numbers import record_covariance
+from papers.mvg2018 import record_covariance
 from studies.base import ROUNDED, Case, Metric, Point, Setup, Study, Value, treatments
 from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions

@@ -1,7 +1,7 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
 papers
-    The settings of the papers in paper_figures/paper_settings.py: the exact profile, a sampled
+    The settings of the papers in papers/settings.py: the exact profile, a sampled
     audit of the worst pair, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
@@ -26,8 +26,8 @@ from mechanisms import (
 from mechanisms.check.audit_statistics import familywise_confidence
 from mechanisms.privacy.profile import Bounds
 from mechanisms.verification.verification import verify
-from paper_figures.paper_setting import PaperSetting
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.setting import PaperSetting
+from papers.settings import PAPER_SETTINGS
 from studies.base import (
     LARGEST_COUNT,
     Case,

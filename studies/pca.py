@@ -36,7 +36,7 @@ from pydantic import Field
 from datasets import load as load_dataset
 from datasets.loaders import boids, swarm
 from mechanisms import AdditiveMechanism
-from paper_figures.r1smg2024.numbers import DEVIATION_COMPONENTS, covariance_query
+from papers.r1smg2024 import DEVIATION_COMPONENTS, covariance_query
 from studies.base import (
     ROUNDED,
     SCORE,

@@ -38,7 +38,7 @@ from learning.training.pretrained import PRETRAINED
 from mechanisms import AdditiveMechanism
 from mechanisms.base.public_information import MEAN_RECORD, public_options
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import PIXELS
+from papers.tldp2025 import PIXELS
 from studies.base import (
     ByDataset,
     Case,

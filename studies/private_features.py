@@ -35,7 +35,7 @@ from learning.training.classifiers import Training, network
 from learning.training.extractor import Extracted, extract
 from mechanisms import AdditiveMechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import FEATURES
+from papers.tldp2025 import FEATURES
 from studies.base import (
     SCORE,
     ByDataset,

@@ -51,8 +51,8 @@ from learning.training.classifiers import Training, outputs, weighted_f1
 from mechanisms import Mechanism
 from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import CLIP as BOUND
-from paper_figures.tldp2025.numbers import stated_delta
+from papers.tldp2025 import CLIP as BOUND
+from papers.tldp2025 import stated_delta
 from studies.base import (
     ACCOUNTED,
     ACCOUNTED_DELTA,

@@ -41,7 +41,7 @@ from datasets import load as load_dataset
 from learning.kernel_ridge import KERNELS, predict
 from mechanisms import Budget
 from mechanisms.catalogue.gram.symmetric import ModSulq
-from paper_figures.mvg2018.numbers import (
+from papers.mvg2018 import (
     DIRECTIONS_BUDGET_SHARE,
     INFORMATIVE_DIRECTIONS,
     binary_allocation,

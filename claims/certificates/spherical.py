@@ -21,7 +21,7 @@ from claims.certificates.written import (
 from claims.judged_rows import calibrated
 from mechanisms import Budget, Query
 from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
-from paper_figures.r1smg2024.numbers import GRADIENT
+from papers.r1smg2024 import GRADIENT
 
 # Nodes of the quadrature over the logarithm of the radius, in units of sigma.
 _PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)

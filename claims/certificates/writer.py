@@ -21,8 +21,8 @@ from claims.certificates.written import Certificate
 from claims.ledger import all_claims
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.paper_setting import PaperSetting
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.setting import PaperSetting
+from papers.settings import PAPER_SETTINGS
 
 File = tuple[str, list[str], list[Certificate]]
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"

@@ -20,7 +20,7 @@ from mechanisms import Budget
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
-from paper_figures.mvg2018.numbers import REGRESSION, binary_allocation
+from papers.mvg2018 import REGRESSION, binary_allocation
 
 
 @judge

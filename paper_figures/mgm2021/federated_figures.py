@@ -11,7 +11,6 @@ from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
 from paper_figures.mgm2021.federated_study import HORIZONTAL, NETWORKS, VERTICAL, study_size
-from paper_figures.mgm2021.numbers import VERTICAL_EPSILONS
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
@@ -20,6 +19,7 @@ from paper_figures.over_epsilon import (
     spread_over_trials,
     study_words,
 )
+from papers.mgm2021 import VERTICAL_EPSILONS
 from runs.results import Results
 
 

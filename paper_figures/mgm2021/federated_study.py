@@ -18,8 +18,8 @@ from learning.federated.upload_budgets import Uploads
 from learning.networks.network import Network
 from mechanisms import Budget
 from mechanisms.query.words import rounded_down
-from paper_figures.mgm2021.numbers import DELTA, HORIZONTAL_ROUNDS
 from paper_figures.style import mechanism_title
+from papers.mgm2021 import DELTA, HORIZONTAL_ROUNDS
 from studies import federated_horizontal
 from studies.federated_horizontal import SMALL
 

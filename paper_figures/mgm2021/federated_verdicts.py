@@ -25,8 +25,8 @@ from paper_figures.mgm2021.federated_study import (
     study_size,
 )
 from paper_figures.mgm2021.lemmas import same_noise_on_elements, same_noise_on_whole
-from paper_figures.mgm2021.numbers import HORIZONTAL_ROUNDS
 from paper_figures.selections import size_of
+from papers.mgm2021 import HORIZONTAL_ROUNDS
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS
 

@@ -19,8 +19,8 @@ from mechanisms import Budget
 from mechanisms.catalogue.mgm import frobenius_bound
 from mechanisms.query.box_query import box_query
 from mechanisms.strategies.optimal_strategy import sdp_strategy
-from paper_figures.mgm2021 import numbers as mgm2021
-from paper_figures.mgm2021.numbers import LAYERS
+from papers import mgm2021
+from papers.mgm2021 import LAYERS
 
 
 @judge

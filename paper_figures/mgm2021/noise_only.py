@@ -19,9 +19,9 @@ from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.mgm2021.numbers import STATED_GROWTH, STATED_SECONDS
 from paper_figures.power_law import power
 from paper_figures.style import in_order, mechanism_title
+from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.result_table import OK
 from runs.results import Results
 

@@ -19,9 +19,9 @@ from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
 from mechanisms.catalogue.mvg import harmonic, precision_bound
 from mechanisms.query.box_query import box_query
-from paper_figures.mgm2021 import numbers as mgm2021
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
+from papers import mgm2021
+from papers.settings import PAPER_SETTINGS
 
 
 @judge

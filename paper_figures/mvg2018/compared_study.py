@@ -14,9 +14,9 @@ from claims.intervals import Mean, paired
 from claims.judged_rows import official_study, pick
 from claims.judges import CannotJudge
 from claims.verdicts import Sizes
-from paper_figures.mvg2018 import numbers as mvg2018
-from paper_figures.paper_setting import PaperSetting
 from paper_figures.selections import main_dataset
+from papers import mvg2018
+from papers.setting import PaperSetting
 from runs.result_table import OK
 from runs.results import Results
 from studies.base.treatments import IID, PCA, SUBSPACE

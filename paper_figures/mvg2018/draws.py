@@ -25,7 +25,7 @@ from paper_figures.mvg2018.compared_study import (
     ComparedStudy,
     treatment_title,
 )
-from paper_figures.mvg2018.numbers import binary_allocation
+from papers.mvg2018 import binary_allocation
 from studies.base.treatments import IID
 
 SHARES = (0.55, 0.65, 0.75, 0.85, 0.95)

@@ -23,13 +23,13 @@ from paper_figures.mvg2018.compared_study import (
     with_kernel,
 )
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS, SHARES
-from paper_figures.mvg2018.numbers import STATED_RMSE
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
     look,
 )
+from papers.mvg2018 import STATED_RMSE
 from runs.results import Results
 from studies.base.treatments import IID
 

@@ -30,13 +30,13 @@ from paper_figures.mvg2018.compared_study import (
     treatment_title,
     with_kernel,
 )
-from paper_figures.mvg2018.numbers import STATED_ABOVE_MVG, STATED_MILLISECONDS
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import (
     CALIBRATION_LINES,
     in_order,
     mechanism_title,
 )
+from papers.mvg2018 import STATED_ABOVE_MVG, STATED_MILLISECONDS
 from runs.results import Results
 from studies.base.treatments import IID, PCA
 

@@ -18,8 +18,8 @@ from claims.verdicts import Finding, Sizes
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.comparison.no_data import distance_at_precision
 from mechanisms.query.words import rounded_up
-from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
-from paper_figures.paper_setting import PaperSetting
+from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
+from papers.setting import PaperSetting
 
 
 @judge

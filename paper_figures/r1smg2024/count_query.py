@@ -22,7 +22,11 @@ from claims.judges import Positive, Probability, judge
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
 from paper_figures.r1smg2024.noise_only import noise_of
-from paper_figures.r1smg2024.numbers import (
+from paper_figures.selections import size_of
+from paper_figures.style import (
+    mechanism_title,
+)
+from papers.r1smg2024 import (
     COUNT_DELTA,
     DENSEST_WINDOW,
     LARGEST_COUNT,
@@ -33,10 +37,6 @@ from paper_figures.r1smg2024.numbers import (
     count_epsilon,
     count_query,
     setting,
-)
-from paper_figures.selections import size_of
-from paper_figures.style import (
-    mechanism_title,
 )
 from runs.results import Results
 

@@ -24,15 +24,6 @@ from paper_figures.r1smg2024.count_query import (
     budget_words,
     mean_largest_counts,
 )
-from paper_figures.r1smg2024.numbers import (
-    LARGEST_COUNT,
-    LARGEST_RELEASED,
-    PICKUPS,
-    PLACES,
-    STATED_LOSSES,
-    count_epsilon,
-    count_query,
-)
 from paper_figures.r1smg2024.theorems import stated_constant
 from paper_figures.selections import failed_mechanisms, main_dataset
 from paper_figures.style import (
@@ -43,6 +34,15 @@ from paper_figures.style import (
     look,
     mechanism_title,
     with_own,
+)
+from papers.r1smg2024 import (
+    LARGEST_COUNT,
+    LARGEST_RELEASED,
+    PICKUPS,
+    PLACES,
+    STATED_LOSSES,
+    count_epsilon,
+    count_query,
 )
 from runs.results import Results
 

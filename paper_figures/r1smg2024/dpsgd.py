@@ -25,12 +25,6 @@ from paper_figures.r1smg2024.dpsgd_verdicts import (
     runs_at_rate,
     size_of_runs,
 )
-from paper_figures.r1smg2024.numbers import (
-    PASSED_ACCURACY,
-    REACHED_ACCURACY,
-    REACHED_EPOCHS,
-    TRAINING,
-)
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -39,6 +33,12 @@ from paper_figures.style import (
     in_order,
     look,
     title_in,
+)
+from papers.r1smg2024 import (
+    PASSED_ACCURACY,
+    REACHED_ACCURACY,
+    REACHED_EPOCHS,
+    TRAINING,
 )
 from runs.results import Results
 

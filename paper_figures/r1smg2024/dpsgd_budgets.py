@@ -13,7 +13,7 @@ from claims.verdicts import Finding, Part, Sizes
 from mechanisms import Budget, Query
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun, gaussian_epsilon, step_budget
 from mechanisms.query.words import rounded_down
-from paper_figures.r1smg2024.numbers import GRADIENT, TrainingBudget
+from papers.r1smg2024 import GRADIENT, TrainingBudget
 
 # The Renyi orders of compute_dp_sgd_privacy in TensorFlow Privacy.
 COARSE_ORDERS = [1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, *range(5, 64), 128, 256, 512]

@@ -17,12 +17,12 @@ from claims.intervals import Effect, Mean
 from claims.judged_rows import listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
-from paper_figures.r1smg2024.numbers import (
+from paper_figures.style import mechanism_title
+from papers.r1smg2024 import (
     REACHED_ACCURACY,
     REACHED_EPOCHS,
     TRAINING,
 )
-from paper_figures.style import mechanism_title
 from runs.results import Results
 
 STUDY = "dpsgd"

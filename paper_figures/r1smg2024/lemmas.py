@@ -20,14 +20,14 @@ from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.r1smg2024.noise_only import noise_of
-from paper_figures.r1smg2024.numbers import (
+from papers.r1smg2024 import (
     PCA_DELTA,
     PCA_EPSILONS,
     PCA_FEATURES,
     PCA_RATIO,
     PCA_RECORDS,
 )
-from paper_figures.r1smg2024.numbers import setting as stated_setting
+from papers.r1smg2024 import setting as stated_setting
 
 # The smallest number of elements of R1SMG's theorem.
 SMALLEST = 3

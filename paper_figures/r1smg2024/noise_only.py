@@ -23,9 +23,9 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.power_law import power
-from paper_figures.r1smg2024.numbers import GROWTH_DELTA, GROWTH_EPSILONS, setting
 from paper_figures.selections import size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look, mechanism_title, with_own
+from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS, setting
 from runs.results import Results
 from studies.noise_only import family_query
 

@@ -18,13 +18,6 @@ from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
-from paper_figures.r1smg2024.numbers import (
-    PCA_ACCURACY,
-    PCA_DELTA,
-    PCA_EPSILONS,
-    PCA_RATIO,
-    setting,
-)
 from paper_figures.selections import failed_mechanisms, main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
@@ -33,6 +26,13 @@ from paper_figures.style import (
     in_order,
     look,
     mechanism_title,
+)
+from papers.r1smg2024 import (
+    PCA_ACCURACY,
+    PCA_DELTA,
+    PCA_EPSILONS,
+    PCA_RATIO,
+    setting,
 )
 from runs.results import Results
 

@@ -19,11 +19,11 @@ from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import harmonic
 from mechanisms.catalogue.r1smg import log_psi
 from mechanisms.query.words import rounded_down, rounded_up
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.noise_only import noise_of
-from paper_figures.r1smg2024.numbers import setting as stated_setting
 from paper_figures.style import mechanism_title
+from papers.r1smg2024 import setting as stated_setting
+from papers.settings import PAPER_SETTINGS
 from studies.noise_only import family_query
 
 

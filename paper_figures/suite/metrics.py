@@ -13,10 +13,10 @@ import pandas as pd
 from claims.judged_rows import calibrated, ok_rows, required
 from mechanisms import AdditiveMechanism, Unsupported
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.mvg2018.numbers import binary_allocation
-from paper_figures.paper_setting import PaperSetting
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.style import mechanism_title
+from papers.mvg2018 import binary_allocation
+from papers.setting import PaperSetting
+from papers.settings import PAPER_SETTINGS
 from runs.result_table import OK
 from runs.results import Results
 

@@ -19,7 +19,17 @@ from paper_figures.over_epsilon import (
 )
 from paper_figures.selections import query_size
 from paper_figures.style import in_order
-from paper_figures.tldp2025.numbers import (
+from paper_figures.tldp2025.scores import (
+    CLASSIFIER_WORDS,
+    FEATURES,
+    IMAGES,
+    OF_THE_PAPER,
+    PARAMETERS,
+    VARIANTS,
+    shared_number,
+    width_of,
+)
+from papers.tldp2025 import (
     CLIP,
     COMPARABLE_ABOVE,
     NETWORKS,
@@ -31,18 +41,8 @@ from paper_figures.tldp2025.numbers import (
     STATED_F1_IMDB,
     stated_errors,
 )
-from paper_figures.tldp2025.numbers import (
+from papers.tldp2025 import (
     FEATURES as FEATURE_RANGE,
-)
-from paper_figures.tldp2025.scores import (
-    CLASSIFIER_WORDS,
-    FEATURES,
-    IMAGES,
-    OF_THE_PAPER,
-    PARAMETERS,
-    VARIANTS,
-    shared_number,
-    width_of,
 )
 from runs.result_table import OK
 from runs.results import Results

@@ -34,11 +34,6 @@ from datasets.majority import MAJORITY
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.selections import query_size
-from paper_figures.tldp2025.numbers import (
-    CLIP,
-    STATED_DELTA,
-    STATED_DELTA_IMDB,
-)
 from paper_figures.tldp2025.scores import (
     OTHERS,
     PARAMETERS,
@@ -46,6 +41,11 @@ from paper_figures.tldp2025.scores import (
     scores_of,
     shared_number,
     width_of,
+)
+from papers.tldp2025 import (
+    CLIP,
+    STATED_DELTA,
+    STATED_DELTA_IMDB,
 )
 from runs.results import Results
 from studies.private_parameters import USERS

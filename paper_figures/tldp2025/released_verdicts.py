@@ -19,8 +19,6 @@ from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_RUN, Finding, Outcom
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import FEATURES as FEATURE_RANGE
-from paper_figures.tldp2025.numbers import PIXELS, STATED_DELTA
 from paper_figures.tldp2025.scores import (
     CLASSIFIER_WORDS,
     FEATURES,
@@ -32,6 +30,8 @@ from paper_figures.tldp2025.scores import (
     shared_number,
     theorem_2_words,
 )
+from papers.tldp2025 import FEATURES as FEATURE_RANGE
+from papers.tldp2025 import PIXELS, STATED_DELTA
 from runs.results import Results
 
 # A score within this of that without noise shows the classifier's end, and nothing of the noise.

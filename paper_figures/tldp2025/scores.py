@@ -16,7 +16,8 @@ from claims.scores import ByDataset, Scores, official_scores
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Outcome, Part
 from datasets.titles import dataset_title
 from paper_figures.style import mechanism_title
-from paper_figures.tldp2025.numbers import (
+from paper_figures.tldp2025.theorems import loss_of
+from papers.tldp2025 import (
     CLIP,
     PIXELS,
     STATED_DELTA_IMDB,
@@ -26,7 +27,6 @@ from paper_figures.tldp2025.numbers import (
     stated_delta,
     stated_errors,
 )
-from paper_figures.tldp2025.theorems import loss_of
 
 # The studies of the paper's types I to III.
 IMAGES, FEATURES, PARAMETERS = "private_data", "private_features", "private_parameters"

@@ -18,7 +18,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.power_law import power
-from paper_figures.tldp2025.numbers import (
+from papers.tldp2025 import (
     PIXELS,
     gaussian_variance,
     stated_errors,

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from mechanisms import AdditiveMechanism, Query
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from paper_figures.mvg2018.numbers import EPSILON, binary_allocation
+from papers.mvg2018 import EPSILON, binary_allocation
 from studies.base.case import Case, Point, Value
 from studies.base.coordinates import Coordinate
 from studies.base.grid import ReleaseSettings

@@ -16,7 +16,7 @@ from learning.releases.protected_records import protected
 from learning.training.classifiers import in_units, logistic, weighted_f1
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import PIXELS
+from papers.tldp2025 import PIXELS
 
 SIZES, EPSILONS, TRIALS = (1_000, 10_000, 60_000), (0.9, 10.0), 3
 SHAPE = (28, 28)

@@ -12,10 +12,9 @@ from claims.claim import ClaimError, all_claims, claims_in
 from claims.judges import Delta, Shape, all_judges, judge, rule_modules
 from claims.paper import differences
 from claims.verdicts import Finding
-from paper_figures.mvg2018 import numbers as mvg2018
 from paper_figures.mvg2018.compared_study import STUDIES
 from paper_figures.mvg2018.verdicts import TIMING_RUN
-from paper_figures.r1smg2024 import numbers as r1smg2024
+from papers import mvg2018, r1smg2024
 
 PAPERS = {path.parent.name for path in Path("paper_figures").glob("*/claims.yaml")}
 
@@ -133,7 +132,12 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
             12,
             "'meaning.partly' must end with a full stop",
         ),
-        ("[2, 3]", "!paper TRAINING.mnits.rate", 10, "numbers.py has no TRAINING.mnits.rate"),
+        (
+            "[2, 3]",
+            "!paper TRAINING.mnits.rate",
+            10,
+            "papers/r1smg2024.py has no TRAINING.mnits.rate",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):

@@ -11,7 +11,7 @@ from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from datasets.majority import MAJORITY
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
-from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, PLACES
+from papers.r1smg2024 import DENSEST_WINDOW, PLACES
 
 
 def test_table_agrees_with_the_manifest_of_the_mirror(mirror):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite import headline
+from papers.settings import PAPER_SETTINGS
 from runs.results import Results
 
 COLUMNS = {

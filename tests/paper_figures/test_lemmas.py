@@ -32,9 +32,9 @@ from paper_figures.r1smg2024.lemmas import (
     outperforms,
     stable_accuracy,
 )
-from paper_figures.r1smg2024.numbers import DENSEST_WINDOW, LARGEST_COUNT, PLACES, setting
 from paper_figures.r1smg2024.pca import _close_to_exact
 from paper_figures.tldp2025.theorems import bound_on_kl
+from papers.r1smg2024 import DENSEST_WINDOW, LARGEST_COUNT, PLACES, setting
 
 
 def test_the_bound_on_angles_is_at_least_half_of_pi_times_the_probability():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paper_figures.mvg2018.numbers import binary_allocation, record_covariance, scaled_records
+from papers.mvg2018 import binary_allocation, record_covariance, scaled_records
 
 
 @pytest.mark.parametrize("share", [0.55, 0.95])

@@ -1,10 +1,10 @@
-"""The configs have the budgets and sizes that paper_figures/r1smg2024/numbers.py states."""
+"""The configs have the budgets and sizes that papers/r1smg2024.py states."""
 
 from pathlib import Path
 
 import pytest
 
-from paper_figures.r1smg2024 import numbers as r1smg2024
+from papers import r1smg2024
 from runs.config import read_config
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import yaml
 from changed_config import changed
 
 from mechanisms import AdditiveMechanism, all_mechanisms
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 from runs.config import check_config
 from studies import guarantee
 from studies.base.settings import ConfigError

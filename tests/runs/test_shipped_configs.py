@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 from runs.config import defaults_of, describe_keys, read_config
 from studies import guarantee
 from studies.base.study import all_studies

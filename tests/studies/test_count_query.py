@@ -11,7 +11,7 @@ from one_case import case_of, measured, problem_of, setup_of
 
 from datasets import load as load_dataset
 from mechanisms import get_mechanism
-from paper_figures.r1smg2024 import numbers as r1smg2024
+from papers import r1smg2024
 from studies import count_query
 from studies.base import Point
 from studies.base.settings import ConfigError

@@ -8,7 +8,7 @@ from one_case import measured as values_of
 from scipy.special import ndtr
 
 from mechanisms import Unsupported
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 from studies import guarantee
 from studies.base import Point
 from studies.base.study import study_named

@@ -16,8 +16,8 @@ from mechanisms import (
 )
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.verification.verification import verify
-from paper_figures.paper_settings import PAPER_SETTINGS
-from paper_figures.r1smg2024.numbers import covariance_query
+from papers.r1smg2024 import covariance_query
+from papers.settings import PAPER_SETTINGS
 from studies import pca
 from studies.base import Point
 from studies.base.settings import ConfigError

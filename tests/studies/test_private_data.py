@@ -13,7 +13,7 @@ from learning.releases.protected_records import protected
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.numbers import PIXELS
+from papers.tldp2025 import PIXELS
 from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_data

@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from datasets import load as load_dataset
 from mechanisms.catalogue.gram.symmetric import ModSulq
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
-from paper_figures.mvg2018.numbers import record_covariance, scaled_records
+from papers.mvg2018 import record_covariance, scaled_records
 from studies.base import case
 from tests.studies.mvg_studies import (
     DirectionalEcho,

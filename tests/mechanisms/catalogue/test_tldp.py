@@ -17,7 +17,7 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.verification.verification import HOLDS, REFUTED, verify
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 
 KEYS = ("tldp-l", "tldp-g", "tldp-l-w", "tldp-g-w")
 MNIST = next(s for s in PAPER_SETTINGS if s.name == "tldp2025-mnist")

@@ -87,7 +87,7 @@ def test_all_noise_of_mvgs_condition_is_at_most_as_far_as_the_bound(zeta):
 
 
 def test_mvgs_studies_release_noise_alone():
-    from paper_figures.mvg2018.numbers import COVARIANCE, REGRESSION
+    from papers.mvg2018 import COVARIANCE, REGRESSION
 
     for setting, published, root in ((REGRESSION, 3.2e-5, 1.3e-3), (COVARIANCE, 6e-7, 1.2e-4)):
         query = setting.query

@@ -26,8 +26,8 @@ from mechanisms.strategies.p_identity import search
 from mechanisms.strategies.tree import BlockTree
 from mechanisms.strategies.workload import Prefix
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
-from paper_figures.mvg2018.numbers import FIRST_COMPONENT, record_covariance
-from paper_figures.r1smg2024.numbers import setting
+from papers.mvg2018 import FIRST_COMPONENT, record_covariance
+from papers.r1smg2024 import setting
 
 
 def rotation(size, seed):

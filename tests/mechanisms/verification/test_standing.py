@@ -8,7 +8,7 @@ import pytest
 from mechanisms import all_mechanisms, verify
 from mechanisms.__main__ import main
 from mechanisms.verification.standing import standing, standing_by
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 
 
 def test_one_refuted_setting_is_enough_and_waste_is_what_most_settings_have():

@@ -7,9 +7,9 @@ from claims.claim import all_claims
 from claims.judged_rows import calibrated
 from claims.verdicts import CONFIRMED, CONTRADICTED, DEPENDS
 from paper_figures.mgm2021 import lemmas, theorems
-from paper_figures.mgm2021 import numbers as mgm2021
 from paper_figures.mgm2021.lemmas import same_noise_on_elements as on_elements
 from paper_figures.mgm2021.lemmas import same_noise_on_whole as on_whole
+from papers import mgm2021
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mgm2021"}
 

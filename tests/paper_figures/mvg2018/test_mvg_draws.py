@@ -11,12 +11,12 @@ from mechanisms import Budget
 from paper_figures.mvg2018 import draws
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.mvg2018.draws import COMPONENT, drawn_directions, drawn_error
-from paper_figures.mvg2018.numbers import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from paper_figures.mvg2018.theorems import (
     distance_of_algorithm_1,
     noise_alone,
     sampling_cost,
 )
+from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from runs.results import read_results
 from studies.base.principal_components import captured_variance, principal_directions
 

@@ -9,7 +9,7 @@ from claims.claim import all_claims
 from claims.verdicts import CONFIRMED, CONTRADICTED, PARTLY
 from mechanisms.catalogue.mvg import precision_bound
 from paper_figures.mvg2018 import theorems
-from paper_figures.mvg2018.numbers import SETTINGS
+from papers.mvg2018 import SETTINGS
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "mvg2018"}
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from paper_figures.r1smg2024.numbers import PCA_RATIO
 from paper_figures.r1smg2024.pca import (
     drawn_epsilon,
     figure_6,
 )
 from paper_figures.style import mechanism_title
+from papers.r1smg2024 import PCA_RATIO
 from runs.results import Results
 
 

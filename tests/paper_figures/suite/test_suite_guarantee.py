@@ -8,7 +8,7 @@ from claims.guarantee import LARGEST_MU, guarantee
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from mechanisms import Budget, get_mechanism
-from paper_figures.paper_settings import PAPER_SETTINGS
+from papers.settings import PAPER_SETTINGS
 
 SHOWN = "mgm2021-mnist"
 

@@ -3,9 +3,9 @@
 import pytest
 
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS
-from paper_figures.mvg2018.numbers import FIRST_COMPONENT
-from paper_figures.r1smg2024.numbers import setting
 from paper_figures.suite import metrics as table
+from papers.mvg2018 import FIRST_COMPONENT
+from papers.r1smg2024 import setting
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from claims.judged_rows import calibrated
 from mechanisms.verification.verification import verify
 from paper_figures.drawings import DrawingError
-from paper_figures.paper_settings import PAPER_SETTINGS
 from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts
+from papers.settings import PAPER_SETTINGS
 
 SHOWN = "mgm2021-mnist"
 

@@ -9,13 +9,13 @@ from claims.judged_rows import calibrated
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.figures import figure_3
-from paper_figures.tldp2025.numbers import DETAILED_NETWORKS
 from paper_figures.tldp2025.parameter_verdicts import (
     _noise_alone,
     crossover,
     parameter_order,
     parameter_pairs,
 )
+from papers.tldp2025 import DETAILED_NETWORKS
 from studies.private_parameters import NETWORKS
 
 

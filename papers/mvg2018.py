@@ -3,7 +3,7 @@
 import math
 
 from mechanisms import Budget, Query
-from paper_figures.paper_setting import PaperSetting
+from papers.setting import PaperSetting
 
 NO_GAMMA = "gamma is not stated: "
 # Tables 3 to 5: the epsilon of every study; delta is 1/N, N its private records.

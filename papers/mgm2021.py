@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
-from paper_figures.paper_setting import PaperSetting
+from papers.setting import PaperSetting
 
 # Training records and rounds of Type I, and training records of Type II (Table 3).
 HORIZONTAL_RECORDS = {"mnist": 55_000, "cifar10": 50_000, "imdb": 25_000, "adult": 32_561}

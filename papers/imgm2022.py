@@ -2,8 +2,8 @@
 
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
-from paper_figures.mgm2021.numbers import NO_EPSILON
-from paper_figures.paper_setting import PaperSetting
+from papers.mgm2021 import NO_EPSILON
+from papers.setting import PaperSetting
 
 # Section 5: training records.
 RECORDS = {"mnist": 55_000, "cifar10": 50_000, "svhn": 73_257, "imdb": 25_000}

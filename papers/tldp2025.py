@@ -4,7 +4,7 @@ import math
 
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.paper_setting import PaperSetting
+from papers.setting import PaperSetting
 
 # Section 5.1: training records.
 RECORDS = {

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from mechanisms import Budget, Query
-from paper_figures.mvg2018.numbers import NO_GAMMA
-from paper_figures.paper_setting import PaperSetting
+from papers.mvg2018 import NO_GAMMA
+from papers.setting import PaperSetting
 
 # Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
 PICKUPS = 52_692

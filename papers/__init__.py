@@ -1,0 +1,1 @@
+"""What the papers state: sizes, budgets and numbers, for studies, claims and figures."""
