@@ -61,7 +61,7 @@ class Task:
 def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
     """The rows of a mechanism that gives no numbers, with the reason in `note`."""
     return [
-        {**_names(get_mechanism(key), budget, calibration), "status": status, "note": note}
+        {**_names(key, budget, calibration), "status": status, "note": note}
         for budget in task.budgets
         for calibration in task.calibrations
     ]
@@ -69,20 +69,20 @@ def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
 
 def assessed_rows(task: Task, key: str) -> list[dict]:
     """One row for every budget and calibration of a mechanism, see `mechanisms.comparison`."""
-    cls = get_mechanism(key)
     return [
-        _names(cls, budget, calibration) | _assessed(task, key, budget, calibration)
+        _names(key, budget, calibration) | _assessed(task, key, budget, calibration)
         for budget in task.budgets
         for calibration in task.calibrations
     ]
 
 
-def _names(cls: type[Mechanism], budget: Budget, calibration: str) -> dict:
+def _names(key: str, budget: Budget, calibration: str) -> dict:
+    """The columns that name a row; `mechanism` is what `get_mechanism` takes."""
     return {
         "epsilon": budget.epsilon,
         "delta": budget.delta,
-        "mechanism": cls.key,
-        "title": cls.title,
+        "mechanism": key,
+        "title": get_mechanism(key).title,
         "calibration": calibration,
     }
 

@@ -100,7 +100,7 @@ def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project)
     verify, draw, compare = (command.replace("\\\n", " ") for command in commands[:3])
     assert "verdict      loose: the claim is true" in printed(project, verify)
     assert "0 failed" in printed(project, draw)
-    assert "gaussian-zcdp" in printed(project, compare)
+    assert "my_noise:ZCDPGaussian  exact" in printed(project, compare)
     for name in ("r1smg2024_fig5", "r1smg2024_fig9"):
         drawn = pd.read_csv(project.folder / f"results/mine/figures/{name}.csv")
         assert "gaussian-zcdp" in set(drawn["mechanism"]), name

@@ -6,6 +6,7 @@ import pytest
 from compared_rows import BUDGET
 
 from mechanisms import Query, compare
+from mechanisms.__main__ import main
 
 QUERY = Query(shape=(3,), l2_sensitivity=1.0)
 
@@ -73,13 +74,24 @@ def test_mechanisms_that_talk_die_or_raise_are_named_and_the_others_ranked(capfd
     names = [f"odd_noises:{name}" for name in ("Dies", "Raises", "Contradicts", "Talks")]
     frame = compare(QUERY, BUDGET, mechanisms=[*names, "laplace"])
     first = frame.drop_duplicates("mechanism").set_index("mechanism")
-    assert first.loc["dies", "status"] == "failed"
-    assert first.loc["raises", "note"] == "raised ZeroDivisionError: division by zero"
-    assert first.loc["contradicts", "verdict"] == "inconsistent"
-    assert first.loc["contradicts", "note"] == "contradicts itself: its scale is two numbers"
-    assert first.loc["talks", "rank"] == 1
+    assert first.loc["odd_noises:Dies", "status"] == "failed"
+    assert first.loc["odd_noises:Raises", "note"] == "raised ZeroDivisionError: division by zero"
+    assert first.loc["odd_noises:Contradicts", "verdict"] == "inconsistent"
+    said = "contradicts itself: its scale is two numbers"
+    assert first.loc["odd_noises:Contradicts", "note"] == said
+    assert first.loc["odd_noises:Talks", "rank"] == 1
     assert first.loc["laplace", "note"].startswith("needs l1_sensitivity")
     assert len(frame) == 2 * 5
+
+
+@pytest.mark.usefixtures("odd_noises")
+def test_a_mechanism_from_elsewhere_has_a_table_and_code_that_finds_it(capsys):
+    asked = ["compare", "--shape", "4", "--l2-sensitivity", "1", "--epsilon", "1"]
+    asked += ["--delta", "1e-5", "--mechanisms", "odd_noises:Talks"]
+    assert main(asked) == 0
+    assert "odd_noises:Talks  exact" in capsys.readouterr().out
+    assert main([*asked, "--best"]) == 0
+    assert 'get_mechanism("odd_noises:Talks").calibrate(' in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("odd_noises")
