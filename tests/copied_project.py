@@ -61,6 +61,11 @@ def run_snakemake(command, folder, environment, shown):
     runpy.run_module("snakemake", run_name="__main__")
 
 
+def differing(left, right):
+    """The paths at which two runs, as `Project.reproducible` gives them, differ."""
+    return sorted(path for path in left | right if left.get(path) != right.get(path))
+
+
 class Project:
     """A copy of the project in a folder of its own."""
 
@@ -104,6 +109,22 @@ class Project:
         if check and ended.returncode:
             pytest.fail(f"snakemake ended with {ended.returncode}:\n{ended.stdout}\n{ended.stderr}")
         return ended
+
+    def reproducible(self, run):
+        """The bytes of the files of a run by path, without logs and seconds.
+
+        Without the cells, which keep their seconds beside their rows: the tables have all rows.
+        """
+        top = self.folder / "results" / run
+        found = {}
+        for path in top.rglob("*"):
+            place = path.relative_to(top)
+            apart = place.parts[0] in ("cells", "logs") or "timings" in path.name
+            if path.is_file() and not apart:
+                found[str(place)] = path.read_bytes()
+                if path.name.endswith(".manifest.csv"):
+                    found[str(place)] = re.sub(rb"(?m),[^,\n]*$", b"", found[str(place)])
+        return found
 
     def planned_batches(self, *arguments, config="config/tiny.yaml"):
         """Batches that a dry run would run, by stem."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from copied_project import differing
 from left_over import at_work_in, end_left_over
 
 from runs.frames import read_frame
@@ -144,14 +145,24 @@ def wait_for(condition):
     return found
 
 
+def some_studies(project):
+    """A config of some studies of the tiny run, of which one can use a GPU; returns its name."""
+    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
+    names = ("count_query", "guarantee", "first_component", "private_data")
+    tiny["studies"] = {name: tiny["studies"][name] for name in names}
+    tiny["studies"]["private_data"]["device"] = "auto"
+    (project.folder / "some.yaml").write_text(yaml.safe_dump(tiny))
+    return "some.yaml"
+
+
 @pytest.fixture(scope="module", autouse=True)
-def tiny_alone(nothing_is_left_at_the_end, new_project, tmp_path_factory):
-    """The tiny run without a cluster: its process and its project; most tests wait meanwhile."""
-    project = new_project(tmp_path_factory.mktemp("tiny") / "project")
+def alone(nothing_is_left_at_the_end, new_project, tmp_path_factory):
+    """Some studies without a cluster: the process and the project; most tests wait meanwhile."""
+    project = new_project(tmp_path_factory.mktemp("alone") / "project")
     command = [sys.executable, "-m", "snakemake", "results", "--cores", "1"]
     with open(project.folder / "log", "w") as log:
         child = subprocess.Popen(
-            [*command, "--configfile", "config/tiny.yaml"],
+            [*command, "--configfile", some_studies(project)],
             cwd=project.folder,
             env=project.environment,
             stdout=log,
@@ -293,32 +304,12 @@ def test_limits_are_rows_and_the_request_holds_them(project):
     assert "1536M|00:05:00" in asked
 
 
-def test_a_study_that_can_use_a_gpu_asks_for_one(project):
-    tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
-    settings = tiny["studies"]["private_data"] | {
-        "mechanisms": ["non-private"],
-        "calibrations": ["published"],
-        "device": "auto",
-    }
-    config = {"run": "gpu", "studies": {"private_data": settings}}
-    (project.folder / "gpu.yaml").write_text(yaml.safe_dump(config))
-    project.snakemake("results", *OPTIONS, config="gpu.yaml")
-    asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-2minutes")
-    assert any("gres/gpu=1" in resources for resources in asked)
-
-
-def tiny_rows(project):
-    folder = project.folder / "results/tiny/studies"
-    paths = [path for path in folder.iterdir() if ".timings" not in path.name]
-    return {path.name: path.read_bytes() for path in paths}
-
-
-def test_the_tiny_run_gives_the_rows_of_a_local_run(slurm, new_project, tmp_path, tiny_alone):
-    """All studies: every batch is a job, and no byte depends on where it ran."""
+def test_whole_studies_give_the_rows_of_a_local_run(slurm, new_project, tmp_path, alone):
+    """Every batch is a job, no byte depends on where it ran; what can use a GPU asks for one."""
     project = new_project(tmp_path / "cluster")
-    project.snakemake("results", *OPTIONS, config="config/tiny.yaml")
-    child, alone = tiny_alone
-    assert child.wait(PATIENCE) == 0, (alone.folder / "log").read_text()
-    local, cluster = tiny_rows(alone), tiny_rows(project)
-    assert cluster.keys() == local.keys()
-    assert [name for name in local if cluster[name] != local[name]] == []
+    project.snakemake("results", *OPTIONS, config=some_studies(project))
+    child, local = alone
+    assert child.wait(PATIENCE) == 0, (local.folder / "log").read_text()
+    assert differing(project.reproducible("tiny"), local.reproducible("tiny")) == []
+    asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-10minutes")
+    assert any("gres/gpu=1" in resources for resources in asked)

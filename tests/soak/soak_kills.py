@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import yaml
+from copied_project import differing
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("SOAK_KILLS", "100"))
@@ -35,21 +36,6 @@ def write_config(project):
     config["studies"]["noise_only"]["datasets"] = ["fixed-sensitivity"]
     (project.folder / "soak.yaml").write_text(yaml.safe_dump(config))
     return "soak.yaml"
-
-
-def reproducible(project):
-    """The bytes of everything but seconds and logs, by path.
-
-    Cells keep their seconds beside their rows; the tables of the studies have all of these rows.
-    """
-    top = project.folder / "results/soak"
-    return {
-        str(path.relative_to(top)): path.read_bytes()
-        for path in top.rglob("*")
-        if path.is_file()
-        and "timings" not in path.name
-        and path.relative_to(top).parts[0] not in ("cells", "logs")
-    }
 
 
 def start(project, config):
@@ -86,7 +72,7 @@ def test_kills_change_nothing(new_project, tmp_path):
     project = new_project(tmp_path / "project")
     config = write_config(project)
     project.snakemake("results", config=config)
-    whole = reproducible(project)
+    whole = project.reproducible("soak")
     killed = {}
     while sum(killed.values()) < KILLS:
         # A finished run begins again from nothing.
@@ -111,7 +97,7 @@ def test_kills_change_nothing(new_project, tmp_path):
             if child.returncode < 0:
                 require_no_orphan(project)
                 project.snakemake("--unlock", config=config)
-        assert reproducible(project) == whole
+        assert differing(project.reproducible("soak"), whole) == []
         require_no_orphan(project)
         print(f"after {sum(killed.values())} kills {killed}: the same bytes", flush=True)
     assert {"snakemake", "job", "worker"} <= set(killed)
