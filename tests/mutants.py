@@ -3,14 +3,15 @@
 python tests/mutants.py OUTCOMES.csv [--count 200] [--seed 0]
 
 A mutant is the last commit with one operator, comparison or constant changed. As many are drawn
-from each of `ROOMS`. The quick tests that import its module run first, with those of its folder,
-then those of its room. OUTCOMES.csv gets a line for each mutant: killed, deadline, or survived. A
+from each of `ROOMS`. The quick tests that import its module run, or else those of its folder.
+OUTCOMES.csv gets a line for each mutant: killed, deadline, or survived. A
 line that is there is not tried again: remove those of survivors once a test is stronger.
 """
 
 import argparse
 import ast
 import csv
+import functools
 import os
 import random
 import signal
@@ -75,17 +76,18 @@ def drawn(count: int, seed: int) -> list[tuple[str, int]]:
             for index, _ in enumerate(places(ast.parse((ROOT / module).read_text())))
         ]
         found += rng.sample(room, share)
+    rng.shuffle(found)
     return found
 
 
-def tests_of(module: str) -> list[list[str]]:
-    """The tests that import a module and those of its folder; then those of its room."""
+@functools.cache
+def tests_of(module: str) -> list[str]:
+    """The tests that import a module, or those of its folder where none does."""
     folder = ROOT / "tests" / Path(module).parent
     while not folder.is_dir():
         folder = folder.parent
-    first = [test for test in concerned({module}) if test not in WHOLE_PROJECT]
-    near, room = str(folder.relative_to(ROOT)), f"tests/{Path(module).parts[0]}"
-    return [[*first, near], *([[room]] if room != near else [])]
+    found = [test for test in concerned({module}) if test not in WHOLE_PROJECT]
+    return found or [str(folder.relative_to(ROOT))]
 
 
 def outcome(copy: Path, tests: list[str], seconds: int = SECONDS) -> str:
@@ -116,10 +118,7 @@ def try_mutant(copy: Path, module: str, index: int) -> list:
     mutate(node)
     path.write_text(ast.unparse(tree))
     try:
-        said = "survived"
-        for tests in tests_of(module):
-            if (said := outcome(copy, tests)) != "survived":
-                break
+        said = outcome(copy, tests_of(module))
     finally:
         path.write_text(text)
     return [module, index, said, node.lineno, before, ast.unparse(node)]
@@ -138,7 +137,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         packed = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, stdout=-1, check=True)
         subprocess.run(["tar", "-x", "-C", place], input=packed.stdout, check=True)
-        every = sorted({name for module, _ in todo for part in tests_of(module) for name in part})
+        every = sorted({name for module, _ in todo for name in tests_of(module)})
         if (unchanged := outcome(Path(place), every, 1800)) != "survived":
             sys.exit(f"without any change the tests say {unchanged}: mend them first")
         for module, index in todo:
