@@ -1,6 +1,8 @@
 """Runs Snakemake on a config with one line of progress; all that it prints goes to a log."""
 
 import contextlib
+import fcntl
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from runs.cells import results_folder
 from runs.config import read_config
+from studies.base.yaml_file import ConfigError
 
 # What the run ends with, in results/<run>/; the workflow writes it.
 END = "end.txt"
@@ -24,12 +27,13 @@ def start(config: str, cores: str) -> int:
     """Run a config and print what it ends with; returns Snakemake's exit status.
 
     Raises:
-        ConfigError: As `read_config`.
+        ConfigError: As `read_config`, or the run goes on in another process.
     """
     run = results_folder(read_config(config))
     print(f"{config}: planning", file=sys.stderr, flush=True)
     log = run / "logs" / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    _require_alone(run, log.parent)
     end = run / END
     end.unlink(missing_ok=True)
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", config]
@@ -53,6 +57,16 @@ def start(config: str, cores: str) -> int:
     print(end.read_text(encoding="utf-8") if end.exists() else "", end="")
     print(f"log: {log}")
     return snakemake.returncode
+
+
+def _require_alone(run: Path, folder: Path) -> None:
+    """Hold a lock on the folder of the logs until this process ends."""
+    try:
+        fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ConfigError(
+            f"{run} is being run by another process; wait for it, or stop that one first"
+        ) from None
 
 
 class _Progress:

@@ -1,5 +1,6 @@
 """What a run shows on the way, and what it ends with."""
 
+import fcntl
 import os
 import sys
 from pathlib import Path
@@ -48,6 +49,24 @@ def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     assert start(str(config), "1") == 1
     assert capsys.readouterr().err.endswith("a line\nno space\n")
+
+
+def test_a_second_start_leaves_the_log_of_the_first_alone(tmp_path, capsys, monkeypatch):
+    logs = tmp_path / "results/tiny/logs"
+    logs.mkdir(parents=True)
+    (logs / "snakemake.log").write_text("of the first\n")
+    (logs.parent / "end.txt").write_text("kept\n")
+    monkeypatch.chdir(tmp_path)
+    first = os.open(logs, os.O_RDONLY)
+    fcntl.flock(first, fcntl.LOCK_EX)
+    assert main(["start", "--config", str(REFERENCE.parents[1] / "config/tiny.yaml")]) == 2
+    os.close(first)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == (
+        "error: results/tiny is being run by another process; wait for it, or stop that one first"
+    )
+    assert (logs / "snakemake.log").read_text() == "of the first\n"
+    assert (logs.parent / "end.txt").read_text() == "kept\n"
 
 
 def test_a_run_that_cannot_start_is_told_in_one_line(tmp_path, capsys):
