@@ -121,8 +121,10 @@ def test_without_a_signal_nothing_is_decided():
     between = Signal(means=(0.1, 0.9), floor=0.1, ceiling=0.9, margin=MARGIN)
     worse = Signal(means=(0.2, 0.9), floor=0.1, margin=MARGIN, better="smaller")
     better = Signal(means=(0.2, 0.01), floor=0.1, margin=MARGIN, better="smaller")
+    exactly_at_floor = Signal(means=(0.1, 0.1), floor=0.1, margin=0.0)
     for rule in (order, equal):
         for signal, words_of_it in (
+            (exactly_at_floor, "random answer (0.1)"),
             (at_floor, "random answer (0.1)"),
             (at_ceiling, "0.9 without"),
             (worse, "random answer (0.1)"),

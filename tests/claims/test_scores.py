@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from claims.judges import CannotJudge
-from claims.scores import official_scores, select_datasets
+from claims.scores import ByDataset, official_scores, select_datasets
 from datasets.majority import MAJORITY
 
 EPSILONS = (1.0, 10.0, 1000.0)
@@ -67,6 +67,7 @@ def test_a_low_score_is_judged_up_to_an_end(scores):
     # A high score at a larger epsilon says nothing of those up to the end; a low one does.
     late = found.select_budgets(1000.0, 1000.0)
     assert late.low(ONE, 0.1, end=10.0).reason == "not run up to 10"
+    assert late.low(ONE, 0.1, end=1000.0).verdict == "contradicted"
     assert late.low(OTHER, 0.1, end=10.0).verdict == "confirmed"
 
 
@@ -74,6 +75,10 @@ def test_nothing_is_judged_without_scores(scores):
     found = scores()
     with pytest.raises(CannotJudge, match="This run has none of SVHN, CIFAR-10"):
         select_datasets({"mnist": found}, ["svhn", "cifar10"])
+    exact = ByDataset()
+    exact.calibration = "exact"
+    with pytest.raises(CannotJudge, match="This run has no SVHN at equal true privacy"):
+        exact["svhn"]
     with pytest.raises(CannotJudge, match="no budget from 2 to 5"):
         found.select_budgets(2.0, 5.0)
     with pytest.raises(CannotJudge, match="One budget of idn shows no trend"):
