@@ -179,9 +179,8 @@ def only_for_small_data(*, data: list[str]) -> Finding:
     return Finding(
         parts=parts,
         detail=(
-            "With the identity as the workload, which the paper gives it, the matrix mechanism has "
-            "a closed form: i.i.d. noise, the classic Gaussian's. It takes a draw, and no "
-            "optimisation."
+            "With the identity as the workload, the matrix mechanism has a closed form: i.i.d. "
+            "noise, the classic Gaussian's. It takes a draw, and no optimisation."
         ),
     )
 

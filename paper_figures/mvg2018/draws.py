@@ -176,13 +176,7 @@ def drawn_directions(
     for worse, better in above:
         name = f"{treatment_title(worse)} above {treatment_title(better)}"
         effects[name] = Mean(found[worse] - found[better])
-        signals[name] = Signal(
-            means=(found[worse].mean(), found[better].mean()),
-            floor=drawn.compared.exact_floor,
-            margin=margin,
-            floor_words=drawn.compared.floor_words,
-            better="smaller",
-        )
+        signals[name] = signal_of(drawn.compared, found[worse], found[better], margin)
     means = [f"{treatment_title(name)} {values.mean():.4f}" for name, values in found.items()]
     return Finding(
         parts=order(effects, margin=margin, signal=signals),
@@ -192,6 +186,17 @@ def drawn_directions(
         ),
         calibration="published",
         sizes=drawn.sizes(draws),
+    )
+
+
+def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margin: float) -> Signal:
+    """Whether one of two sets of directions does better than an answer without data, by draws."""
+    return Signal(
+        means=(float(first.mean()), float(second.mean())),
+        floor=study.exact_floor,
+        margin=margin,
+        floor_words=study.floor_words,
+        better="smaller",
     )
 
 
