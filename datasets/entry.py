@@ -1,4 +1,4 @@
-"""What the suite knows of one data set before reading it: addresses, checksums, licence, size.
+"""The facts of one data set that are known before reading it: addresses, checksums, licence, size.
 
 Every loader in `datasets/loaders/` has one `ENTRY`. `Dataset.files` are the files that the loader
 reads. An entry may name two other forms of the same content, because publishers and mirrors pack

@@ -1,4 +1,4 @@
-"""What a data set is called in figures, tables and pages."""
+"""Names of the data sets in figures, tables and pages."""
 
 from datasets.catalogue import DATASETS
 

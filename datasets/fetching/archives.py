@@ -2,9 +2,9 @@
 
 No file is written to a path that an archive chooses. Every member is checked, wanted or not: an
 archive with an absolute path, a "..", a link, a device or two members of one path is refused as a
-whole, since no publisher of data needs one. Of wanted files it is known beforehand how many bytes
-they have at most. `Untar` and `Unzip` of pooch extract to the archive's own paths, refuse no
-archive as a whole and know no limits, so this module does not use them.
+whole, since no publisher of data needs one. Every wanted file has a size limit, known beforehand.
+`Untar` and `Unzip` of pooch extract to the archive's own paths, refuse no archive as a whole and
+know no limits, so this module does not use them.
 """
 
 import gzip

@@ -35,7 +35,7 @@ HEADERS = {
     "Accept-Encoding": "identity",
 }
 _CHUNK = 1 << 18
-# Of a transfer that stalls, the last bytes are not counted if they are fewer.
+# The last bytes of a transfer that stalls are not counted if they are fewer than this.
 _PACKET = 1 << 13
 
 
@@ -239,7 +239,7 @@ def _check(place: str, path: Path, file: RemoteFile, folder: Path) -> None:
 
 
 class _Progress:
-    """What pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
+    """The methods that pooch asks of a progress bar (tqdm, its own choice, is not among the pins).
 
     It ends a download of too many bytes, and writes a line to stderr every 10 s.
     """

@@ -174,7 +174,7 @@ class _Fetch:
                 self.failures += failures
                 return True
         wrong = [error for error in failures if not isinstance(error, NotThereError)]
-        # Of the mirror's two names the one that is there says more than the one that is not.
+        # An error from a file that the mirror has says more than that a file is not there.
         self.failures += (places == "mirror" and wrong) or failures
         return False
 

@@ -29,7 +29,7 @@ _SIGNATURES = {
 
 
 def recognised(path: Path) -> str:
-    """What a file that is not the expected one is instead, in words; empty if it is not known."""
+    """A name for what a file is, if not the expected one; empty if it is not known."""
     with reading(path, "it cannot be read"), path.open("rb") as stream:
         beginning = stream.read(_BEGINNING)
     if not beginning.strip(b"\0"):

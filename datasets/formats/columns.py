@@ -1,4 +1,4 @@
-"""What the cells of a column may be: every cell is checked before any is cast."""
+"""The cells that a column may have: every cell is checked before any is cast."""
 
 import sys
 from collections.abc import Mapping
