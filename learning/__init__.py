@@ -4,7 +4,7 @@ Torch, scikit-learn and accounting take seconds to load: a module that a study i
 imports them inside its functions.
 """
 
-# What a study that trains imports in its first cell, which takes several seconds.
+# Modules that the first cell of a study that trains imports; this takes several seconds.
 TRAINING_IMPORTS = ("torch", "sklearn.preprocessing")
-# The same for one that also scores them by their F1.
+# The same for a study that also computes F1 scores.
 SCORING_IMPORTS = (*TRAINING_IMPORTS, "sklearn.metrics")

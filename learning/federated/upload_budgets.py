@@ -95,7 +95,7 @@ class Uploads:
         return float(run.step_delta(epsilon).lower)
 
     def spent(self, mechanisms: Sequence[Mechanism]) -> Spent | None:
-        """What the run truly spends, or None where the profile of a round is unknown."""
+        """The true spending of the run, or None where the profile of a round is unknown."""
         joint = joint_profile([mechanism.profile() for mechanism in mechanisms])
         return None if joint is None else Spent(round=joint, uploads=self)
 

@@ -23,7 +23,7 @@ class VerticalPlan:
         rounds: Number of tests; a round is `iterations` iterations and a test.
         iterations: Batches of a round.
         batch: m, records of a batch, drawn anew without replacement for every iteration.
-        learning_rate: Of plain gradient descent, by the participants and by the server.
+        learning_rate: The rate of plain gradient descent, for the participants and the server.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 

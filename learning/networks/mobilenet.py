@@ -25,7 +25,7 @@ class MobileNetSizes:
 
     Args:
         stem: Channels of the first convolution, 3 x 3.
-        stride: Of the first convolution.
+        stride: Stride of the first convolution.
         stages: (expansion, channels, blocks, stride of the first block) of every stage.
         last: Channels that are averaged over the image.
     """

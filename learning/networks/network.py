@@ -74,7 +74,7 @@ class Network:
         return self.apply(self.tensors(parameters), inputs)
 
     def tensors(self, parameters) -> list[tuple]:
-        """What `apply` takes, from parameters (M,): the (weight, bias) of every layer.
+        """The argument of `apply`, from parameters (M,): the (weight, bias) of every layer.
 
         From parameters (R, M) of R copies: stacked weights and biases, (R, ...) each.
         """

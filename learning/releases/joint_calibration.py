@@ -13,7 +13,7 @@ from mechanisms import (
 
 
 class Spending(Protocol):
-    """What all uses of some noise spend together, such as a profile or a sampled run."""
+    """The joint spending of all uses of some noise, such as a profile or a sampled run."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor on the noise that makes delta(epsilon) delta; ValueError if there is none."""
@@ -26,7 +26,7 @@ def rescaled(
 
     Args:
         published: Mechanisms at the published calibration, each used any number of times.
-        spending: What all those uses spend; None where it is not known exactly.
+        spending: The joint spending of those uses; None where it is not known exactly.
 
     Raises:
         Unsupported: A mechanism adds no noise, the exact total privacy loss is not known, or no

@@ -164,7 +164,7 @@ class _Record:
         self.versions: list[tuple[Tensor, int]] = []
 
     def called(self, func, args, kwargs, used: list[Tensor]):
-        """What the function returns; the call is kept.
+        """Call the function, record the call and return its result.
 
         Raises:
             NoPerExampleGradients: The call is unknown, or not one of one row per example.

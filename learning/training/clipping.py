@@ -26,7 +26,7 @@ class Clipping:
             raise ValueError(f"bound must satisfy 0 < bound < infinity, got {self.bound!r}")
 
     def factors(self, squares):
-        """What gradients are multiplied by, at most 1; a tensor (n,), as their squared norms."""
+        """Factors of at most 1 that clip gradients: a tensor (n,), as their squared norms."""
         return squares.rsqrt().mul_(self.bound).clamp_(max=1.0)
 
     def clip_sum(self, total, batch: int):
@@ -37,9 +37,9 @@ class Clipping:
     def query(self, size: int, batch: int) -> Query:
         """The sum of clipped gradients of `size` parameters as a query; see the class.
 
-        Its shape is (1, M): a row, which mechanisms for vectors and for matrices both take. Of all
-        shapes of M elements it is the one for which MGM, UDN and MVG need the least noise without
-        knowledge of informative directions.
+        Its shape is (1, M): a row, which mechanisms for vectors and for matrices both take. Among
+        all shapes of M elements, MGM, UDN and MVG need the least noise for this one if they know no
+        informative directions.
 
         Adjacency: one record is added or removed; the sum moves by at most the bound C in l2, hence
         by C sqrt(M) in l1.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 
 def step_of(optimiser: str, parameters: Iterable, learning_rate: float) -> Callable[[], None]:
-    """What moves parameters along their gradients and then clears these, with torch's defaults.
+    """Return a function that takes a step and clears the gradients, with torch's defaults.
 
     Args:
         optimiser: "adam" or "sgd".

@@ -34,7 +34,7 @@ class Call(ABC):
 
     Attributes:
         parameters: The parameters in use, in the order of `sums`.
-        result: What the call returns to the network.
+        result: The tensor that the call returns to the network.
         watched: Tensors of the graph; `squares` takes the loss's gradients with respect to them.
     """
 
@@ -60,7 +60,7 @@ class Affine(Call):
     Args:
         weights: Parts of W side by side: (p, ...) each.
         biases: Parameters (p,) whose sum, with constants perhaps, is b.
-        result: What the call returns to the network.
+        result: The tensor that the call returns to the network.
         watched: The tensor of the graph whose gradients are those with respect to y.
     """
 
