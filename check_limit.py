@@ -122,7 +122,7 @@ def lattice(epsilon, delta, bound, d, steps, tests):
 
 
 def check(c):
-    """What a certificate proves, as a line; ValueError where it is not proved."""
+    """Return what a certificate proves, as a line; ValueError where it is not proved."""
     groups = (c["claim"], c["bound"], c["test"])
     claim, bound, test = ({k: exact(v) for k, v in group.items()} for group in groups)
     m, s, epsilon, delta = (claim.pop(name) for name in ("elements", "l2", "epsilon", "delta"))

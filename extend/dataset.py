@@ -42,7 +42,7 @@ ENTRY = Dataset(
 )
 
 
-# What every cell may be: it is checked before any is cast.
+# The values that cells may have: every cell is checked before any is cast.
 COLUMNS = {
     "height": Numbers(0, 10),
     "weight": Numbers(0, 10),

@@ -65,7 +65,7 @@ class MyStudy(Study):
         return settings.points_over([(settings.size,)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> np.ndarray:
-        """What all mechanisms share, here the exact answer (size,).
+        """The data that all mechanisms share, here the exact answer (size,).
 
         Random numbers that they share come from `setup.shared_seed`, and downloaded data from
         `datasets.load(setup.dataset, folder)`.

@@ -1,1 +1,1 @@
-"""What the papers state: sizes, budgets and numbers, for studies, claims and figures."""
+"""Sizes, budgets and numbers that the papers state, for studies, claims and figures."""

@@ -13,7 +13,7 @@ class PaperSetting:
         name: "<paper>-<study>".
         where: Place in the paper.
         query, budget: As the paper states them.
-        choice: What the paper leaves open and how it is filled here; empty where nothing is.
+        choice: The paper's omissions and how they are filled here; empty where there are none.
     """
 
     name: str

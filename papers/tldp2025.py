@@ -67,7 +67,7 @@ def gaussian_variance(count: int, epsilon: float, width: float) -> float:
 
     Args:
         count: I, the number of elements.
-        epsilon: Of the whole tensor.
+        epsilon: Epsilon of the whole tensor.
         width: Delta, the range of one element.
     """
     return count * width**2 / (2 * epsilon)
@@ -80,7 +80,7 @@ def stated_errors(shape: tuple[int, int], epsilon: float, width: float) -> dict[
 
     Args:
         shape: (I_1, I_2).
-        epsilon: Of the whole tensor.
+        epsilon: Epsilon of the whole tensor.
         width: Delta. p is that of TLDP's published calibration.
     """
     count = math.prod(shape)
