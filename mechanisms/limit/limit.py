@@ -24,7 +24,7 @@ _SEARCHED = 20_000
 # Up to so many elements the search for one element fewer is looked at too.
 _FEW = 8
 
-# Of the certificate of a fast bound.
+# Tolerance of the certificate of a fast bound.
 _FAST_TOLERANCE = 3e-4
 # Covers the rounding of the factors below.
 _ROUNDING = 1e-12
@@ -32,7 +32,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Limit:
-    """What no mechanism can be better than.
+    """A bound that no mechanism can beat.
 
     Attributes:
         lower: Every (epsilon, delta)-DP mechanism A has sup_x E||A(x) - x||^2 >= lower, in squared

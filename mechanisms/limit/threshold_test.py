@@ -101,7 +101,7 @@ class ThresholdTest:
         The height of P is k + (k / r) (1 - k / 2); on a linear piece k and k / r are monotone. That
         of Q is k - k (2 - k) / (2 r), which increases in r and in k wherever it is positive.
         """
-        # What an interpolated gap may be wrong by.
+        # The largest error of an interpolated gap.
         blur = 8 * _ULP * float(self.gaps.max())
         ends = [np.maximum(np.interp(r, self.radii, self.gaps) - blur, 0.0) for r in (a, b)]
         slopes = [

@@ -69,8 +69,8 @@ def sample_bingham(
 def _sweep(state: np.ndarray, exponents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Turn pairs of rows in place; returns tr(V^T M V) of every chain.
 
-    First random pairs of all rows. What then remains slow is the exchange between the k leading
-    rows, which hold most of V, and all the others: each leads a share of them in turn.
+    Random pairs of all rows come first. The exchange between the k leading rows, which hold most of
+    V, and all the others would remain slow, so each leads a share of them in turn.
     """
     size, leaders = len(exponents), state.shape[2]
     order = rng.permutation(size)

@@ -113,8 +113,8 @@ def largest_mu(noise: Mahalanobis, query: Query) -> Supremum:
     Exact for noise along the axes (`worst_case_mu`) and for equal noise everywhere. Otherwise the
     supremum over the l2 ball, that over the l1 ball (a convex function is largest at a vertex,
     the change of one element) and, with few elements, that over the element box (at one of its
-    vertices) are upper bounds. What changes attain them, scaled to keep the query's sensitivities,
-    are lower bounds: where nothing is cut off, both are equal.
+    vertices) are upper bounds. Changes that attain them, scaled to keep the query's sensitivities,
+    give lower bounds: where nothing is cut off, both are equal.
     """
     if noise.uniform:
         mu = query.reach / noise.least_std

@@ -23,7 +23,7 @@ class BoundedProfile(PrivacyProfile):
         below: Profile of some pair of neighbours, or None where none is known; 0 then.
         attained_loss: Pairs of neighbours have losses up to this one, or arbitrarily close to it;
             >= 0. It divides by the factor when the noise is scaled, as that of Laplace noise
-            does. What `below` attains need not be stated.
+            does. The loss that `below` attains need not be stated.
     """
 
     above: PrivacyProfile

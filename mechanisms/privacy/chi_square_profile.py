@@ -57,7 +57,7 @@ _LOG_LEFT_OUT = -1e14
 
 @dataclass(frozen=True, kw_only=True)
 class _VariancesProfile(PrivacyProfile):
-    """What both profiles share.
+    """The base of both profiles.
 
     rows: r >= 1. ratio: B / w, within [1e-140, 1e140]. Raises TypeError or ValueError for anything
     else. Bounds are estimates: the difference of two trapezoidal rules, and rounding; checked

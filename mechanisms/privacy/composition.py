@@ -50,8 +50,8 @@ RESOLVED = 1e5
 _LOG_TURN = math.log(1e2)
 # Below a target by this in its logarithm, delta has no part in a search for the target.
 _FAR = 5.0
-# Of the FFT in the tilted mean of a payoff of at most 1: about ten times the largest seen against
-# closed forms.
+# Allowance for the FFT in the tilted mean of a payoff of at most 1: about ten times the largest
+# error seen against closed forms.
 FFT_ERROR = 1e-12
 # e^-_CERTAIN is nothing beside 1.
 _CERTAIN = 40.0
@@ -69,7 +69,7 @@ _GRID = 1 << 16
 # Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
 # in the upper bound, and of this loss in the lower one.
 _FINE = 60.0
-# Of the curve above in the value: merged cells err half as much as chords.
+# Weight of the curve above in the value: merged cells err half as much as chords.
 _SHARE_ABOVE = 1 / 3
 _SAMPLES_AT_ONCE = 1 << 22
 
@@ -90,7 +90,7 @@ class LossDistribution:
 class _Tail:
     """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt.
 
-    Of more than _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
+    Beyond _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
     """
 
     def __init__(self, law: LossDistribution, times: int, tilt: float):
@@ -228,7 +228,7 @@ def _likely_masses(
 
 
 def rounded_up(spacing: float, number: int) -> float:
-    """What rounding in `on_grid` adds to the sum of so many losses at most."""
+    """The most that rounding in `on_grid` adds to the sum of so many losses."""
     return _ROUNDED * spacing * number
 
 
@@ -253,7 +253,7 @@ def by_level(
     """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
     curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
-    least: What has an upper bound below it is not resolved further.
+    least: Logarithm below which an upper bound is not resolved further.
     """
     found = curves(0, epsilon)
     # Without a tilt the error of the FFT is absolute.
@@ -513,7 +513,7 @@ def at_negative(epsilon: np.ndarray, delta: np.ndarray) -> np.ndarray:
 def chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
     """Connect the dots: a worse pair, whose profile has `delta` at the losses nodes * spacing.
 
-    nodes: increasing integers, two or more. What is left beyond the last becomes infinite loss.
+    nodes: increasing integers, two or more. The last delta becomes the mass of infinite loss.
     """
     delta = np.minimum.accumulate(delta)
     masses = chord_masses(nodes, delta, spacing)
@@ -537,7 +537,7 @@ def cells(
     count.
 
     nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
-    cell between two nodes has one loss. What is beyond the last node has its loss.
+    cell between two nodes has one loss. The mass beyond the last node has its loss.
     """
     mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
     mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)

@@ -32,7 +32,7 @@ class FiniteProfile(PrivacyProfile):
 
     @property
     def _rounding(self) -> tuple[float, float]:
-        """Of a loss, and of the logarithm of a probability."""
+        """Rounding of a loss, and of the logarithm of a probability."""
         return 8 * ULP * (1 + self._reach), 8 * ULP * (1 + abs(self.atoms[1][0]))
 
     @property
@@ -240,7 +240,7 @@ class EventProfile(FiniteProfile):
 
     @property
     def _rounding(self) -> tuple[float, float]:
-        """Of the logarithms, which are sums of many terms."""
+        """Rounding of the logarithms, which are sums of many terms."""
         return 128 * ULP * (1 - self.log_q), 64 * ULP * (1 - self.log_q)
 
     def compose(self, times: int) -> Self:

@@ -70,7 +70,7 @@ def _merged_cells(
     seen = (mass_p > 0) & (mass_q > 0)
     mass_p, mass_q, lower = mass_p[seen], mass_q[seen], epsilon[seen]
     losses = np.maximum(np.log(mass_p / mass_q), lower)
-    # What remains has loss zero.
+    # The remaining mass has loss zero.
     zero = max(1 - survival[0] - other[0], 0.0)
     places = np.floor(np.r_[-losses, 0.0, losses] / interval).astype(int)
     masses = np.r_[mass_q, zero, mass_p]

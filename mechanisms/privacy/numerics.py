@@ -10,9 +10,9 @@ import scipy
 
 ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
-# Of the trapezoidal rule; even, so that every second node is a rule too.
+# Steps of the trapezoidal rule; even, so that every second node is a rule too.
 _INTEGRAL_STEPS = 1024
-# What is e^-45 of a peak is nothing beside it.
+# A value of e^-45 of a peak is nothing beside it.
 _DROP = 45.0
 
 

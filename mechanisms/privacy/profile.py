@@ -192,7 +192,7 @@ class PrivacyProfile(ABC):
     def keeps(self, epsilon: float, delta: float) -> bool:
         """Whether delta(epsilon) is at most `delta`, by no more than its bounds leave open.
 
-        Of the curve that `scale_factor` meets; where it is exact the two must be equal.
+        The curve is that which `scale_factor` meets; where it is exact the two must be equal.
         """
         bounds = self.delta(epsilon)
         below = delta - getattr(bounds, self.calibrated_curve)

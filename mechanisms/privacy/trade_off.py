@@ -1,4 +1,4 @@
-"""What a profile means to an attacker: trade-off curve, advantage, rates of the best test.
+"""The meaning of a profile to an attacker: trade-off curve, advantage, rates of the best test.
 
 An attacker sees one release and decides which of two neighbouring data sets it came from. A test
 has a type I error alpha (false positives) and a type II error beta (misses); its true positive rate
@@ -63,7 +63,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
 def advantage(profile: PrivacyProfile) -> Bounds:
     """The largest difference of true and false positive rates: delta(0), the total variation.
 
-    Of two equally likely data sets the best test names the right one with probability
+    The best test names the right one of two equally likely data sets with probability
     (1 + advantage) / 2.
     """
     return profile.delta(0.0)

@@ -43,7 +43,7 @@ _LEAST_SHARE = 1e-11
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """What is measured, and a bound of its distance from the optimum.
+    """A strategy, and a bound of its distance from the optimum.
 
     Args:
         gram: X = A^T A, (n, n), positive definite with unit diagonal.

@@ -31,7 +31,7 @@ LARGEST_SIZE = 1024
 # Cells for each row of Theta: our choice. Half as many cost two to four times the time and gained
 # nothing for prefix sums and all ranges over 64 and 256 cells; twice as many cost 2% to 4%.
 CELLS_PER_ROW = 16
-# What a search costs, see there. Local optima lie about 1% apart, so that small searches have many
+# Effort of `search`, see there. Local optima lie about 1% apart, so that small searches have many
 # starts. Over 1024 cells it takes up to some ten seconds on one core. Next to four random starts of
 # 1000 iterations over all cells, prefix sums take an eighth of the time and have 0.5% less error,
 # all ranges an eighteenth and 0.4%, random rectangles on a map of 32 by 32 a quarter and 0.04%.
@@ -260,6 +260,6 @@ def _svd_bound(gram: np.ndarray) -> float:
     It bounds the strategies whose columns have l2 norm at most 1; l1 norm 1 is one of those.
     """
     values = scipy.linalg.eigvalsh(gram)
-    # What is zero but for rounding would add up under the root.
+    # Values that are zero but for rounding would add up under the root.
     values[values < len(gram) * np.finfo(float).eps * values.max()] = 0.0
     return float(np.sqrt(values).sum() ** 2 / len(gram))

@@ -191,7 +191,7 @@ class RandomRanges(_Named):
     Args:
         cells: n.
         queries: q, at least 1; ranges may repeat.
-        seed: Of the draw, an integer >= 0: the same seed gives the same ranges.
+        seed: Seed of the draw, an integer >= 0: the same seed gives the same ranges.
     """
 
     queries: int

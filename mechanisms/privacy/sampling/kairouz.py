@@ -1,7 +1,7 @@
 """Composition by a formula (Kairouz, Oh and Viswanath 2015) and the sampling lemma of mgm2021.
 
-Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. What a
-composition really spends is computed in `mechanisms.privacy.composition` and in
+Papers calibrate by these bounds, which depend on the (epsilon, delta) of a mechanism alone. The
+true spending of a composition is computed in `mechanisms.privacy.composition` and in
 `poisson_sampling`. The formula holds for any adjacency that all uses share.
 """
 

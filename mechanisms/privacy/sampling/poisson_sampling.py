@@ -47,7 +47,7 @@ _REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
 # A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
-# Of the lower bound: few nodes serve losses that lie close together, and more those that do not.
+# Refinements for the lower bound: few nodes serve losses that lie close together, more the others.
 _BELOW = (1, 4)
 # A grid has at least so many points on either side: for one step, and for each of many.
 _SIZE, _LEAST_SIZE = 20_000, 1000
@@ -415,7 +415,7 @@ class SampledRun:
     def _above(self, level: int) -> tuple[tuple[LossSum, ...], ...]:
         """The run's losses where a record is removed, and where one is added; or replaced.
 
-        Of either, one sum for each of `_grids`.
+        Each has one sum for each of `_grids`.
         """
         if ("above", level) not in self._known:
             found = [self._chords(level, *grid) for grid in self._grids(level, self.refinement)]
@@ -488,7 +488,7 @@ class SampledRun:
     def _range_of_sum(self, reach: float, level: int) -> float:
         """How far beyond its mean a sum of losses up to the reach matters: Chernoff's bound.
 
-        Of a mirrored pair, near enough to choose a grid.
+        It is that of a mirrored pair, near enough to choose a grid.
         """
         losses = reach * np.geomspace(1e-9, 1.0, 200)
         curve = np.minimum.accumulate(self._step_upper(*self._removed(losses), losses))

@@ -24,10 +24,10 @@ class RareLosses:
     """Bounds that split the losses of a step at a cut.
 
     Args:
-        losses: Of a step, rising from 0.
+        losses: Losses of a step, rising from 0.
         curve: Upper bounds of a step's delta there, for removing a record.
         tails: From losses to P(L > loss), Q(L > loss) and their difference, of a better pair.
-        steps: Of the run.
+        steps: Steps of the run.
     """
 
     losses: np.ndarray

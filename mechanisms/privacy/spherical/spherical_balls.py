@@ -67,7 +67,7 @@ class SphericalLaw(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Of two balls, arrays of one shape: u = log(B' / B), x, d and z(d).
+    """How two balls meet, arrays of one shape: u = log(B' / B), x, d and z(d).
 
     The height z is above 1 or below -1 where the spheres do not meet.
     """
@@ -142,10 +142,10 @@ class Range(NamedTuple):
 
 
 def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
-    """Between h = d and where the integrand is negligible.
+    """The range from h = d to where the integrand is negligible.
 
-    What is left out next to h = 0 or h = 2 is a share of the integral of 2e-12 at most. It is that
-    of a power of
+    The share of the integral that is left out next to h = 0 or h = 2 is 2e-12 at most. The integral
+    is that of a power of
 
         1 - z^2 = h (2 - h) (2 x + h) (2 x + 2 + h) / (2 (x + h))^2,
 

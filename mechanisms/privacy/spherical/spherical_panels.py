@@ -29,7 +29,7 @@ from mechanisms.privacy.spherical.spherical_radius import (
 
 # Below e^LOG_LEFT_OUT delta is not resolved.
 LOG_LEFT_OUT = -700.0
-# What is below e^-_CUT of the largest integrand is not integrated. All of that is less than this
+# Integrands below e^-_CUT of the largest are not integrated. All of that is less than this
 # share of the peak times the length of the window, 1e-9 of delta in random cases, where delta
 # changes by 2e-11 at most when it is integrated: `_ALLOWANCE` of the profile covers it.
 _CUT = 30.0
@@ -68,7 +68,7 @@ class Panels(NamedTuple):
     last: np.ndarray
 
     def parts(self, chosen: np.ndarray, part: np.ndarray, count: np.ndarray | int) -> Self:
-        """Of the chosen panels the given one of `count` equal parts."""
+        """The given one of `count` equal parts of each chosen panel."""
         lower, width, kinks, owner, first, last = (each[chosen] for each in self)
         span = (last - first) / count
         return Panels(lower, width, kinks, owner, first + part * span, first + (part + 1) * span)
@@ -201,12 +201,12 @@ def _without_long_ones(panels: Panels, away: float) -> Panels:
 def crossings(
     noise: SphericalLaw, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every crossing the index of its epsilon, that of the y below it, and its own y.
+    """The index of every crossing's epsilon, that of the y below it, and the crossing's own y.
 
     A crossing is where the spheres begin to meet as the radius changes, or no longer do: in small
     dimensions where they touch, at a pole; in larger ones they practically never meet near a pole,
     and all that happens is within a few standard deviations of the equator.
-    From the balls at y, (n, points) and increasing, for epsilon (n,).
+    `balls` are those at y, (n, points) and increasing, for epsilon (n,).
     """
     levels = np.array([-1.0, 1.0])
     if noise.dimension > KINKY:
