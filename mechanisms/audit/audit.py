@@ -72,7 +72,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputAudit:
-    """What outputs for two values say about a claim of (epsilon, delta)-differential privacy.
+    """The evidence of outputs for two values on a claim of (epsilon, delta)-differential privacy.
 
     samples: Outputs of each value; a third of them, `counted.trials`, is counted.
     delta_lower: The pair's delta at epsilon is at least this; in [0, 1).
@@ -261,14 +261,14 @@ def _check_rows(release: ReleaseMany, value: np.ndarray) -> None:
 def audit_mechanism(
     mechanism: Mechanism, epsilon: float, *, confidence: float = 0.999, **settings
 ) -> OutputAudit:
-    """The audit of a mechanism on the pair, of those that it chooses, that shows most.
+    """The audit of a mechanism on the pair that shows most, among those that the audit chooses.
 
     All pairs share the error 1 - confidence. The claim has the mechanism's own delta.
 
     Args:
         mechanism: A calibrated one.
-        epsilon: Of the claim.
-        confidence: In (0, 1), of what all pairs show together.
+        epsilon: The claimed epsilon.
+        confidence: In (0, 1), of the bounds of all pairs together.
         settings: score, samples and seed of `audit_samples`.
 
     Raises:

@@ -21,7 +21,7 @@ def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Pair]]:
 
     Args:
         release: A function (value, rng) whose answers show where its noise is least.
-        query: What is released.
+        query: The query that `release` answers.
     """
     pairs = chosen_pairs(release, query)
     found = [(f"{name}, near rest", pair) for name, pair in pairs]

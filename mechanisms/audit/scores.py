@@ -81,7 +81,7 @@ def linear_score(features: Callable, sides: Sequence[np.ndarray]) -> Score:
     means = [each.mean(axis=0) for each in found]
     variance = (found[0].var(axis=0) + found[1].var(axis=0)) / 2
     change, middle = means[0] - means[1], (means[0] + means[1]) / 2
-    # What never varies on either side and still differs tells them apart by itself.
+    # A feature that never varies on either side and still differs tells them apart by itself.
     floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
     weights = change / np.maximum(variance, floor)
     return lambda outputs: _by_rows(

@@ -16,7 +16,7 @@ from mechanisms.privacy.profile import PrivacyProfile
 
 # A large epsilon, at which the delta of a claim is that of events a neighbour cannot produce.
 LARGE_EPSILON = 30.0
-# Of a sum that is a given element although noise was added, by rounding; far below what shows.
+# Probability that rounding makes a noisy sum equal a given element; far below what shows.
 COINCIDENCE = 1e-3
 
 
@@ -42,8 +42,8 @@ def find_recurring_numbers(
         training: Noise of zeros, which chooses the numbers.
         test: Noise of another value, which judges them: a mechanism may round its answers, which
             repeats numbers too, but other ones for another value.
-        rounding: Of a number of `test`.
-        delta: What is claimed of one number, see `claimed_of_numbers`.
+        rounding: Rounding error of a number of `test`.
+        delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     numbers, times = np.unique(training, return_counts=True)
     atoms = numbers[times > 1]
@@ -67,7 +67,7 @@ def find_exact_answers(draws: np.ndarray, delta: float) -> Iterator[str]:
     Args:
         draws: Noise (n, *shape) of a random value. Rounding an answer does not reproduce such a
             value, and adding noise to it seldom does.
-        delta: What is claimed of one number, see `claimed_of_numbers`.
+        delta: The largest claimed probability of one number, see `claimed_of_numbers`.
     """
     exact = ~draws.reshape(len(draws), -1).astype(bool)
     size = exact.shape[1]
@@ -89,7 +89,7 @@ def find_repeated_noise(
     """A sentence on noise (n, *shape) of one value that recurs as a whole at another value.
 
     Were no noise likelier than `delta`, n times m pairs of releases would have one in common with
-    probability n m delta at most. What rounds an answer gives other noise at another value.
+    probability n m delta at most. A mechanism that rounds gives other noise at another value.
     """
     first, second = (each.reshape(len(each), -1) for each in (draws, others))
     if first.shape[1] == 1 or len(first) * len(second) * delta > TAIL:

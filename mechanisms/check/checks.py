@@ -68,8 +68,8 @@ class Check:
     """One property that a mechanism must have.
 
     Attributes:
-        name: Of the check.
-        statement: What is true of a mechanism that passes.
+        name: Name of the check.
+        statement: A sentence that is true of a mechanism that passes.
         find: Yields a sentence for every way in which the releases contradict it.
         draws: Whether it needs releases.
         in_every_cell: Whether it is cheap enough for every mechanism of a study.
@@ -280,7 +280,7 @@ def other_budget(evidence: Evidence) -> Iterator[str]:
     mechanism = evidence.mechanism
     budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
     with warnings.catch_warnings():
-        # What is judged is the noise, not the range of a theorem.
+        # The noise is judged, not the range of a theorem.
         warnings.simplefilter("ignore", OutOfRangeWarning)
         try:
             other = type(mechanism).calibrate_only(
@@ -403,7 +403,7 @@ def require_consistent(
 
     Args:
         mechanism: Calibrated at either calibration.
-        seed: Of the draws; the checks take nothing from any other generator.
+        seed: Seed of the draws; the checks take nothing from any other generator.
         effort: How much they may draw.
 
     Raises:

@@ -61,7 +61,7 @@ class Event:
     paired: bool
 
     def judged(self, tested: Sequence[np.ndarray]) -> Contradiction | None:
-        """What other scores (n,) of either side prove; two bounds err by `TAIL` at most each."""
+        """A contradiction in other scores (n,) of each side; each bound errs by `TAIL` at most."""
         thresholds = np.array([self.threshold])
         lower, upper = event_bounds(
             tested, self.order, thresholds, above=self.above, paired=self.paired
@@ -79,7 +79,7 @@ def chosen_event(
     *,
     paired: bool = False,
 ) -> Event:
-    """Of all thresholds, directions and epsilons the event that stands out in `trained`.
+    """The event that stands out in `trained`, of all thresholds, directions and epsilons.
 
     Args:
         trained: The scores (n,) of either side.
@@ -149,8 +149,8 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """The direction along which a change stands out from draws (n, *shape) of noise.
 
     Noise that elements have in common is taken out: a score is the number along the change, less
-    what other elements tell of it. Of few elements that is Fisher's discriminant, the inverse
-    covariance times the change; of many, one partner of those that change is used. Of independent
+    what other elements tell of it. For few elements that is Fisher's discriminant, the inverse
+    covariance times the change; for many, one partner of those that change is used. For independent
     elements it is nearly the change itself.
     """
     flat, wanted = draws.reshape(len(draws), -1), change.ravel() / np.linalg.norm(change)
@@ -161,7 +161,7 @@ def telling_direction(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
         found = axes @ ((axes.T @ wanted) / squares) if squares[-1] else wanted
         return (found / np.linalg.norm(found)).reshape(change.shape)
     sizes = np.einsum("ij,ij->j", flat, flat)
-    # Of a move, an element whose noise another one has too shows it without any noise.
+    # An element of a move shows it without any noise if another element has the same noise.
     moved = np.flatnonzero(wanted)
     for place in moved if moved.size == 2 else ():
         alone = np.zeros(size)

@@ -1,4 +1,4 @@
-"""What the checks of one mechanism share: values of its query, and releases drawn when needed."""
+"""The evidence for all checks of a mechanism: values of its query, releases drawn when needed."""
 
 import math
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ class Evidence:
     # Noise that is added to a value.
 
     def noise(self, value: np.ndarray, count: int, way: str | None = None) -> np.ndarray:
-        """What releases of `value` add to it."""
+        """The noise that releases of `value` add to it."""
         start = self.mechanism.prepared(value).astype(float)
         return self.source.answers(value, count, way).astype(float) - start
 
@@ -258,13 +258,13 @@ class Evidence:
 
     @cached_property
     def prepared_moves(self) -> list[tuple[str, np.ndarray]]:
-        """The most that is left of each move in what the noise is added to."""
+        """The largest change of the prepared value for each move."""
         return [
             (name, max(self._prepared(change), key=np.linalg.norm)) for name, change in self.moves
         ]
 
     def _prepared(self, change: np.ndarray) -> list[np.ndarray]:
-        """What is left of a change about rest, and far from it."""
+        """Changes of the prepared value for a change about rest, and far from it."""
         prepared, rest, value = self.mechanism.prepared, self.rest, self.value
         found = [prepared(rest + change / 2) - prepared(rest - change / 2)]
         if value is not None and not self.mechanism.only_adds_noise:

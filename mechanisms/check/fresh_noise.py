@@ -13,7 +13,7 @@ from mechanisms.check.audit_statistics import (
 from mechanisms.check.events import TAIL
 from mechanisms.check.timed_releases import other_releases, released_by
 
-# Of the two generators that must give the same numbers.
+# Seed of the two generators that must give the same numbers.
 SEED = 1
 
 

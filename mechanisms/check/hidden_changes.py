@@ -25,7 +25,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
     """Sentences on noise that, moved by multiples of a change, shows more than the profile states.
 
     Args:
-        change: What a change of that name makes of what the noise is added to.
+        change: The change of the prepared value for a change of that name.
     """
     if not change.any():
         return
@@ -76,7 +76,7 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
 def _judged(
     evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
 ):
-    """What scores (n,) against the same scores moved prove of a change times `multiple`."""
+    """A contradiction in scores (n,) and the same scores moved, for a change times `multiple`."""
     evidence.compared += 1
     event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
     return event.judged((tested, tested + moved))

@@ -18,7 +18,7 @@ BLOCKS = 16
 
 @dataclass(frozen=True)
 class StatedMean:
-    """What is stated about one draw: its mean, its variance and, where known, E(X - mean)^4."""
+    """The stated moments of one draw: its mean, its variance and, where known, E(X - mean)^4."""
 
     mean: float
     variance: float
@@ -108,7 +108,7 @@ def find_wrong_moments(
 
     Args:
         stated: As `stated_moments` returns them.
-        value: What was released; sums with it are rounded.
+        value: The released value; sums with it are rounded.
         where: Which releases these are, in words.
     """
     # In units of the mean, as powers of large losses are beyond the largest float.
@@ -117,7 +117,7 @@ def find_wrong_moments(
     fourth = stated[2] / unit / unit / unit / unit
     flat = noise.reshape(len(noise), -1) / math.sqrt(unit)
     losses = np.vecdot(flat, flat)
-    # What rounding to the precision of the answers may change in a loss.
+    # The largest change of a loss by rounding to the precision of the answers.
     single = value.dtype == np.float32
     error = float(np.finfo(value.dtype).eps) * math.sqrt(value.size) * float(np.abs(value).max())
     relative = error / math.sqrt(unit) if mean else 0.0

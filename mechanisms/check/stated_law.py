@@ -108,7 +108,7 @@ def _of_distance(
 
     Args:
         reached, above: The survival a little below and a little above each number.
-        places: Of these numbers in a sample of `count`, from 0.
+        places: Places of these numbers in a sample of `count`, from 0.
     """
     before, after = places / count, (places + 1) / count
     distance = float(np.maximum(after - (1 - above), (1 - reached) - before).max())

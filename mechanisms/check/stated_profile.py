@@ -19,7 +19,7 @@ def find_wrong_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:
     """Sentences on a stated delta that is not a probability, or grows with epsilon.
 
     Args:
-        epsilon: Of the claim, looked at beside `EPSILONS`.
+        epsilon: The claimed epsilon, looked at beside `EPSILONS`.
     """
     epsilons = np.unique(np.append(EPSILONS, epsilon))
     stated = profile.delta(epsilons)

@@ -1,4 +1,4 @@
-"""What releases of two neighbouring values show beyond what the profile states.
+"""Evidence against a stated profile in releases of two neighbouring values.
 
 A score may tell them apart; or their answers lie on a grid, or have few digits, until the value
 moves.
@@ -76,7 +76,7 @@ def find_moving_grid(
         answers: Releases (n, *shape) of a value.
         changes: Names and changes that are claimed to be hidden, from releases of `rest`.
         count: Releases in each of the samples.
-        claim: What is claimed of every change at epsilon 0.
+        claim: The delta that is claimed of every change at epsilon 0.
     """
     earlier, later = (answers(rest, count) for _ in range(2))
     every = query.size // GRID_ELEMENTS + 1

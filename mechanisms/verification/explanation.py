@@ -12,7 +12,7 @@ from mechanisms.verification.verification import (
     Verification,
 )
 
-# What no verdict covers; SHARP_EDGES.md says more.
+# Matters that no verdict covers; SHARP_EDGES.md says more.
 _BEYOND = [
     "  randomness   the verdict takes the noise to be random. Numpy's generators are not",
     "               cryptographic: from the state of one its noise can be computed, so release",
@@ -79,7 +79,7 @@ def _limit_broken(result: Verification) -> list[str]:
 
 
 def _compared(result: Verification) -> str:
-    """What the releases showed, or why there is nothing to show."""
+    """Say what the releases showed, or why there is nothing to show."""
     found = result.comparison
     if found is None:
         return "none compared with what the mechanism states"
@@ -90,7 +90,7 @@ def _compared(result: Verification) -> str:
 
 
 def _attack(result: Verification) -> list[str]:
-    """What the profile and the claim mean for an attacker."""
+    """Say what the profile and the claim mean for an attacker."""
     rate = result.true_positive_rate
     claimed = claimed_true_positive_rate(
         result.claimed_epsilon, result.claimed_delta, FALSE_POSITIVE_RATE

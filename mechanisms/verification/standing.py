@@ -20,13 +20,13 @@ NOT_TRUE = (REFUTED, UNDECIDED)
 
 @dataclass(frozen=True)
 class Standing:
-    """What counts of the verdicts on a published claim.
+    """A summary of the verdicts on a published claim.
 
     Args:
         verdict: "refuted" or "undecided" where it is so at some setting; else the more frequent of
             "holds" and "loose".
         settings: How many of the papers' settings have this verdict.
-        judged: At how many the mechanism has a verdict.
+        judged: How many of them have any verdict.
     """
 
     verdict: str

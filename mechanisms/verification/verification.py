@@ -25,7 +25,7 @@ HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
 INCONSISTENT = "inconsistent"
 # A claim that costs less than one percent of extra variance is called tight.
 VARIANCE_TOLERANCE = 0.01
-# Of the attack that says what an epsilon means.
+# The false positive rate of the attack that says what an epsilon means.
 FALSE_POSITIVE_RATE = 0.01
 # Type I errors at which the trade-off curve is stated.
 TYPE_ONE_ERRORS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -54,7 +54,7 @@ class Verification:
         not_sampled: Why that pair is not known, or None where no samples were asked for or it is.
         slack: Why the true delta and epsilon are known between their bounds only, or None.
         profile: The true privacy profile, or None.
-        query: What the mechanism is calibrated to.
+        query: The query that the mechanism is calibrated to.
         contradiction: A sentence, if the verdict is "inconsistent".
         comparison: How many releases agree with what the mechanism states, or why none was
             compared; None if it was not asked for or shows a contradiction.
@@ -179,8 +179,8 @@ def verify(
         samples: Draws of the sampled audit from each side of the worst pair; 0 for no audit. The
             audit draws privacy losses of the profile by sufficient statistics, never in M
             dimensions.
-        seed: Of all draws.
-        confidence: Of the audit.
+        seed: Seed of all draws.
+        confidence: Confidence of the audit.
         effort: How many releases are compared with the stated moments and profile, see
             `mechanisms.check.checks`; None for none.
 
