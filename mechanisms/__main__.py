@@ -214,8 +214,8 @@ def _parser(called: str) -> argparse.ArgumentParser:
         "describe",
         parents=[common],
         help="one mechanism, its options and what a query must state",
-        description="One mechanism and its options. What a query must state is under `queries`: a "
-        "4x4 query of every kind is tried.",
+        description="One mechanism and its options. Under `queries` is what a query must state, "
+        "found by trying a 4x4 query of every kind.",
     )
     add_key(describe)
     describe.set_defaults(run=_describe, show=_show)

@@ -1,1 +1,1 @@
-"""What every mechanism is: its base classes, the checks around a release, and the registry."""
+"""The base classes of mechanisms, the checks around a release, and the registry."""

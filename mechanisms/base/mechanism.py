@@ -39,7 +39,7 @@ from mechanisms.query.words import nearest
 
 Calibration = Literal["published", "exact"]
 CALIBRATIONS = get_args(Calibration)
-# Of noise whose fourth moment of the squared norm, the eighth power of a scale, stays in float64.
+# Scales of noise whose fourth moment of the squared norm, an eighth power, stays in float64.
 SCALES = (1e-36, 1e36)
 GUARANTEES = ("pure", "approximate", "local", "none")
 # Methods that check what a mechanism is given and what it returns. Each calls the method of the
@@ -366,9 +366,9 @@ class AdditiveMechanism(Mechanism):
         return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
 
     def prepared(self, value: np.ndarray) -> np.ndarray:
-        """What the noise is added to: the value, or a function of it such as a clipped one.
+        """The array that noise is added to: the value, or a function of it such as a clipped one.
 
-        Of the value's shape and precision. `profile` then covers the change of what it returns.
+        It has the value's shape and precision. `profile` covers the change of this array.
         """
         return value
 

@@ -36,7 +36,7 @@ class Cap:
 
     @property
     def mean(self) -> float:
-        """Of the part along v."""
+        """Mean of the part along v."""
         return self.threshold
 
     @property

@@ -5,7 +5,7 @@ of its element_range. I is the number of components. As in the paper, p depends 
 values: p compensates for the density of the noise at 0, which has a unit.
 
 The noise of each component spends the whole epsilon, so that I components reveal I times as much;
-and a kept value reveals itself, since no other tensor produces it. Kept values are rare. Of 784
+and a kept value reveals itself, since no other tensor produces it. Kept values are rare: of 784
 values with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which
 they are most frequent, about 1/784 and half of that; at epsilon 1, e^-777 are expected, and the
 weights, which change p alone, change nothing that a run could show.

@@ -1,4 +1,4 @@
-"""What a query must state for a mechanism to serve it: found by calibrating to one of each kind."""
+"""Find what a query must state for a mechanism by calibrating to one query of each kind."""
 
 import warnings
 
@@ -9,7 +9,7 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 SHAPE = (4, 4)
 BUDGETS = (Budget(epsilon=0.5, delta=1e-5), Budget(epsilon=0.5))
-# What is stated beside the shape: the words of the command line, and an example of it.
+# Statements of a query beside its shape: options of the command line, an example of each.
 KINDS = {
     "--l2-sensitivity": {"l2_sensitivity": 1.0},
     "--l1-sensitivity": {"l1_sensitivity": 1.0},
@@ -49,6 +49,6 @@ def _refusal(mechanism: type[Mechanism], query: Query, budget: Budget) -> str | 
         except Unsupported as reason:
             return in_options(str(reason))
         except Exception as error:
-            # Of code from elsewhere, or of a package that is not installed.
+            # The code is from elsewhere, or a package is not installed.
             return error_line(error)
     return None

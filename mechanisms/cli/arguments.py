@@ -15,7 +15,7 @@ from mechanisms.query.written_numbers import number_in, whole_number_in
 
 # A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)")
-# What a program ends with that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
+# Exit status of a program that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
 CLOSED_PIPE = 141
 
 

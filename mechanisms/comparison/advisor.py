@@ -83,11 +83,11 @@ def compare(
             that of a fast test: below M of about 1,000 `mechanisms limit` finds a larger one.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
             claimed epsilon; upper bounds where `note` says so.
-        verdict: Of the claim: "holds", "loose", "refuted" or "undecided".
+        verdict: On the claim: "holds", "loose", "refuted" or "undecided".
         seconds_per_draw: Wall-clock seconds of one draw of the noise.
         noise: The first parameter of the noise, such as "sigma 3.7306".
 
-        Ranked are mechanisms that provably have the privacy of the budget: at the exact
+        A mechanism has a rank if it provably has the privacy of the budget: at the exact
         calibration, or as published where there is none and the claim is true.
 
     Raises:
@@ -192,7 +192,7 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
         & rows["verdict"].isin([HOLDS, LOOSE])
         & (rows["rmse"] < math.inf)
     ]
-    # Of each mechanism the exact calibration counts, and the published one where there is none.
+    # A mechanism counts at its exact calibration, or as published where it has none.
     counted = (
         counted.sort_values("calibration", kind="stable")
         .drop_duplicates("mechanism")
@@ -216,7 +216,7 @@ def _ties(first, row) -> bool:
 def conclusion(frame: pd.DataFrame, per: str = "element") -> list[str]:
     """For every budget of a comparison: the best, what ties with it, and the next.
 
-    per: What the error is of, "element" or "query".
+    per: Whether the error is that of an "element" or of a "query".
     """
     return [
         _conclusion(part, f"({epsilon:g}, {delta:g})", per)

@@ -1,4 +1,4 @@
-"""What one mechanism offers for a query: its error, its true privacy and its speed."""
+"""The assessment of one mechanism for a query: its error, its true privacy and its speed."""
 
 import math
 import time
@@ -25,13 +25,13 @@ SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "fa
 # Between notes, all of which are predicates of the mechanism, as the message of `Unsupported` is.
 JOINT = "; it "
 _TIMED_DRAWS, _LONG_DRAW = 4, 0.01
-# Of a public answer.
+# Number of releases of a public answer.
 _RELEASES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is asked of every mechanism.
+    """The task on which every mechanism is assessed.
 
     Args:
         query: Shape and sensitivities.
@@ -90,7 +90,7 @@ def _names(key: str, budget: Budget, calibration: str) -> dict:
 def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
     cls = get_mechanism(key)
     with warnings.catch_warnings():
-        # What a theorem is stated for is in the notes.
+        # The notes give the range of a theorem.
         warnings.simplefilter("ignore")
         found = {"status": SERVED}
         try:

@@ -15,7 +15,7 @@ class Assessor:
     """Rows of mechanisms for one task; a context manager that ends its process.
 
     Args:
-        task: What is asked of every mechanism.
+        task: The same for every mechanism.
         seconds: Time limit for one mechanism, all its budgets and calibrations together.
     """
 

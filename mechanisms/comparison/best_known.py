@@ -35,7 +35,7 @@ def _known(cls, query: Query, budget: Budget) -> BestKnown | None:
     if cls.guarantee == "none" or not issubclass(cls, AdditiveMechanism):
         return None
     with warnings.catch_warnings():
-        # What a theorem is stated for does not matter at the exact calibration.
+        # The range of a theorem does not matter at the exact calibration.
         warnings.simplefilter("ignore")
         try:
             mechanism = cls.calibrate(query, budget, "exact")

@@ -93,7 +93,7 @@ class LimitedProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            # What was not yet written to a dead process is lost with it.
+            # Data not yet written to a dead process is lost with it.
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         self._process = None
@@ -101,7 +101,7 @@ class LimitedProcess:
 
 def serve() -> None:
     """Answer every question on standard input with one line of JSON."""
-    # What the function prints must not be taken for an answer.
+    # Text that the function prints must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     module, name, shared = pickle.load(sys.stdin.buffer)

@@ -1,1 +1,1 @@
-"""What a mechanism is given: the query, its sensitivities, the budget and the options."""
+"""The inputs of a mechanism: the query, its sensitivities, the budget and the options."""

@@ -10,7 +10,7 @@ EXTRAS = {
 
 
 def needed(error: ImportError) -> str:
-    """What to install after an import that failed, in words."""
+    """Say what to install after an import that failed."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return f"cannot import what it needs: {error}"

@@ -13,7 +13,7 @@ class LoadError(ValueError):
 
 
 def load_named(name: str) -> object:
-    """What ``module:name`` names.
+    """The object that ``module:name`` names.
 
     Raises:
         LoadError: No such module or name, or the module raised an error; in one line.
@@ -43,7 +43,7 @@ def load_named(name: str) -> object:
 def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> None:
     """Raise ValueError, with the name of the function, unless it can be called with these.
 
-    What states no parameters passes, as some functions in C do.
+    A function that states no parameters passes, as some in C do.
     """
     try:
         signature = inspect.signature(function)

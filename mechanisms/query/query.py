@@ -129,8 +129,8 @@ class Query:
             bounds, in [1e-12, 1e12]. Where left out, the largest that the others allow.
         l1_sensitivity: sup ||f(x) - f(x')||_1, positive, or None where unknown.
         linf_sensitivity: Largest change of one element, positive. Defaults to the width b - a of
-            `element_range` where that is given. Of one number all norms are its absolute value: one
-            of the three sensitivities states the others.
+            `element_range` where that is given. If the answer is one number, all norms are equal,
+            and one of the three sensitivities states the others.
         element_range: (a, b), a < b, if every element of the answer lies in [a, b].
         frobenius_bound: gamma = sup ||f(x)||_F over all data sets, positive (MVG needs it).
         adjacency: "add-remove", "replace" (one record changes its value) or "local".
@@ -195,14 +195,14 @@ class Query:
                 object.__setattr__(self, name, stated)
 
     def _largest_l2(self) -> float:
-        """What the other numbers allow, where l2_sensitivity is left out."""
+        """The largest that the other numbers allow, where l2_sensitivity is left out."""
         bounds = [] if self.frobenius_bound is None else [2 * self.frobenius_bound]
         if self.largest_shifts is not None:
             bounds.append(self.largest_shifts.norm)
         if self.record_bound is not None and self.gram_change is not None:
             bounds.append(self.gram_change)
         if not bounds:
-            # What a structure lacks is said first: it may be all that is missing.
+            # First say what the structure lacks: it may be all that is missing.
             self._check_structure()
             raise ValueError(
                 "l2_sensitivity is missing, and no other number of the query bounds it: state it, "

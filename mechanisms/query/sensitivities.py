@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # Numbers may be typed by hand: 1.414 stands for sqrt(2).
 _TYPED_BY_HAND = 1e-3
 
-# What must not exceed what, and the inequality in words.
+# A number, one that it must not exceed, and the inequality in words.
 _Inequality = tuple[float, float, str]
 
 

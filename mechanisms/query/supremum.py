@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# What is equal but for rounding is equal.
+# Relative difference up to which bounds count as equal.
 _ROUNDING = 1e-12
 
 

@@ -160,7 +160,7 @@ def _clipped(query: Query, thresholds) -> Query:
     l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), root * linf)
     most = min(float(widths.sum()), root * l2)
     l1 = None if query.l1_sensitivity is None else min(query.l1_sensitivity, most)
-    # What was a Gram matrix or a histogram is none after clipping.
+    # After clipping, a Gram matrix or a histogram is no longer one.
     columns = query.structure == "records"
     return replace(
         query,

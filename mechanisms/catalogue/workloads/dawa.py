@@ -82,7 +82,7 @@ class TwoStage(Mechanism):
 
     @property
     def _epsilon_1(self) -> float:
-        """What stage 1 spends."""
+        """Epsilon of stage 1."""
         return self.settings["ratio"] * self.budget.epsilon
 
     @property
