@@ -15,7 +15,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # Where statements hold other statements.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-PROJECT = ("mechanisms", "datasets", "learning", "studies", "runs", "claims", "paper_figures")
+PROJECT = (
+    "mechanisms",
+    "datasets",
+    "learning",
+    "studies",
+    "runs",
+    "claims",
+    "papers",
+    "paper_figures",
+)
 _INSTALLED = tuple(
     Path(sysconfig.get_path(name)).resolve()
     for name in ("stdlib", "platstdlib", "purelib", "platlib")

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
     "Snakefile", "workflow", "mechanisms", "claims", "datasets", "learning", "studies", "runs",
-    "paper_figures", "site_builder", "profiles", "config", "envs",
+    "papers", "paper_figures", "site_builder", "profiles", "config", "envs",
     "CITATION.cff",
 )  # fmt: skip
 

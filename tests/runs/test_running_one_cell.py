@@ -39,7 +39,6 @@ def test_a_cell_from_the_command_line_and_again(tmp_path):
     )
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"^12x12 +0.5 +expected_loss +\d+ +pickups² +-$", ended.stdout, re.M)
-    assert "count_query city mvg-sqrt exact: point 2 of 2" in ended.stderr
     stem = "results/tiny/cells/count_query/city/mvg-sqrt--exact"
     one = tmp_path / f"{stem}.parquet"
     assert f"rows, seconds and memory in {stem}.parquet" in ended.stdout

@@ -165,7 +165,7 @@ def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
     pages = parsed(site)
     assert broken_links(site, pages) == []
     assert {f"mechanisms/{key}.html" for key in (*all_mechanisms(), KEY, TEMPLATE)} <= set(pages)
-    assert {"index.html", "claims.html", "papers/suite.html", "data/index.html"} <= set(pages)
+    assert {"index.html", "claims.html", "papers/suite.html", "data.html"} <= set(pages)
     assert TITLE in (site / "leaderboard/counts.html").read_text(encoding="utf-8")
 
 
