@@ -80,14 +80,10 @@ def test_the_twelve_commands_do_what_the_page_says(project):
     assert set(other["epsilon"]) == {0.2}
 
 
-def test_the_log_of_a_run_names_its_config_first_and_no_files_of_jobs(project):
-    """Some lines for each job that ends, and the summary."""
+def test_the_log_of_a_run_names_its_config_first(project):
     command = "snakemake --cores 2 --forcerun draw_noise_only --config seed=0"
     shown = printed(project, command).splitlines()
     assert shown[1] == "reading config/quick.yaml and what it needs: some seconds"
-    assert not [line for line in shown if "input:" in line or "reason:" in line]
-    jobs = int(re.findall(r"of (\d+) steps \(100%\)", "\n".join(shown))[0])
-    assert len(shown) < 6 * jobs + 25
 
 
 def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project):
