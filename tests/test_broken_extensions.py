@@ -62,7 +62,8 @@ def test_all_else_is_found_and_each_broken_file_named_once(damaged):
     sizes = f"{len(all_mechanisms())} {len(DATASETS)} {len(all_studies())} True"
     assert ended.stdout.splitlines() == [sizes, "False True True", "False True"]
     warnings = ended.stderr.splitlines()
-    assert len(warnings) == len(BROKEN), warnings
+    # A module that imports a broken one, as count_query_figures does, is left out too.
+    assert len(warnings) == len(BROKEN) + 1, warnings
     for name in BROKEN:
         module = name.removesuffix(".py").replace("/", ".") if name.endswith(".py") else name
         (line,) = [line for line in warnings if line.startswith(f"warning: {module} is left out: ")]
