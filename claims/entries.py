@@ -127,8 +127,8 @@ class _ClaimsLoader(yaml.CSafeLoader):
             value: Any = importlib.import_module(f"papers.{paper}")
             for name in self.construct_scalar(node).split("."):
                 value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-        except (AttributeError, KeyError, ImportError, SyntaxError):
-            problem = f"papers/{paper}.py has no {node.value}; add it there"
+        except (AttributeError, KeyError, ImportError, SyntaxError) as error:
+            problem = f"papers/{paper}.py has no {node.value}; add it there ({error})"
             raise ClaimError(shown_path(self.path), node.start_mark.line + 1, problem) from None
         return value
 

@@ -6,11 +6,13 @@ do to the noise. The worst two tensors differ by Delta in each of the I componen
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement, universal
 from claims.judged_rows import at_least, calibrated, listed
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
+from claims.mechanism_titles import mechanism_title
 from claims.verdicts import Finding, Part, Sizes
 from mechanisms import AdditiveMechanism, Budget
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
@@ -453,13 +455,18 @@ def symmetry_kept(
                 f"Delta = {width:g})",
             )
         )
+    query, budget = box_query((side, side), *PIXELS), Budget(epsilon=epsilons[0], delta=1e-5)
+    for key in ("laplace", "gaussian"):
+        drawn = calibrated(key, query, budget).sample(np.random.default_rng(0), 1)[0]
+        lost = not np.any((drawn == drawn.T)[np.triu_indices(side, 1)])
+        name = f"i.i.d. noise of {mechanism_title(key)} loses symmetry:"
+        parts.append(statement(name, lost, "in a draw, as it has a density"))
     return Finding(
         parts=parts,
         detail=(
             f"Epsilon {listed(f'{e:g}' for e in epsilons)}, Delta "
-            f"{listed(f'{w:g}' for w in widths)}. Both elements of every pair have to be "
-            "kept, as the noise of the others is independent for each component, like the i.i.d. "
-            "noise of other mechanisms, for which the probability is 0. The paper's p is a "
+            f"{listed(f'{w:g}' for w in widths)}. Both elements of every pair have to be kept, as "
+            "the noise of the others is independent for each component. The paper's p is a "
             "probability over a density: data in a smaller unit are kept more often."
         ),
         calibration="published",
