@@ -10,9 +10,10 @@ from datasets import DataError
 
 # Below this a file system counts as full: libraries hide the system's error in their own.
 FULL_BYTES = 1 << 20
-# Errors of the system as a whole. EMFILE is none: the limit is that of one process.
+# Errors of the system as a whole. EMFILE is none: the limit is that of one process. EPIPE is what a
+# cell meets that prints while the job that started it is being killed.
 MACHINE_ERRORS = {
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE, errno.EPIPE,
 }  # fmt: skip
 
 # Looked up once, as that may write a file.

@@ -27,21 +27,24 @@ run_cells([CellSpec.from_json(spec)], Path(folder), limits={"seconds": 60, "memo
 """
 
 
-# At epsilon 3 the first child kills a process, and then hangs.
+# At epsilon 3 the first child kills a process, and then goes on in some way.
 KILLS_ITS_RUN = """
     if epsilon == 3 and not (HERE / "killed").exists():
         import psutil
         (HERE / "killed").write_text(str(os.getpid()))
         psutil.Process().parents()[{generation}].kill()
-        time.sleep(3600)
+        while True:
+            {then}
 """
+HANGS, PRINTS = "time.sleep(3600)", "os.write(2, b'at work')"
 
 
-@pytest.fixture
-def killed_run(odd_cell, tmp_path):
+@pytest.fixture(params=[HANGS])
+def killed_run(odd_cell, tmp_path, request):
     """A cell whose first run was killed at the third of four points, and what is left of it."""
 
-    cell, config, folder = odd_cell(KILLS_ITS_RUN.format(generation=1), [1, 2, 3, 4])
+    happen = KILLS_ITS_RUN.format(generation=1, then=request.param)
+    cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
     spec = spec_as("cell", cell, config)
     command = [sys.executable, "-c", PARENT, spec.to_json(), str(tmp_path)]
     ended = subprocess.run(
@@ -62,7 +65,9 @@ def test_a_hung_child_ends_with_the_run_that_started_it(killed_run):
     wait_for(lambda: ended(int((folder / "killed").read_text())), seconds=10)
 
 
+@pytest.mark.parametrize("killed_run", [HANGS, PRINTS], indirect=True)
 def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
+    """A cell that prints to a run that is gone is not blamed for its broken pipe."""
     cell, config, folder = killed_run
     partial, kept = tmp_path / "cells/.cell.partial", tmp_path / "backup"
     shutil.copytree(partial, kept)
@@ -150,7 +155,7 @@ def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
 @pytest.mark.parametrize("generation", [0, None])
 def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, generation):
     """Of the process that measures, or of the one that it was forked from: it is measured again."""
-    happen = KILLS_ITS_RUN.format(generation=generation)
+    happen = KILLS_ITS_RUN.format(generation=generation, then=HANGS)
     if generation is None:
         happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")
     cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
@@ -165,6 +170,7 @@ def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, gener
         "os.kill(os.getpid(), 9)",
         "os.kill(os.getppid(), 9); time.sleep(9)",
         "raise OSError(28, 'mine')",
+        "raise BrokenPipeError(32, 'mine')",
     ],
 )
 def test_twice_at_the_same_point_is_the_fault_of_the_cell(odd_cell, run, monkeypatch, act):
