@@ -115,8 +115,8 @@ def order(
         effects: Differences, the larger one first; of one sign of the score, so that positive is
             what the paper says.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: Where given and missing, a part is not found or inconclusive; or one for each effect
-            by name.
+        signal: Where it is given and missing, a part is inconclusive; or one for each effect by
+            name.
         shown: An effect and a confidence as text: `ratio_words` for logarithms of ratios.
     """
     return [
@@ -139,8 +139,7 @@ def _ordered(
     found = shown(effect, SUPPORT)
     low = effect.interval(SUPPORT).low
     if signal is not None and signal.missing:
-        part = _absent(name, effect, margin, found)
-        return replace(part, reason="; ".join((part.reason, signal.missing)))
+        return Part(name, INCONCLUSIVE, found, signal.missing)
     if low > 0:
         return Part(name, CONFIRMED, found)
     if effect.interval(OPPOSE).high < 0 and low < -margin:
@@ -374,10 +373,10 @@ def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
 
 
 def of_reconstruction(part: Part, source: str) -> Part:
-    """A part about a mechanism that is rebuilt from a description: its failure decides nothing.
+    """A part about something that stands in for the paper's: its failure decides nothing.
 
     Args:
-        source: What it is rebuilt from, as a clause: "LLAGP is rebuilt from two sentences".
+        source: What stands in for what, as a clause: "LLAGP is rebuilt from two sentences".
     """
     if part.verdict == CONFIRMED:
         return part

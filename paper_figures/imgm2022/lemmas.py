@@ -347,7 +347,7 @@ def least_noise_in_any_direction(
 def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) -> Finding:
     """Algorithm 2: B from its two branch functions against the root of g(B) = delta.
 
-    T, which is not an input of the algorithm and is printed in one of two terms, is 1.
+    T, the number of releases in Theorem 4, is 1 in Lemma 3; the algorithm does not define it.
     """
     errors: dict[str, list[float]] = {"delta >= delta_0": [], "delta < delta_0": []}
     for epsilon in epsilons:
@@ -374,8 +374,7 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
             f"At epsilon {listed(f'{e:g}' for e in epsilons)} and delta "
             f"{listed(f'{d:g}' for d in deltas)}. Line 7 is printed with T in one of its two "
             f"terms. At T = 4 that gives {min(fourfold):.3g} to {max(fourfold):.3g} times the B of "
-            "four releases at these budgets, where more than 1 is too little noise: a misprint, "
-            "which T = 1 removes."
+            "four releases at these budgets, where more than 1 is too little noise."
         ),
         calibration="published",
     )

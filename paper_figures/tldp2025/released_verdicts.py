@@ -9,7 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-from claims.comparisons import equal, every, levels, order, statement
+from claims.comparisons import equal, every, levels, of_reconstruction, order, statement
 from claims.intervals import Mean, paired
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import CannotJudge, Epsilon, judge
@@ -39,6 +39,7 @@ NO_NOISE = 0.01
 PAPERS_CLASSIFIER = "mobilenet_v2"
 IMAGENET = "MobileNetV2 with ImageNet weights"
 OWN = "trained on public images of the same kind"
+MORE_NOISE = "the 1,280 features of MobileNetV2 would get more noise"
 # Delta of the features: their range.
 WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
 # TLDP-L's noise at Delta = 2 is that at the stated Delta and an epsilon so many times as large.
@@ -356,7 +357,10 @@ def features_ahead(
             continue
         scores = found[dataset]
         parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
-        parts += [scores.low(key, low) for key in others]
+        lows = [scores.low(key, low) for key in others]
+        if _extractor_kind(results.rows, dataset) == OWN:
+            lows = [of_reconstruction(part, MORE_NOISE) for part in lows]
+        parts += lows
     words = " ".join(f"{scores.title}: {theorem_2_words(scores)}" for scores in found.values())
     return Finding(
         parts=parts,

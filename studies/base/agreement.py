@@ -44,7 +44,7 @@ def require_mean(mean: float, error: float, draws: int, stated: float, closed_fo
         error: The standard error of the mean.
         closed_form: The name of the stated number.
     """
-    # Student's quantile from scipy.special: scipy.stats takes half a second to import in every cell.
+    # Not from scipy.stats, which takes half a second to import in every cell.
     reach = SKEW * float(-special.stdtrit(draws - 1, LEVEL / 2)) * error
     # A closed form is rounded.
     reach += 1e-9 * abs(stated)
