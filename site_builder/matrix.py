@@ -8,6 +8,7 @@ import pandas as pd
 
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
+from mechanisms.verification.standing import SETTINGS, standing_by
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 from site_builder.error_over_size import noise_by_size
 from site_builder.run_folder import RunFolder
@@ -24,11 +25,9 @@ class Line:
         key: Of the mechanism.
         private: Whether its published claim is true at the settings of the papers: "no" where it
             is false at one, "unknown" where one is undecided, else "yes"; "" without any.
-        at: At how many settings that was found, of how many; in words, inside and outside the range
-            of its theorem.
+        at: At how many settings that was found, of how many in the range of its theorem.
         told: The same in a sentence.
-        true_delta, claimed: Where it is false and the true delta is largest, of the settings in the
-            range of its theorem if it is false at one of them; NaN where it is true.
+        true_delta, claimed: Where it is false and the true delta is largest; NaN where it is true.
         waste: The least and the largest variance over need; NaN where not known.
         over_limit: Root mean square noise over the limit, by calibration, see `over_limit`.
     """
@@ -72,23 +71,18 @@ def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) ->
 
 def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Line:
     own = settings[settings["mechanism"] == key]
-    false, unknown = (own[own["verdict"] == verdict] for verdict in (REFUTED, UNDECIDED))
-    covered = false[false["outside"] == ""]
+    covered = own[own["outside"] == ""]
+    private, at, told = _standing(covered["verdict"])
+    false = covered[covered["verdict"] == REFUTED]
     # Where only bounds are known, the lower one refutes.
-    deltas = (false if covered.empty else covered)[["true_delta", "true_delta_lower"]].max(axis=1)
+    deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
     deltas = deltas[deltas > 0]
     worst = deltas.idxmax() if len(deltas) else None
-    if len(false):
-        private, found = "no", false
-    elif len(unknown):
-        private, found = "unknown", unknown
-    else:
-        private, found = "yes" if len(own) else "", own
     return Line(
         key=key,
         private=private,
-        at=_at(found, own),
-        told=_told(found, own),
+        at=at,
+        told=told,
         true_delta=math.nan if worst is None else deltas[worst],
         claimed=math.nan if worst is None else own.loc[worst, "claimed"],
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
@@ -96,23 +90,12 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     )
 
 
-def _at(found: pd.DataFrame, own: pd.DataFrame) -> str:
-    """At how many of a mechanism's settings something was found, for a cell of a table."""
-    return "at " + _counted(found, own, "")
-
-
-def _told(found: pd.DataFrame, own: pd.DataFrame) -> str:
-    """The same as the end of a sentence."""
-    if len(own) == 1 and own["outside"].eq("").all():
-        return "at the one setting of the papers"
-    return "at " + _counted(found, own, " settings of the papers")
-
-
-def _counted(found: pd.DataFrame, own: pd.DataFrame, settings: str) -> str:
-    if own["outside"].eq("").all():
-        return f"{len(found)} of {len(own)}{settings}"
-    inside, outside = (
-        f"{check(found['outside']).sum()} of {check(own['outside']).sum()}"
-        for check in (lambda why: why.eq(""), lambda why: why.ne(""))
-    )
-    return f"{inside}{settings} inside the range of its theorem, {outside} outside"
+def _standing(verdicts: pd.Series) -> tuple[str, str, str]:
+    """See `private`, `at` and `told` of `Line`."""
+    if verdicts.empty:
+        return "", "", ""
+    standing = standing_by(verdicts)
+    private = {REFUTED: "no", UNDECIDED: "unknown"}.get(standing.verdict, "yes")
+    found = standing.judged if private == "yes" else standing.settings
+    at = f"at {found} of {standing.judged}"
+    return private, at, f"{at} {SETTINGS}"

@@ -10,6 +10,8 @@ import pandas as pd
 
 from claims.discovery import paper_homes
 from mechanisms import Mechanism, all_mechanisms
+from mechanisms.verification.standing import standing_by
+from mechanisms.verification.verification import REFUTED
 from paper_figures.suite.common_queries import answers
 from papers.settings import PAPER_SETTINGS
 from runs.manifest import ENDING, origins_in
@@ -205,20 +207,14 @@ class SiteData:
 
     @cached_property
     def refuted(self) -> dict[str, str]:
-        """Mechanisms whose published claim is false: "16 of 16 settings of the papers".
-
-        Where some are outside the range of the theorem: how many it covers.
-        """
-        found = {}
-        for mechanism, own in self.settings.groupby("mechanism"):
-            false = own[own["verdict"] == "refuted"]
-            if false.empty:
-                continue
-            found[mechanism] = f"{len(false)} of {len(own)} settings of the papers"
-            if own["outside"].ne("").any():
-                covered = int(false["outside"].eq("").sum())
-                found[mechanism] += f", {covered} of them in the range of its theorem"
-        return found
+        """Mechanisms whose published claim is false, and at how many settings, in words."""
+        covered = self.settings[self.settings["outside"] == ""].groupby("mechanism")["verdict"]
+        standings = {mechanism: standing_by(verdicts) for mechanism, verdicts in covered}
+        return {
+            mechanism: each.places
+            for mechanism, each in standings.items()
+            if each.verdict == REFUTED
+        }
 
     def settings_of(self, mechanism: str) -> list[dict]:
         """The rows of `settings` on one mechanism."""

@@ -49,7 +49,7 @@ def refutation(mechanism) -> str | None:
         return None
     least = f"at least {rounded_down(true_epsilon.lower, 4)}"
     return (
-        f"its claim of ({epsilon:g}, {delta:g}) is refuted for this query: the true delta is at "
+        f"its noise is not ({epsilon:g}, {delta:g})-private for this query: the true delta is at "
         f"least {rounded_down(true_delta.lower, 4)} at that epsilon, the true epsilon "
         f"{'infinite' if math.isinf(true_epsilon.lower) else least} at that delta; "
         'calibration="exact" rescales the noise to the budget, or says why it cannot, and '

@@ -29,7 +29,7 @@ class R1SMG(AdditiveMechanism):
     (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}: delta^{2/(M-2)} times a factor that
     tends to 1 as M grows.
 
-    The claim is false at every setting of the papers, also at those with epsilon below 1/M: the
+    The claim is false at every setting of the papers with epsilon below 1/M, which it needs: the
     proof of Theorem 5 bounds the angle between independent directions, and two noises that meet at
     one output are not independent.
     """

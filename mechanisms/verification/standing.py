@@ -1,5 +1,7 @@
 """The standing of a mechanism: the verdict on its claim at the settings of the papers.
 
+Settings outside the range of its theorem do not count: it claims nothing there.
+
 `standings.csv` has them as the reference run found them; ``python -m site_builder.readme`` writes
 it from the rows of the study `guarantee`.
 """
@@ -16,6 +18,7 @@ from mechanisms.verification.verification import REFUTED, UNDECIDED
 FILE = Path(__file__).with_name("standings.csv")
 # One setting with such a verdict is enough, the first of them before the second.
 NOT_TRUE = (REFUTED, UNDECIDED)
+SETTINGS = "settings of the papers in the range of its theorem"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,12 @@ class Standing:
     judged: int
 
     def __str__(self) -> str:
-        return f"{self.verdict} at {self.settings} of {self.judged} settings of the papers"
+        return f"{self.verdict} at {self.places}"
+
+    @property
+    def places(self) -> str:
+        """At how many settings, in words."""
+        return f"{self.settings} of {self.judged} {SETTINGS}"
 
 
 def standing_by(verdicts: Iterable[str]) -> Standing:

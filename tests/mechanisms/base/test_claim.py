@@ -31,7 +31,7 @@ def said(key, query, budget, calibration="published"):
         # 0.21664 by an integral of its own.
         ("r1smg", COUNTS, Budget(epsilon=1e-5, delta=1e-7), "the true delta is at least 0.2166 at"),
         # sigma = sqrt(2 ln(1.25 / delta)) / epsilon is too small for a large epsilon.
-        ("gaussian", SMALL, Budget(epsilon=20, delta=1e-5), "claim of (20, 1e-05) is refuted"),
+        ("gaussian", SMALL, Budget(epsilon=20, delta=1e-5), "noise is not (20, 1e-05)-private"),
         # Each of six elements spends the whole epsilon, and a kept one has no other cause.
         ("tldp-l", CELLS, Budget(epsilon=1), "the true epsilon infinite at that delta"),
         # 1 - e^(-epsilon / 3) of an event that is impossible on the other side.
@@ -40,7 +40,7 @@ def said(key, query, budget, calibration="published"):
 )
 def test_a_refuted_claim_is_said_with_the_truth_and_the_remedy(key, query, budget, words):
     told = said(key, query, budget)
-    assert told.startswith(f"{key}: its claim of (") and words in told
+    assert told.startswith(f"{key}: its noise is not (") and words in told
     assert 'calibration="exact" rescales the noise to the budget' in told
     assert verify(get_mechanism(key).calibrate(query, budget)).verdict == "refuted"
 
@@ -69,7 +69,7 @@ def test_the_warning_can_be_an_error_and_is_none_in_a_study():
     small = Query(shape=(3, 3), l2_sensitivity=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(RefutedWarning, match="is refuted for this query"):
+        with pytest.raises(RefutedWarning, match="-private for this query"):
             cls.calibrate(small, budget)
         mechanism = Variant(name="r1smg", mechanism=cls).calibrate(small, budget)
     assert np.isfinite(mechanism.release(np.zeros((3, 3)), 0)).all()
@@ -98,9 +98,9 @@ def test_the_command_line_says_it_where_the_command_does_not(capsys):
     ]
     assert main(["calibrate", *query]) == 0
     told = capsys.readouterr().err
-    assert told.startswith("warning: r1smg: its claim of (1e-05, 1e-07) is refuted")
+    assert told.startswith("warning: r1smg: its noise is not (1e-05, 1e-07)-private")
     assert "--calibration exact rescales the noise" in told
     assert main(["verify", *query]) == 0
     shown = capsys.readouterr()
     assert "refuted: the claim is false" in shown.out and "RefutedWarning" not in shown.err
-    assert "is refuted for this query" not in shown.err
+    assert "-private for this query" not in shown.err

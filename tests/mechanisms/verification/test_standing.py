@@ -13,7 +13,7 @@ from papers.settings import PAPER_SETTINGS
 
 def test_one_refuted_setting_is_enough_and_waste_is_what_most_settings_have():
     assert str(standing_by(["holds", "refuted", "loose", "undecided"])) == (
-        "refuted at 1 of 4 settings of the papers"
+        "refuted at 1 of 4 settings of the papers in the range of its theorem"
     )
     assert standing_by(["undecided", "holds"]).verdict == "undecided"
     assert standing_by(["holds", "holds", "loose"]).verdict == "holds"
@@ -25,6 +25,8 @@ def test_a_standing_is_that_of_the_settings_judged_here(key):
     cls = all_mechanisms()[key]
     found = []
     for setting in PAPER_SETTINGS:
+        if cls.limit(setting.query, setting.budget):
+            continue
         try:
             mechanism = cls.calibrate_only(setting.query, setting.budget)
         except Exception as error:
