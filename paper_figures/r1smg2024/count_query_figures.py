@@ -211,7 +211,8 @@ def figure_4(results: Results) -> Drawn:
     """Heat maps of the released counts on one colour scale, the non-private map first."""
     dataset, source = main_dataset(results.rows, "count_query")
     cells = at_paper_budget(ok_rows(results.maps, "count_query", "released_count", dataset))
-    cells = cells[cells["mechanism"].isin(PANELS)]
+    panels = with_own(PANELS, cells["mechanism"].unique())
+    cells = cells[cells["mechanism"].isin(panels)]
     if "non-private" not in set(cells["mechanism"]):
         raise DrawingError(
             "Figure 4 needs the maps of non-private and other mechanisms at the paper's budgets; "
@@ -223,7 +224,7 @@ def figure_4(results: Results) -> Drawn:
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
     }
-    shown = [m for m in PANELS if (m, "published") in maps]
+    shown = [m for m in panels if (m, "published") in maps]
     calibrations = [c for c in CALIBRATION_LINES if any((m, c) in maps for m in shown[1:])]
     figure = _draw_maps(maps, largest, shown, calibrations)
     trials = rows["trial"].max() + 1
