@@ -1,8 +1,8 @@
-"""Template of a judge and of a table: copy this file to `paper_figures/<paper>/<study>.py`.
+"""Template of a judge and of a figure: copy this file to `paper_figures/<paper>/<study>.py`.
 
 The judge decides the claims in `claims.yaml` beside it that name it. `snakemake --cores 1
-my_paper_coins --configfile config/my-run.yaml` draws the table or figure, and so does a whole run.
-Both read the same rows: select them once.
+my_paper2026_coins --configfile config/my-run.yaml` draws the figure, and so does a whole run. Both
+read the same rows: select them once.
 """
 
 import pandas as pd
@@ -12,7 +12,9 @@ from claims.intervals import Mean
 from claims.judged_rows import ok_rows
 from claims.judges import CannotJudge, Epsilon, Positive, judge
 from claims.verdicts import Finding, Sizes
+from paper_figures import pyplot as plt
 from paper_figures.drawings import Drawn, drawing
+from paper_figures.style import look
 from runs.results import Results
 
 SETTING = ["mechanism", "calibration", "epsilon"]
@@ -49,8 +51,15 @@ def coins_error(
     )
 
 
-@drawing("my_paper_coins", kind="tables", needs=("my_study",))
-def coins_table(results: Results) -> Drawn:
-    """The errors as a table. A figure has kind="figures" and returns Drawn(..., figure=figure)."""
+@drawing("my_paper2026_coins", kind="figures", needs=("my_study",))
+def coins_figure(results: Results) -> Drawn:
+    """The errors over epsilon. A table has kind="tables" and returns Drawn without a figure."""
     means = errors(results).groupby(SETTING, as_index=False)["value"].mean()
-    return Drawn(caption="Mean squared error on simulated coins, over all trials.", data=means)
+    figure, axis = plt.subplots()
+    for (mechanism, calibration), curve in means.groupby(["mechanism", "calibration"]):
+        # A mechanism has the same colour, marker and title in every figure.
+        axis.plot(curve["epsilon"], curve["value"], **look(mechanism).at(calibration))
+    axis.set(xlabel="epsilon", ylabel="mean squared error", yscale="log")
+    axis.legend()
+    caption = "Mean squared error on simulated coins, over all trials."
+    return Drawn(caption=caption, data=means, figure=figure)

@@ -153,8 +153,10 @@ def test_the_claim_is_judged_from_the_study():
         assert [part.verdict for part in finding.parts] == [verdict]
     with pytest.raises(CannotJudge, match="no rows of gaussian"):
         module.coins_error(Results(run_study("laplace")), **given)
-    drawn = module.coins_table(results)
+    drawn = module.coins_figure(results)
     assert drawn.data["mechanism"].tolist() == ["gaussian"]
+    (line,) = drawn.figure.axes[0].lines
+    assert list(line.get_ydata()) == drawn.data["value"].tolist()
 
 
 def test_the_claim_without_a_judge_is_not_run(tmp_path, monkeypatch):
