@@ -29,10 +29,7 @@ def paper_modules() -> list[ModuleType]:
     """
     for folder in sorted(HOMES.iterdir()):
         if any(folder.glob("*.py")) and not (folder / "__init__.py").exists():
-            why = (
-                "it has no __init__.py; add one that says in three sentences what the folder "
-                "holds, what imports it and what it imports"
-            )
+            why = "it has no __init__.py; add one that gives the paper's short name as NAME"
             leave_out(f"paper_figures.{folder.name}", why)
     packages = [info for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names = (

@@ -33,10 +33,8 @@ def insight(run: Path) -> list[str]:
         lines.append(f"  and {more} more rankings: python -m site_builder build {run.name}")
     if (run / "claims.csv").exists():
         lines += _claims(run)
-    return [
-        *lines,
-        f"look next: {run}/findings.md, {run}/figures/ and, for every row, {run}/results.csv",
-    ]
+    figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
+    return [*lines, f"look next: {run}/findings.md{figures} and, for every row, {run}/results.csv"]
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
