@@ -1,4 +1,4 @@
-"""The facts of one data set that are known before reading it: addresses, checksums, licence, size.
+"""The facts of one data set that are known before it is read: addresses, checksums, licence, size.
 
 Every loader in `datasets/loaders/` has one `ENTRY`. `Dataset.files` are the files that the loader
 reads. An entry may name two other forms of the same content, because publishers and mirrors pack
@@ -6,8 +6,8 @@ it differently:
 
 - `archive`: a download that contains `files`. They are unpacked from it, and each is checked
   against its own checksum (CIFAR-10 is published as one tar.gz of seven files).
-- `repack`: another packaging of the same content, which the loader reads as well and which only a
-  mirror serves (the labelled IMDB reviews in a new tar). It has its own checksum.
+- `repack`: another package of the same content, with its own checksum, that the loader reads too
+  and only a mirror serves (the labelled IMDB reviews in a new tar).
 
 Checksums are those of the content, after a mirror's `.xz` is decompressed.
 """
@@ -31,13 +31,13 @@ class RemoteFile:
     Attributes:
         name: file name in the data set's folder and in a mirror (there also `<name>.xz`).
         urls: official addresses in order of preference; empty if it has none.
-        bytes: size of the content, None if unknown; no more is downloaded or unpacked.
+        bytes: size of the content, None if unknown; a download or an archive may not have more.
         sha256: hex digest of the content, or its first digits where no more is published; None
             if no checksum is published.
         md5: hex digest of the content, checked as well where the publisher states it.
         check: reads the file at a path and raises DataError unless it is the right one. A file
-            without sha256 needs it: the fetch accepts the file and records its checksum only
-            after this check.
+            without sha256 needs a check: the fetch accepts the file and records its checksum only
+            after it has passed.
 
     Raises:
         ValueError: an http address without sha256.

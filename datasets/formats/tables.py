@@ -45,7 +45,7 @@ def read_table(
         if len(row) != len(columns):
             found = f"record {record} has {len(row)} columns, expected {len(columns)}"
             raise wrong_file(place, found)
-    # As texts of equal length they would lose NULs, and the longest would set the memory of all.
+    # Fixed-width texts would lose trailing NULs, and each would take the memory of the longest.
     cells = np.array(rows, object).reshape(-1, len(columns)).T
     return read_columns(dict(zip(columns, cells, strict=True)), columns, place)
 
@@ -59,7 +59,7 @@ def read_frame(
     header: Sequence[str] = (),
     comment: str | None = None,
 ) -> dict[str, NDArray]:
-    """As `read_table`, of a large table or one of texts; cells that spell `missing` are NaN.
+    """As `read_table`, for a table that is large or holds texts; `missing` cells become NaN.
 
     Quotes may stand around a whole cell that has no comma; any others are part of the cell.
 
@@ -75,7 +75,7 @@ def read_frame(
         stream = opened.enter_context(source.open("rb")) if isinstance(source, Path) else source
         if header:
             require_header(stream.readline().decode("utf-8-sig").split(","), header, place)
-        # Names given to pandas would make it drop cells of longer records.
+        # If pandas is given the names, it drops the extra cells of longer records.
         frame = pd.read_csv(
             stream,
             header=None,
@@ -96,12 +96,12 @@ def read_frame(
 
 
 def require_header(cells: Sequence[object], names: Sequence[str], place: Path | str) -> None:
-    """Compare a header with what it must say, without its quotes, blanks, `#` and capitals.
+    """Require these names of columns; quotes, blanks around them, `#` and case do not count.
 
-    Where columns changed places together with their names, their cells may all be allowed.
+    The cells alone may not show that two columns have changed places.
 
     Raises:
-        DataError: it says something else; the message has the first difference.
+        DataError: the header differs; the message has the first difference.
     """
     found = [unquoted(str(cell).strip()).lstrip("#").strip() for cell in cells]
     if len(found) != len(names):
@@ -120,7 +120,7 @@ def _unquoted(column: NDArray, missing: Collection[str]) -> NDArray:
 
 
 def unquoted(cell: str) -> str:
-    """A cell without the quotes around all of it; other quotes are part of it."""
+    """A cell without the pair of quotes that encloses it; other quotes are part of it."""
     inside = cell[1:-1]
     return inside if cell == f'"{inside}"' and '"' not in inside else cell
 

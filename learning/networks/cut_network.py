@@ -17,7 +17,7 @@ from learning.records.texts import WORDS
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """Two networks, of which the second takes the outputs of the first.
+    """A network in two parts: the head takes the outputs of the body.
 
     Args:
         body: From inputs (n, ...) to features (n, *shape), all in (-1, 1).
@@ -97,7 +97,8 @@ def _alexnet_body(parameters, images):
 def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
     """An embedding and an LSTM in each direction; their mean states over the text are the features.
 
-    The mean state, and an embedding of about unit size at the start, learn within few epochs.
+    With the mean state, and an embedding whose entries start at about 1, it learns within a few
+    epochs.
     """
     gates = (Layer(weight=(4 * hidden, dimensions)), Layer(weight=(4 * hidden, hidden)))
     body = Network(
@@ -118,7 +119,7 @@ def _bilstm_body(parameters, texts):
 
 
 def _paired(gates):
-    """For each direction the arguments of torch.lstm: both weights, then both biases."""
+    """The arguments of torch.lstm for each direction: both weights, then both biases."""
     for (inward, bias), (inner, other) in zip(gates[::2], gates[1::2], strict=True):
         yield inward, inner, bias, other
 
@@ -131,7 +132,7 @@ CUTS = {
         head=tanh_perceptron(32, 10),
         shape=(32,),
     ),
-    # LeNet-5, its 16 x 5 x 5 = 400 features of imgm2022 Table 1.
+    # LeNet-5 with the 16 x 5 x 5 = 400 features of imgm2022 Table 1.
     "lenet": Cut(
         body=Network(layers=layers((6, 1, 5, 5), (16, 6, 5, 5)), apply=_lenet_body),
         head=tanh_perceptron(400, 120, 84, 10),
@@ -149,13 +150,13 @@ CUTS = {
         head=tanh_perceptron(512, 1024, 512, 10),
         shape=(512,),
     ),
-    # 1,024 = 256 x 2 x 2 features of imgm2022 Table 1 for SVHN.
+    # The 1,024 = 256 x 2 x 2 features of imgm2022 Table 1 for SVHN.
     "alexnet": Cut(
         body=Network(layers=alexnet.CONVOLUTIONS, apply=_alexnet_body),
         head=tanh_perceptron(1024, 512, 10),
         shape=(1024,),
     ),
-    # 150 = 2 x 75 features of imgm2022 Table 1; the embedding of mgm2021, 20,002 x 128.
+    # The 150 = 2 x 75 features of imgm2022 Table 1, and the 20,002 x 128 embedding of mgm2021.
     "bilstm": cut_bilstm(WORDS["imdb"] + 2, 128, 75, 2),
     # For the simulated reviews.
     "small-bilstm": cut_bilstm(WORDS["reviews"] + 2, 8, 8, 2),

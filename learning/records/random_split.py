@@ -12,7 +12,7 @@ def random_split(
         inputs: (n, ...).
         labels: (n,).
         tests: Number of test records, below n.
-        rng: Draws the order. scikit-learn's `train_test_split` draws another one.
+        rng: Draws the order, which is not that of scikit-learn's `train_test_split`.
     """
     test, train = np.split(rng.permutation(len(labels)), [tests])
     return inputs[train], labels[train], inputs[test], labels[test]

@@ -1,8 +1,8 @@
 """Public side information: what a study knows without the private records.
 
-A mechanism declares which of its options take such information, and of which kind, in
-`Mechanism.public_information`. A study offers the kinds that it has; `public_options` gives the
-mechanism those that it declares. No option is recognised by its name.
+In `Mechanism.public_information` a mechanism names the options that take such information, each
+with its kind. A study offers the kinds that it has, and `public_options` gives the mechanism those
+that it names. The name of an option says nothing about its kind.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mechanisms.base.mechanism import Mechanism
 
-# The mean of public records of the kind that is released, in the shape of the query.
+# The mean of public records like the released ones, in the shape of the query.
 MEAN_RECORD = "mean of public records"
-# Elements of each layer of the network whose parameters are released, from the input on.
+# The number of parameters in each layer of the released network, from input to output.
 LAYER_SIZES = "sizes of the network's layers"
-# For every element the part of its range that it is clipped to, of the query's shape.
+# The share of its range to which each element is clipped, in the shape of the query.
 CLIPPING_SHARES = "clipping shares from public records"
 # The linear queries on the released histogram, as a Workload over all its cells.
 WORKLOAD = "workload of linear queries"
@@ -26,12 +26,12 @@ WORKLOAD = "workload of linear queries"
 def public_options(
     mechanism: type[Mechanism], known: Mapping[str, Callable[[], Any]]
 ) -> dict[str, Any]:
-    """The options of a mechanism that public side information gives.
+    """The options of a mechanism that public side information sets; others keep their defaults.
 
     Args:
-        mechanism: The class; options whose kind is unknown to the study keep their defaults.
-        known: For each kind that the study has a function of no arguments that returns it. It is
-            called only where the mechanism declares that kind.
+        mechanism: The class.
+        known: A function without arguments for each kind of information that the study has. It is
+            called only if the mechanism takes that kind.
     """
     return {
         option: known[kind]()

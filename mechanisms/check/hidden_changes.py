@@ -8,21 +8,21 @@ import numpy as np
 from mechanisms.check.events import chosen_event, pooled, projected, telling_direction
 from mechanisms.check.evidence import Evidence
 
-# An additive mechanism is audited at multiples of a change that are this many standard deviations
-# of its noise: the profile of less noise is known, and such changes are seen in few releases.
+# Additive noise is tested at multiples of a change that are this many of its standard deviations
+# long. Few releases show such a change, and the profile of relatively less noise is known.
 SHIFTS = (1.0, 3.0)
-# Where i.i.d. elements show most how large the change is that a profile covers: a relative error of
-# it moves delta(0) of a Gaussian by 1.14 standard deviations of one draw. Scores by which an event
-# is chosen.
+# THREE: the change, in standard deviations, at which i.i.d. elements tell most about the size of
+# the change that a profile covers. A relative error r of that size moves the delta(0) of a Gaussian
+# by 1.14 r standard deviations of one draw. MOST_TRAINED: at most this many scores choose an event.
 THREE, MOST_TRAINED = 3.0, 1 << 15
-# In units of a change: noise along it that is smaller is rounding.
+# Noise along a change that is a smaller fraction of its length is rounding error.
 CANCELLED = 1e-6
 # The median of the absolute value of a standard normal number.
 NORMAL_MEDIAN = 0.6745
 
 
 def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iterator[str]:
-    """Sentences on noise that, moved by multiples of a change, shows more than the profile states.
+    """Sentences on multiples of a change that the noise hides less well than its profile states.
 
     Args:
         change: The change of the prepared value for a change of that name.
@@ -51,7 +51,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
 
 
 def find_shown_elements(evidence: Evidence) -> Iterator[str]:
-    """The same for noise of i.i.d. elements, with all elements in one sample."""
+    """As `find_shown_change`, for noise of i.i.d. elements: all elements form one sample."""
     half = evidence.query.size // 2
     moves = [change for _, change in evidence.prepared_moves if change.any()]
     by_size = {np.count_nonzero(change): change for change in moves}
@@ -76,16 +76,17 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
 def _judged(
     evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
 ):
-    """A contradiction in scores (n,) and the same scores moved, for a change times `multiple`."""
+    """How scores (n,) and the moved scores contradict the claim for `multiple` times a change."""
     evidence.compared += 1
     event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
     return event.judged((tested, tested + moved))
 
 
 def _deviation(scores: np.ndarray) -> float:
-    """The standard deviation of scores (n,) about 0, or that of normal ones with their median.
+    """The standard deviation of scores (n,) about 0, unless normal ones of their median have less.
 
-    The smaller one: heavy tails make the first large, and a few zeros leave the second as it is.
+    Heavy tails inflate the first. The median of the absolute values, which gives the second, is 0
+    where most scores are: then the first counts.
     """
     squares = scores**2
     middle = math.sqrt(float(np.median(squares)))
