@@ -1,4 +1,4 @@
-"""Which data sets there are: every module of `datasets/loaders/` that has an `ENTRY`.
+"""The catalogue of data sets: every module of `datasets/loaders/` that has an `ENTRY`.
 
 A new file in that folder is found without being listed anywhere. A loader is imported when its
 entry is read, so finding one data set does not import the libraries of the others.

@@ -1,8 +1,8 @@
 """The accuracy of always naming the commonest class, by data set: the best a blind guess can do.
 
-The official test records count: an income of at most 50,000 dollars, the digit 1, any class where
-all are equally frequent, the commonest topic of Cora's 1,000 test papers. Location-30 has no
-official split, so all its records count.
+It is counted on the official test records. The commonest class is an income of at most 50,000
+dollars, the digit 1, the commonest topic of Cora's 1,000 test papers, and any class where all are
+equally frequent. Location-30 has no official split, so all its records count.
 """
 
 MAJORITY = {

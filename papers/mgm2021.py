@@ -49,7 +49,7 @@ class Growth(NamedTuple):
     """An order of E||Z||^2 of an m x n answer, m <= n.
 
     m, n: The powers of m and n.
-    squared_log: Whether a factor ln^2(m+1) goes with them.
+    squared_log: Whether a factor ln^2(m+1) multiplies them.
     """
 
     m: int

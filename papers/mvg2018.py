@@ -94,8 +94,8 @@ COVARIANCE = PaperSetting(
 )
 SETTINGS = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
 
-# RMSE in Table 3 of the regression without noise, and how far the text puts that of MVG-1 above it,
-# which it calls similar performance.
+# Table 3: the RMSE of the regression without noise, and by how much that of MVG-1 exceeds it in the
+# text, which calls this similar performance.
 RMSE_WITHOUT_NOISE = 0.01226
 MVG_ABOVE_IT = 0.004
 STATED_RMSE = {"non-private": RMSE_WITHOUT_NOISE, "MVG-1": RMSE_WITHOUT_NOISE + MVG_ABOVE_IT}

@@ -19,8 +19,8 @@ STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg
 # map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
 # The third, Fifth Avenue, is a line.
 PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
-# The largest number of pickups of the window in a rectangle of 1/89 of the extent, in latitude and
-# in longitude, of the rectangle that these two places span, inside of it; from the official file.
+# These two places span a rectangle. Of the cells inside it that have 1/89 of its extent in latitude
+# and in longitude, this is the largest count of the window's pickups, from the official file.
 DENSEST_WINDOW = 204
 # Section 7.2: records of Swarm Behaviour, and their features.
 PCA_RECORDS = 24_016
@@ -29,7 +29,7 @@ PCA_FEATURES = 2400
 PCA_EPSILONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 PCA_RATIO = 1e7
 PCA_DELTA = 1e-7
-# The total deviation sums so many of the 2400 components; the paper does not say why.
+# The total deviation sums this many of the 2400 components; the paper does not say why.
 DEVIATION_COMPONENTS = 2041
 # Accuracy on the first 20 exact components.
 PCA_ACCURACY = 0.9689

@@ -35,9 +35,9 @@ FEATURES = (-1.0, 1.0)
 # for features and parameters too. Table 4 has another one for IMDB.
 STATED_DELTA = 256
 STATED_DELTA_IMDB = 400_001
-# F1 scores that the text states, "about": of TLDP on protected images at epsilon below 1, or in the
-# end (Figure 1); on protected features, at most or in the end (Figure 2); and of two groups of
-# mechanisms with protected parameters on IMDB (Figure 3): TLDP with LLAGP, and the others.
+# F1 scores that the text states as "about". Figure 1: TLDP on protected images, at epsilon below 1
+# or in the end. Figure 2: TLDP on protected features, at most or in the end. Figure 3, protected
+# parameters on IMDB: one score for TLDP and LLAGP, one for the other mechanisms.
 STATED_F1_IMAGES = {"mnist": 0.9, "svhn": 0.9, "cifar10": 0.7}
 STATED_F1_FEATURES = {"mnist": 0.8, "cifar10": 0.4, "svhn": 0.4}
 STATED_F1_IMDB = {"tldp": 0.8, "others": 0.4}

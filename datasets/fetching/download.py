@@ -1,9 +1,9 @@
 """Getting one file from one place: a URL or a path, compressed with xz or not.
 
-pooch transfers URLs, tries again after failures and computes checksums. Own code remains where
-pooch has none: mirrors that are folders, files in place of which a server sends a web page,
-hosts that are not asked again, and errors of one line. pooch knows no partial downloads either:
-an interrupted file starts again, and complete files are kept.
+pooch transfers URLs, tries again after failures and computes checksums. This module adds
+what pooch lacks: mirrors that are folders, the detection of a web page sent in place of a file,
+hosts that are not asked again, and errors of one line. Neither resumes a partial download: an
+interrupted file starts again, and complete files are kept.
 """
 
 import gzip
@@ -91,7 +91,8 @@ def download(place: str, file: RemoteFile, folder: Path, dead_hosts: dict[str, s
             _unpack_or_copy(place, arrived, path, file)
             _check(place, path, file, folder)
         except DownloadError as error:
-            # Some servers say so of a file that is compressed itself: its bytes come first.
+            # Some servers state an encoding for a file that is itself compressed: the bytes as they
+            # came are tried first.
             if not encoding:
                 raise
             decoded = arrived.with_name(f"decoded{Path(place).suffix}")

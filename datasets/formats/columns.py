@@ -67,7 +67,7 @@ class Numbers:
             if cell.isdigit() and cell.isascii():
                 return True
             return is_number(cell) and (not self.whole or _is_whole(cell))
-        # A table gives whole numbers of hundreds of digits as they are.
+        # A table may hold a whole number of hundreds of digits, which no float64 can be.
         return type(cell) is float or (type(cell) is int and abs(cell) <= sys.float_info.max)
 
 

@@ -114,7 +114,7 @@ def _snapshots(
 class _Pairs:
     """Arrays (groups, i, j) over the pairs of boids, which every step writes anew.
 
-    To allocate them at each step would take three times as long as to compute them.
+    Allocating them at each step would take three times as long as computing them.
     """
 
     def __init__(self, groups: int, boids: int) -> None:
@@ -145,7 +145,7 @@ class _Pairs:
         return alignment, -separation, cohesion, count, crowd
 
     def _within(self, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mark the pairs within a radius; the number of those of each boid, their mean offset."""
+        """Mark the pairs within a radius; return their number and mean offset for each boid."""
         np.copyto(self.chosen, self.squared < radius**2)
         number = self.chosen @ np.ones(self.chosen.shape[-1])
         sums = np.vecdot(self.chosen, self.x), np.vecdot(self.chosen, self.y)

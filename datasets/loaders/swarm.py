@@ -66,8 +66,8 @@ class Swarm:
 def parse(archive: Path) -> Swarm:
     """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
 
-    How the file spells its columns is not known here. If most of those of the first boid end in 1,
-    every other boid must have the same with its own number, in that order.
+    The names of its columns are not known here. If most of those of the first boid end in 1, every
+    other boid must have the same names with its own number, in the same order.
 
     Raises:
         DataError: a file is not the published one.

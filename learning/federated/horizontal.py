@@ -48,9 +48,9 @@ class HorizontalPlan:
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
-        """S, about the steps of one pass over a participant's expected sample: batches, rounded.
+        """S: the batches of a participant's expected sample, rounded, as the steps of one pass.
 
-        A pass has one more step where a last batch of less than half remains.
+        A pass whose last batch is less than half full has one step more.
         """
         return max(1, round(self.rate * (records // self.participants) / self.batch))
 

@@ -16,11 +16,11 @@ SOURCES = {name: source for kind in _KINDS for name, source in kind.SOURCES.item
 class Split:
     """Training and test records: inputs (n, ...) and int64 labels (n,), 0..classes-1.
 
-    The inputs of one record, float32 but for texts, are
-    - of an image (channels, height, width) in [0, 1];
-    - of a table (features,) in [-1, 1];
-    - of a text (words,) int64 word numbers, with 0 in the empty places before the first word;
-    - of a graph's node (neighbours, 2), see `citation_graph.load`.
+    The inputs of one record are float32, except for texts:
+    - an image (channels, height, width) in [0, 1];
+    - a row of a table (features,) in [-1, 1];
+    - a text (words,) of int64 word numbers, with 0 in the empty places before the first word;
+    - a node of a graph (neighbours, 2), see `citation_graph.load`.
     """
 
     train_inputs: np.ndarray

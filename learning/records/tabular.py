@@ -17,7 +17,7 @@ SOURCES = {
     "darknet2020": "official",
 }
 # Test records where there is no official split: those of mgm2021 Table 3, and a fifth for the last
-# two. tldp2025 Table 4 counts DarkNet's flows otherwise, see papers/tldp2025.py.
+# two. tldp2025 Table 4 counts DarkNet's flows differently, see papers/tldp2025.py.
 TESTS = {
     "location30": 3_410,
     "purchase100": 97_324,

@@ -16,7 +16,7 @@ class Spending(Protocol):
     """The joint spending of all uses of some noise, such as a profile or a sampled run."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """The factor on the noise that makes delta(epsilon) delta; ValueError if there is none."""
+        """The factor on the noise at which delta(epsilon) is delta; ValueError if there is none."""
 
 
 def rescaled(

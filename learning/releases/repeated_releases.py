@@ -11,7 +11,7 @@ from mechanisms import (
 
 
 def rescaled_for_all(published: Mechanism, budget: Budget, releases: int) -> Mechanism:
-    """The mechanism of every release, with the true delta of all together that of the budget.
+    """The mechanism of every release, rescaled so that all together have the budget's true delta.
 
     Args:
         published: Each release has the whole budget, as in tldp2025.
@@ -29,7 +29,7 @@ def rescaled_for_all(published: Mechanism, budget: Budget, releases: int) -> Mec
 def spent_by_releases(mechanism: Mechanism, releases: int) -> dict[str, float]:
     """The size of one release's noise, and the true delta and epsilon of all releases together.
 
-    By the name of the number; what is not known or not finite is absent.
+    Keyed by name; a number that is unknown or not finite is absent.
     """
     found = {}
     if isinstance(mechanism, AdditiveMechanism):

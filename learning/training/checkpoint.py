@@ -1,8 +1,8 @@
 """Checkpoints of training: parameters, and what is known of the epochs or rounds behind them.
 
-A file ends with a hash of the rest, as PyTorch reads a damaged file without a word. One that was
-cut short or changed counts as missing, so that its training starts anew: it says nothing about a
-mechanism.
+A file ends with a hash of the rest, because PyTorch loads a damaged file without an error. A file
+that was cut short or changed counts as missing, so that its training starts anew: it says nothing
+about a mechanism.
 """
 
 import hashlib

@@ -36,7 +36,7 @@ _CALLS = {
     functional.layer_norm: LayerNorm,
 }
 _ALLOWED = ", ".join([*(function.__name__ for function in _CALLS), "torch.lstm"])
-# Questions to a parameter whose answers do not depend on its values.
+# Attributes and methods of a parameter that do not depend on its values.
 _QUESTIONS = {
     *(getattr(Tensor, name).__get__ for name in ("shape", "dtype", "device", "ndim")),
     *(Tensor.size, Tensor.dim, Tensor.__len__),
@@ -222,7 +222,7 @@ def _refusal(func, used: list[Tensor], reason) -> NoPerExampleGradients:
 
 
 def _plain(value, used: list[_Recorded]):
-    """A value, or a list or tuple of values, with parameters in place of recorded ones, `used`."""
+    """A value, or a list or tuple of them, with plain parameters; `used` gets the recorded ones."""
     if isinstance(value, _Recorded):
         used.append(value)
         return value.plain

@@ -24,7 +24,7 @@ def prepared(device: str = "cpu") -> str:
     torch.set_deterministic_debug_mode("warn" if found == "cuda" else "error")
     # Products of numbers rounded to ten bits would let a clipped gradient be longer than its bound.
     torch.backends.cudnn.allow_tf32 = False
-    # With it torch fills new memory before use, a help to find errors that costs time.
+    # True would fill new memory before use, which helps to find errors and costs time.
     torch.utils.deterministic.fill_uninitialized_memory = False
     return found
 

@@ -18,7 +18,7 @@ from learning.training.clipping import Clipping
 from learning.training.device import prepared, tensors_of
 from learning.training.trial import Seeds
 
-# By the kind of device: on a CPU so few that their intermediate results stay in the cache.
+# Examples by the kind of device: on a CPU, few enough for their results to stay in the cache.
 _EVALUATED_AT_ONCE = {"cpu": 200, "cuda": 2000}
 
 

@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# To write, square and add a number of a single gradient takes as long as this many multiplications
-# in a product of matrices; measured with convolutions on one core.
+# Writing, squaring and adding a number of a single gradient takes as long as this many products
+# in a product of matrices, measured with convolutions on one core.
 _PRODUCTS_PER_NUMBER = 20
 # oneDNN convolves this many channels at once; with fewer in a group it is slow.
 _CHANNELS_AT_ONCE = 16
-# So many numbers of patches are in memory at once, by the kind of device: on a CPU about as many as
-# a core's cache holds.
+# The numbers of patches in memory at once, by the kind of device: on a CPU about as many as the
+# cache of a core holds.
 _PATCHES_AT_ONCE = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
@@ -312,7 +312,7 @@ def _squares(rows: Tensor) -> Tensor:
 def _ghost(x: Tensor, g: Tensor) -> Tensor:
     """||sum_s g_s x_s^T||_F^2 of every example; x (n, d, places), g (n, p, places)."""
     pairs = (x.transpose(1, 2) @ x) * (g.transpose(1, 2) @ g)
-    # It is a square, but for rounding.
+    # A squared norm, which rounding may make negative.
     return pairs.sum(dim=(1, 2)).clamp_(min=0)
 
 

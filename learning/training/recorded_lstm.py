@@ -139,5 +139,5 @@ def _gates(all_gates: Tensor) -> tuple[Tensor, ...]:
 
 
 def _each_step(tensors: tuple[Tensor, ...]) -> list[tuple[Tensor, ...]]:
-    """The slices of tensors (steps, ...) at each step: faster at once than one by one."""
+    """The slices of tensors (steps, ...) at each step; making all at once is faster."""
     return list(zip(*(tensor.unbind() for tensor in tensors), strict=True))

@@ -48,7 +48,7 @@ class SampledSteps(ABC):
 
     @abstractmethod
     def step_budget(self, total: Budget) -> Budget:
-        """The budget of one release to those records that were sampled.
+        """The budget of one release for the records that were sampled.
 
         Raises:
             Unsupported: The total leaves none.
