@@ -19,8 +19,8 @@ STATED_LOSSES = {"r1smg": 1.5e4, "gaussian": 5e4, "gaussian-analytic": 5e4, "mvg
 # map: the middle of SoHo (Spring Street at West Broadway) and the terminals of LaGuardia Airport.
 # The third, Fifth Avenue, is a line.
 PLACES = {"SoHo": (40.7243, -74.0018), "LaGuardia": (40.7742, -73.8724)}
-# These two places span a rectangle. Of the cells inside it that have 1/89 of its extent in latitude
-# and in longitude, this is the largest count of the window's pickups, from the official file.
+# These two places span a rectangle; a cell has 1/89 of its extent in latitude and in longitude.
+# This is the largest count of the window's pickups in any cell inside it, from the official file.
 DENSEST_WINDOW = 204
 # Section 7.2: records of Swarm Behaviour, and their features.
 PCA_RECORDS = 24_016

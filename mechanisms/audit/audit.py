@@ -41,8 +41,8 @@ from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
 DEFAULT_SAMPLES, FEWEST_SAMPLES = 10_000, 16
-# Rows of a batch that are compared, and how many different ones of these do not come again by
-# chance: the probability is below 1e-12.
+# COMPARED rows of a batch are drawn twice. If at least DISTINCT of them differ, they come again by
+# chance with a probability below 1e-12.
 COMPARED, DISTINCT = 128, 8
 # The parts of the plan, each drawn from its own seed.
 TRAINED, CHOSEN, COUNTED = range(3)

@@ -20,7 +20,7 @@ Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng
 ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
 Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
 PAIR_NAMES = ("first", "second")
-# A batch has at most so many rows; the first one of a source tells the size of an output.
+# A batch has at most this many rows; the first batch of a source tells the size of an output.
 LARGEST_BATCH, FIRST_BATCH = 1 << 16, 16
 # An audit holds a third of the outputs of both values and copies of them: 1.3 GB as measured.
 LARGEST_NUMBERS = 10**8

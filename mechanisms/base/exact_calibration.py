@@ -9,7 +9,8 @@ from mechanisms.query.query import Inconsistent, Unsupported
 
 # Relative slack within which an exact calibration meets its budget.
 _MET = 1e-6
-# Scales between which there are a few doubles: delta may fall from above to below the budget's.
+# Relative distance of two scales with only a few doubles between them: delta may cross the budget's
+# there.
 _NEXT = 64 * ULP
 
 
@@ -45,9 +46,9 @@ def exact_factor(published) -> float:
 def check_exact(mechanism) -> None:
     """Raise unless the mechanism's own profile meets the budget, as the exact calibration says.
 
-    Within rounding of delta or of epsilon, or below the budget by less than its bounds leave open;
-    with nothing to rescale (no parameters), or where delta falls too steeply, the profile may be
-    further below.
+    The profile meets the budget within rounding of delta or of epsilon, or lies below it by less
+    than its bounds leave open. It may lie further below where there is nothing to rescale (no
+    parameters) or where delta falls too steeply.
     """
     epsilon, delta = mechanism.budget.epsilon, mechanism.budget.delta
     profile = exact_profile(mechanism)

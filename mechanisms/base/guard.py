@@ -20,7 +20,7 @@ class ReleaseError(ValueError):
 
 @contextmanager
 def named_in_errors(key: str) -> Iterator[None]:
-    """Within, an error of the mechanism names it, and so does one of writing into the value."""
+    """A context whose errors name the mechanism, an attempt to write into the value included."""
     try:
         yield
     except ReleaseError as error:
@@ -44,7 +44,7 @@ def generator(rng) -> np.random.Generator:
     """
     global _last
     if isinstance(rng, np.random.Generator):
-        # One comparison, as this is done for every release: other generators are not remembered.
+        # Every release comes here, so only the last generator is remembered: one comparison.
         if rng is not _last[0]:
             _last = rng, os.getpid()
         elif _last[1] != os.getpid():
@@ -68,9 +68,8 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
     Raises:
         TypeError: `value` is not an array of real numbers, masked, or a float of another precision.
         ValueError: It has another shape than the query, is not finite, holds integers that float64
-            does not tell apart, or lies outside of what the
-            query states: element_range, frobenius_bound, and the structure of a Gram matrix or of
-            records.
+            does not tell apart, or breaks what the query states: element_range, frobenius_bound,
+            or the structure of a Gram matrix or of records.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("the value must not be a masked array; fill it, see numpy.ma.filled")
@@ -79,7 +78,7 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
         raise TypeError(
             f"the value must be a numpy array of real numbers, got {kind}; numpy.asarray makes one"
         )
-    # Files of other machines have another order of bytes.
+    # A file from another kind of machine may have its bytes in the other order.
     dtype = value.dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype not in (np.float32, np.float64):
         raise TypeError(f"the value must be float32 or float64, got {value.dtype}")

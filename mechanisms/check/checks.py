@@ -54,10 +54,10 @@ from mechanisms.query.query import Budget, Inconsistent, OutOfRangeWarning, Unsu
 THOROUGH = Effort(numbers=1 << 22, releases=1 << 14, seconds=1.0)
 # Where many mechanisms are compared.
 QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
-# In a study, for the first mechanism of a cell, and for every other one.
+# In a study: FIRST for the first mechanism of a cell, GLIMPSE for every other one.
 FIRST = Effort(numbers=1 << 17, releases=256, seconds=0.05)
 GLIMPSE = Effort(numbers=1 << 17, releases=64, seconds=0.02)
-# A privacy loss is cheaper than a release, and costs as much as so many random numbers.
+# A privacy loss is cheaper than a release: it costs as much as this many random numbers.
 NUMBERS_PER_LOSS = 64
 # Values and noise beyond this are not released in single precision.
 LARGEST_SINGLE = 1e30

@@ -17,21 +17,22 @@ ERROR = 1e-6
 # fifteen and nine changes at two multiples, a grid, nine directions of two values, atoms, pairs of
 # releases of five samples, norms of eight, signs, and the losses of the profile.
 TAIL = ERROR / 400
-# The tail of the bounds by which an event is chosen, of which none is believed.
+# The tail of the bounds that only choose an event; no verdict rests on them.
 CHOICE = 0.01
-# Where a delta is compared with what is claimed; counts show none at a large epsilon.
+# The epsilons at which a delta is compared with the claimed one; at a larger one counts show none.
 EPSILONS = np.array([0.0, 1.0])
 # Relative excess over a claim that is put down to rounding.
 ROUNDING = 1e-6
 # Elements up to which a covariance is computed, and draws needed for each.
 LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
-# Smaller eigenvalues, in units of the largest, are rounding.
+# Eigenvalues below this share of the largest are rounding errors.
 FLOOR = 1e-12
 # Share of the noise of one element that another one leaves where both have the same.
 ALIKE = 1e-6
 # Quantiles of the scores between which an event may begin.
 QUANTILES = (0.01, 0.03, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97, 0.99)
-# Scores of either side that these are of; of all of them they would take most of the time.
+# The quantiles are those of this many scores of either side: those of all would take most of the
+# time.
 PLACING = 1 << 12
 
 

@@ -22,19 +22,19 @@ from mechanisms.check.timed_releases import (
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Query
 
-# Releases of a random value, for one of a constant.
+# For every release of a constant, this many of a random value.
 MORE = 3
 # Samples of `count` releases that the checks of additive noise draw: two of a constant, one drawn
 # at once, those of a random value, and three that look for a grid.
 SAMPLES = 6 + MORE
 # A relative change far above rounding, and far below the grid of any noise.
 SMALLEST = 2.0**-40
-# The finest grids of noise for counted records, in units of a record; coarser ones with steps of a
-# power of two or ten are part of them. How far rounding may move a number on them.
+# GRIDS are the finest grids of noise for counted records, in units of a record; coarser ones with
+# steps of a power of two or ten are part of them. Rounding may move a number on them by ON_GRID.
 GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
-# An effort has one norm with one degree of freedom for so many numbers.
+# An effort allows one norm with one degree of freedom for every this many random numbers.
 NUMBERS_PER_NORM = 512
-# Part of the norm that a release of its own may change, as one that rounds the answer does.
+# The share of the norm that a `_release` of its own may change, for example by rounding the answer.
 ROUNDED_AWAY = 0.005
 
 

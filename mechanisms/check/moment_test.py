@@ -11,8 +11,8 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.check.events import ROUNDING, TAIL
 from mechanisms.query.query import Inconsistent, Unsupported
 
-# Blocks of draws whose means vote. More of them would need smaller deviations to be believed, of
-# means over fewer draws.
+# Blocks of draws whose means vote. With more blocks smaller deviations would count, but each mean
+# would be over fewer draws.
 BLOCKS = 16
 
 

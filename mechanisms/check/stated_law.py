@@ -14,14 +14,14 @@ from mechanisms.strategies.workload import Identity
 
 # Relative error of a norm.
 NORM_ROUNDING = 1e-9
-# Normal scores beyond this, which rounding of a probability decides, count as this.
+# Normal scores are cut at this: beyond it they are rounding of a probability.
 FAR = 8.0
-# Likewise, as a probability; and the degrees of freedom of the scores of norms.
+# FARTHEST is the same cut as a probability. The scores of norms have DEGREES of freedom.
 FARTHEST, DEGREES = 1e-15, (0.5, 1e4)
 # Elements of a sorted sample at which its distribution is compared with the stated one.
 PLACES = 1 << 12
-# A factor by which noise is scaled, how far noise on a grid may be from it, and the longest axis of
-# a workload whose variance is computed.
+# Noise is scaled by FACTOR, up to the relative error CLOSED_FORM, which noise on a grid needs. The
+# variance of a workload is computed for axes of up to MOST_CELLS.
 FACTOR, CLOSED_FORM, MOST_CELLS = 3.0, 1e-3, 1 << 10
 
 
@@ -72,8 +72,8 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     """Sentences on norms (n,) of noise whose squares do not follow `squared_norm_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `fresh_noise.find_dependence_on_value`. Norms that are a little too large show in fewer draws on
-    the scale on which squared norms are chi-squared with k degrees of freedom: the sum of n such
+    `other_values.find_dependence_on_value`. Norms that are a little too large show in fewer draws
+    on the scale on which squared norms are chi-squared with k degrees of freedom: the sum of n such
     scores has n k. With k of the mean and variance of the loss this is the likelihood's test of the
     scale for Gaussian noise and R1SMG. Norms that spread a little too far show on the scale on
     which they are standard normal, where the sum of n squares is chi-squared.

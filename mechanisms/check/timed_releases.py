@@ -9,13 +9,13 @@ import numpy as np
 from mechanisms.base.mechanism import Mechanism
 
 FEWEST = 4
-# Fewer releases of each of two values show no difference at the level of a check; of noise that is
-# added, whose moments are stated too, a mechanism that takes long is released less often.
+# Fewer than LEAST releases of each of two values show no difference at the level of a check. Noise
+# that is added has LEAST_OF_NOISE, or fewer if they take long: its moments are compared too.
 LEAST, LEAST_OF_NOISE = 64, 128
-# Releases by which the time of one is measured, where a mechanism draws many at once.
+# The time of a release is measured on this many, where a mechanism draws many at once.
 LOOK = 16
-# Multiples of the seconds of an effort: after the first no further comparison begins, and one that
-# would take longer than the second is not made.
+# Multiples of the seconds of an effort: after PATIENCE times as long no further comparison begins,
+# and one that would take longer than MOST_PATIENCE times as long is not made.
 PATIENCE, MOST_PATIENCE = 3, 10
 # Studies release by these too; a mechanism may have its own.
 OTHER_RELEASES = ("release_all", "release_with_diagnostics")

@@ -15,7 +15,7 @@ from mechanisms.check.timed_releases import LEAST, TimedReleases, other_releases
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Query
 
-# Elements whose values are looked up in a list of earlier ones.
+# At most this many elements are looked up among earlier values.
 GRID_ELEMENTS = 4096
 
 Pair = tuple[str, np.ndarray, tuple[np.ndarray, np.ndarray]]
@@ -34,7 +34,7 @@ def find_telling_pair(
     epsilons = np.unique(np.append(EPSILONS, source.mechanism.budget.epsilon))
     claims = profile.delta(epsilons).upper
     few = max(LEAST, count // len(pairs))
-    # One pair is judged, so that it may have what several would have needed.
+    # Only one pair is judged, and it may use the releases that several would have needed.
     count = max(count, min(len(pairs), 2) * LEAST)
     best = None
     for name, change, pair in pairs:

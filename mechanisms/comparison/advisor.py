@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 # Errors within this relative distance of the least one of their group are a tie.
 TIE = 1e-3
-# Sampled errors tie as well within so many standard errors of their difference.
+# Sampled errors also tie within this many standard errors of their difference.
 TIE_DEVIATIONS = 3.0
 # Among ties, mechanisms with independent noise of one scale come first, as the simplest.
 SIMPLEST = ("gaussian-analytic", "laplace", "gaussian")
-# With a workload compared only if it is named, and why.
+# Mechanisms that are compared for a workload only if they are named, and why.
 _ON_REQUEST = {
     "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
     "it with --mechanisms, or mechanisms= from Python"

@@ -8,7 +8,8 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# More dimensions are served by so many, whose caps interval arithmetic bounds quickly.
+# For more dimensions than this, the limit for this many is certified: interval arithmetic bounds
+# its caps quickly.
 _DIMENSIONS = 1000
 # The bound is lowered by this share: a check takes seconds then, and not hours.
 _SLACK = {ThresholdTest: 1e-3, LatticeTest: 1e-6}

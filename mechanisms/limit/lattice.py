@@ -15,17 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Size of the programme: steps of the lattice from 0 to where the tests end, as many where it is to
-# be coarse, and the most that the sensitivity has.
+# Size of the programme: the tests end _CELLS steps of the lattice from 0, or _COARSE if it is to be
+# coarse, and the sensitivity is at most _FINEST steps long.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
-# Above this epsilon, where noise is small beside the sensitivity, twice as many.
+# Above the epsilon _LARGE noise is small beside the sensitivity, and _MORE_CELLS replaces _CELLS.
 _LARGE, _MORE_CELLS = 2.5, 800
-# Above this one noise is far narrower than the sensitivity, nearly all in a core of a width like
-# e^(-epsilon / 3). Steps are half as long, and distances from this share of the sensitivity on are
-# about as far from each other as the core is wide, as far as that is not too many.
+# Above the epsilon _NARROW, noise is far narrower than the sensitivity: nearly all of it lies in a
+# core of a width like e^(-epsilon / 3). The sensitivity then has up to _NARROW_STEPS steps. Up to
+# _MOST_DISTANCES distances begin at _FROM of it, about as far apart as the core is wide.
 _NARROW, _NARROW_STEPS, _FROM, _MOST_DISTANCES = 7.0, 200, 0.3, 36
-# Noise beyond the tests costs nothing but its square. Below this epsilon, and for a density that
-# falls by less than e^-12, they reach further than the best noise by this factor.
+# Beyond the tests, noise costs only its square. Below the epsilon _SMALL, and for a density that
+# falls by less than e^-_FALL, the tests reach _WIDER times as far as the best noise.
 _SMALL, _FALL, _WIDER = 0.4, 12.0, 1.4
 
 

@@ -17,11 +17,11 @@ from mechanisms.query.query import Budget, Query
 EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
 # Above this delta noise is next to nothing, and no search for its best shape ends.
 _LARGEST_DELTA = 0.999
-# Below it a lattice of the width of the noise is too fine: longer changes are tested.
+# Below this epsilon a lattice of the width of the noise is too fine: longer changes are tested.
 LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
-# Up to so many elements the search for one element fewer is looked at too.
+# Up to this many elements, the search for one element fewer is used too.
 _FEW = 8
 
 # Tolerance of the certificate of a fast bound.

@@ -31,7 +31,7 @@ from mechanisms.limit.threshold_test import ThresholdTest, split
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-# The recursion serves up to this M, alone up to that one, and the ball from the last one.
+# Starts by M: the recursion up to _RECURSIVE, alone up to _FEW, and the ball from _NEAR_BALL on.
 _RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
 _WEIGHTS = np.geomspace(0.1, 30.0, 12)
 _TRIALS, _ROUNDS = 16, 4
@@ -40,21 +40,21 @@ _EXCESSES = (0.02, 0.05, 0.0)
 # Probabilities below this share of delta count as none.
 _NOTHING = 1e-6
 _NODES = 120
-# At radii where noise hardly lives values exceed nu by this share of r^2, so that what happens
-# between the points of the grid does not bind.
+# At radii where noise is unlikely, values are kept above nu by this share of r^2, so that points
+# between those of the grid do not decide the bound.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
-# A test is good enough at this share of the squared error of the best noise, and worth twice the
-# nodes at that: after a recursion no other start is tried then. Above the last ones a start is
-# worth refining, after a recursion and for more elements than it serves.
+# Shares of the squared error of the best noise. At _GOOD a test is good enough. At _NEAR it is
+# worth twice the nodes, and after a recursion no other start is tried. At _PROMISING a start is
+# worth refining: the first share is for M up to _RECURSIVE, the second for larger M.
 _GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
-# Refinements of the nodes, linear programmes for each, and the gain, as a share of the bound, that
-# ends them.
+# The nodes are refined _REFINEMENTS times, with up to _PROGRAMMES linear programmes each; a gain
+# below the share _GAIN of the bound ends them.
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
-# The change of a logarithm that the first programme may make, and the parts that its grid has
-# between two bends.
+# The first programme may change a logarithm by _FIRST_STEP. Its grid divides the range between two
+# bends into _POINTS parts.
 _FIRST_STEP, _POINTS = 0.1, 3
-# Searches with twice the nodes, and the parts between two bends of the finer grid whose points are
-# added to the next search where values are below the grid's least by this share.
+# With twice the nodes there are up to _FINAL searches. Each adds points of a finer grid, of _FINER
+# parts between two bends, where values are below the least on the grid by the share _LOW of it.
 _FINAL, _FINER, _LOW = 4, 24, 1e-4
 _NONE = np.empty(0)
 

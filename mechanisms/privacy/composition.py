@@ -42,28 +42,29 @@ import scipy
 from mechanisms.privacy.numerics import ULP, complex_power
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# delta of all releases at which their losses are cut off. Each serves what is RESOLVED times as
-# large, and the next one what is smaller; over two decades they take turns gradually, so that the
-# curves stay continuous.
+# Values of delta of all releases at which their losses are cut off. Each cut serves deltas that are
+# at least RESOLVED times as large, and the next cut those below. Between two cuts the curve changes
+# over gradually, within two decades, so that it stays continuous.
 CUTS = (1e-15, 1e-45, 1e-130, 1e-295)
 RESOLVED = 1e5
 _LOG_TURN = math.log(1e2)
-# Below a target by this in its logarithm, delta has no part in a search for the target.
+# A search for a target ignores a delta whose logarithm is this far below that of the target.
 _FAR = 5.0
 # Allowance for the FFT in the tilted mean of a payoff of at most 1: about ten times the largest
 # error seen against closed forms.
 FFT_ERROR = 1e-12
-# e^-_CERTAIN is nothing beside 1.
+# e^-_CERTAIN is negligible beside 1.
 _CERTAIN = 40.0
-# Places of a sum beyond which none is computed: some hundreds of MiB.
+# The largest sum that is computed, in places of its grid: some hundreds of MiB.
 _MOST_PLACES = 1 << 24
-# Mass, tilted, of the sums that wrap around.
+# The tilted mass of the sums that wrap around.
 _WRAPPED = 1e-15
-# Tilts are rounded to so many in a factor of e, so that nearby epsilons share one.
+# Tilts are rounded to this many per factor of e, so that nearby epsilons share one.
 _TILTS_PER_E = 4
-# A loss that lies below a place by rounding alone, by this part of a place, is that of the place.
+# A loss that is below a place by at most this share of the spacing is there by rounding: it counts
+# as that of the place.
 _ROUNDED = 1e-8
-# Losses at which a profile is evaluated at each level: a steep tail asks for more.
+# Losses at which a profile is evaluated, for each of CUTS: a steep tail needs more.
 _NODES = (512, 1024, 2048, 2048)
 _GRID = 1 << 16
 # Where larger losses matter, a second grid of as many nodes ends here: what lies beyond is infinite
@@ -228,12 +229,12 @@ def _likely_masses(
 
 
 def rounded_up(spacing: float, number: int) -> float:
-    """The most that rounding in `on_grid` adds to the sum of so many losses."""
+    """The most that rounding in `on_grid` adds to the sum of `number` losses."""
     return _ROUNDED * spacing * number
 
 
 def fft_error(number: int) -> float:
-    """Allowance for the FFT in a payoff of at most 1 of the sum of so many losses."""
+    """Allowance for the FFT in a payoff of at most 1 of the sum of `number` losses."""
     return FFT_ERROR + 2 * ULP * number
 
 

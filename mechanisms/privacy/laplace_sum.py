@@ -45,7 +45,8 @@ _REACH = math.sqrt(2 * 41)
 # Allowance for rounding, and for what wraps around, in one value of g: a few times the largest
 # seen against closed forms.
 _FFT_ERROR = 4 * ULP
-# Tilts are rounded to so many in a factor of e, which costs no accuracy: nearby epsilons share one.
+# Tilts are rounded to this many per factor of e, so that nearby epsilons share one; it costs no
+# accuracy.
 _TILTS_PER_E = 16
 
 

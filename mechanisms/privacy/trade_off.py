@@ -22,8 +22,8 @@ from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, re
 # Beyond -log of the least alpha above 0, and of any budget: where alpha is 0, every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
 _GOLDEN = (math.sqrt(5) - 1) / 2
-# Where the loss is large 1 - delta is 0 but for rounding at most places: so many are looked at
-# before the bracket about the best one, at most 50 wide, shrinks below 1e-9.
+# Where the loss is large, 1 - delta is 0 up to rounding at most places. So _PLACES of them are
+# looked at, and then the bracket around the best one, at most 50 wide, shrinks below 1e-9.
 _PLACES, _STEPS = 64, 52
 
 

@@ -78,7 +78,7 @@ def shares(description: str) -> Option:
 
 
 def _as_floats(value: Any, axes: int) -> np.ndarray | None:
-    """Finite numbers of a sequence or an array of so many axes, as floats; None for anything else.
+    """Finite numbers of a sequence or an array with `axes` axes, as floats; None for anything else.
 
     Texts and booleans are no numbers, and what is masked is none either.
     """

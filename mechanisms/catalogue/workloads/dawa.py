@@ -58,7 +58,7 @@ class TwoStage(Mechanism):
         )
 
         released = np.empty((trials, len(cells)))
-        # One number for each row: of rows np.unique makes as many fields as there are cells.
+        # Each row as one item: for rows, np.unique would make a field of every cell.
         bits = np.packbits(partitions, axis=1)
         rows = bits.view(f"V{bits.shape[1]}").ravel()
         _, distinct, kind = np.unique(rows, return_index=True, return_inverse=True)

@@ -41,17 +41,17 @@ from mechanisms.privacy.profile import (
 )
 from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
 
-# Where larger losses of one step matter, another grid reaches further: those that have less than
-# CUTS of the run's delta count as infinite.
+# The largest loss of each grid: where larger losses of one step matter, the next one reaches them.
+# Losses that have less than CUTS of the run's delta count as infinite.
 _REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
 # A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
 _NODES_PER_SIDE = (128, 384, 768, 768)
-# Refinements for the lower bound: few nodes serve losses that lie close together, more the others.
+# Refinements for the lower bound: few nodes serve losses that lie close together; others need more.
 _BELOW = (1, 4)
-# A grid has at least so many points on either side: for one step, and for each of many.
+# The points of a grid on either side: at least _SIZE for one step, _LEAST_SIZE for each of many.
 _SIZE, _LEAST_SIZE = 20_000, 1000
-# Every how many orders of Renyi DP one is tried first; those are whole numbers, the fast ones.
+# Every tenth order of Renyi DP is tried first: whole numbers, which are fast.
 _EVERY = 10
 # The default orders of dp_accounting.
 _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)

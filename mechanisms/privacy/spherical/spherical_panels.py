@@ -36,7 +36,7 @@ _CUT = 30.0
 # Steps of the scan in the law of the radius, and points in log r; nodes over h, for a few digits.
 _STEPS, _SCAN, _LOOK = 38, 81, 8
 # A panel is at most as wide as _DEVIATIONS of the normal law with the same curvature, and as a fall
-# of the integrand by e^_FALL; and so many times as wide where it is e^-_DEEP of the peak.
+# of the integrand by e^_FALL. It may be twice as wide where the integrand is e^-_DEEP of its peak.
 _DEVIATIONS, _FALL, _DEEP = 3.5, 16.0, 10.0
 # Panels that a step of the scan is divided into at most.
 _MOST_PARTS = 64
@@ -46,8 +46,8 @@ _DIED_OUT, _LONG = 30.0, 3.0
 # Heights of crossings in large dimensions, in standard deviations of that of a random point; the
 # share varies most between the first two.
 _HEIGHTS = np.array([-6.0, -1.5, 6.0])
-# A crossing is bracketed, by so many sections at a time, to this share of u, and found by a secant
-# from there.
+# A crossing is bracketed to the share _BRACKET of u, by the sections between _PARTS at a time, and
+# found from there by a secant.
 _PARTS, _BRACKET, _ROUNDS = np.linspace(0, 1, 257), 1e-7, 5
 # y as a polynomial in t without kinks, with one at t = 0, at t = 1, and at both.
 _POWERS = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, -1.0, 3.0], [0.0, 0.0, 0.0, -2.0]])
