@@ -1,5 +1,5 @@
 """The generated pages: results/README.md, mechanisms/README.md, the standings of the mechanisms,
-codemeta.json, .zenodo.json and a part of config/README.md.
+codemeta.json, .zenodo.json, config/schema.json and a part of config/README.md.
 
 ``python -m site_builder.readme`` rewrites them; a test compares.
 """
@@ -15,6 +15,7 @@ from mechanisms import all_mechanisms
 from mechanisms.cli.arguments import Parser
 from mechanisms.verification.standing import standing_by
 from runs.config import describe_keys
+from runs.config_schema import config_schema
 from runs.data_dictionary import data_dictionary
 from runs.frames import read_frame
 from runs.stored import REFERENCE, RESULTS
@@ -71,7 +72,7 @@ def generated_pages() -> dict[str, str]:
         "mechanisms/verification/standings.csv": standings_table().to_csv(index=False),
         **{
             file: f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
-            for file, data in for_archives().items()
+            for file, data in {**for_archives(), "config/schema.json": config_schema()}.items()
         },
     }
 

@@ -8,10 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pandas as pd
-import pytest
 import yaml
 
-from runs.config import read_config
 from site_builder.readme import generated_blocks, generated_pages, replaced
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,12 +44,6 @@ def test_what_is_asked_for_is_pinned():
     )
     assert len(wanted) > 15
     assert set(wanted) <= pinned
-
-
-@pytest.mark.parametrize("name", ["tiny", "quick", "reference", "paper"])
-def test_every_config_is_accepted(name):
-    config = read_config(ROOT / "config" / f"{name}.yaml")
-    assert config["run"] == name
 
 
 def test_generated_pages_are_up_to_date():

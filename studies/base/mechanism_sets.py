@@ -18,6 +18,19 @@ CAPABILITIES = {
 ALLOWED = "all, all-additive, a list of names, or a mapping with all, except, also"
 _SHORT = {"all": {}, "all-additive": {"all": "additive"}}
 _KEYS = ("all", "except", "also")
+_NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+# The same as ALLOWED, as JSON Schema.
+ALLOWED_JSON = {
+    "anyOf": [
+        {"enum": list(_SHORT)},
+        _NAMES,
+        {
+            "type": "object",
+            "properties": {"all": {"enum": list(CAPABILITIES)}, "except": _NAMES, "also": _NAMES},
+            "additionalProperties": False,
+        },
+    ]
+}
 
 
 def chosen(

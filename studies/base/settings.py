@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -138,12 +139,21 @@ LARGEST_SHAPE = 10**8
 LARGEST_COUNT = 10**9
 MOST_TRIALS = 10**6
 
-Number = Annotated[float, BeforeValidator(_read_number), Field(allow_inf_nan=False)]
+_WRITTEN = {"type": ["number", "string"], "pattern": r"^[-+]?[0-9._]+([eE][-+]?[0-9]+)?$"}
+Number = Annotated[
+    float,
+    BeforeValidator(_read_number),
+    Field(allow_inf_nan=False, json_schema_extra=_WRITTEN),
+]
 Positive = Annotated[Number, Field(gt=0)]
 Epsilon = Annotated[Number, Field(ge=EPSILONS[0], le=EPSILONS[1])]
 Share = Annotated[Number, Field(gt=0, lt=1)]
 Delta = Annotated[Number, Field(ge=0, lt=1)]
-Whole = Annotated[int, BeforeValidator(_read_whole)]
+Whole = Annotated[
+    int,
+    BeforeValidator(_read_whole),
+    Field(json_schema_extra=_WRITTEN | {"type": ["integer", "string"]}),
+]
 Count = Annotated[Whole, Field(ge=1, le=LARGEST_COUNT)]
 Trials = Annotated[Whole, Field(ge=1, le=MOST_TRIALS)]
 Text = Annotated[str, Field(min_length=1), Words("a text", "texts")]
@@ -157,6 +167,7 @@ Shape = Annotated[
     BeforeValidator(_read_shape),
     # As JSON data it is written as it is read.
     PlainSerializer(lambda axes: "x".join(map(str, axes)), when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]+(x[0-9]+)*$"}),
     Words(
         "a shape such as 10x10 with at most 10^8 elements",
         "shapes such as 10x10 with at most 10^8 elements",

@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from mechanisms import Mechanism
 from mechanisms.base.mechanism import CALIBRATIONS, Calibration
 from studies.base.allowed_words import Words
-from studies.base.mechanism_sets import ALLOWED, CAPABILITIES, chosen
+from studies.base.mechanism_sets import ALLOWED, ALLOWED_JSON, CAPABILITIES, chosen
 from studies.base.settings import (
     ByDataset,
     ByMechanism,
@@ -26,7 +26,9 @@ from studies.base.settings import (
 )
 
 # A set of mechanisms as the config has it becomes the list of their names.
-Mechanisms = Annotated[list[str], Words(ALLOWED, "such sets of mechanisms")]
+Mechanisms = Annotated[
+    list[str], Words(ALLOWED, "such sets of mechanisms"), WithJsonSchema(ALLOWED_JSON)
+]
 # In mappings from mechanisms that allow it: all mechanisms without an entry.
 DEFAULT = "default"
 
