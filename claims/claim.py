@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel
 
 from claims.discovery import HOMES
-from claims.entries import ClaimError, Entry, entries, shown_path
+from claims.entries import Entry, entries, shown_path
 from claims.judges import STRICT, Judge, all_judges
 from claims.paper import Paper, Sentence, paper_in
 from claims.verdicts import Sizes, Verdict
 from mechanisms.query.extensions import leave_out, left_out
-from studies.base.settings import nearest
+from studies.base.settings import ConfigError, nearest
 
 # A longer statement says two things, or how a thing is computed.
 MOST_WORDS = 30
@@ -99,8 +99,8 @@ def all_claims() -> list[Claim]:
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
         try:
             found[path] = claims_in(path, judges)
-        except ClaimError as error:
-            leave_out(error.file, f"line {error.line}: {error.problem}")
+        except ConfigError as error:
+            leave_out(shown_path(path), str(error).removeprefix(f"{path}, "))
     return _without_shared_ids(found)
 
 
@@ -130,7 +130,7 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
         judges: Every rule and judge by name.
 
     Raises:
-        ClaimError: The file is no list of claims; a field that the claim or its judge does not
+        ConfigError: The file is no list of claims; a field that the claim or its judge does not
             have, or one with a wrong value; a rule of the ledger that is broken; an id that is used
             twice; a name that papers/<paper>.py does not have.
     """

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel
 
 from claims.discovery import HOMES
-from claims.entries import ClaimError, Entry, entries, shown_path
+from claims.entries import Entry, entries
 from claims.judges import STRICT
 from datasets.titles import dataset_title
+from studies.base.yaml_file import ConfigError
 
 
 def _ended(text: str) -> str:
@@ -83,11 +84,11 @@ def paper_in(entry: Entry) -> Paper:
     """The paper of the first entry of a file.
 
     Raises:
-        ClaimError: A field is wrong; outcomes are ruled out, and no words of the paper do it.
+        ConfigError: A field is wrong; outcomes are ruled out, and no words of the paper do it.
     """
     if "read" not in entry.fields:
         problem = "the first entry says what was read of the paper; begin with - read: full"
-        raise ClaimError(shown_path(entry.path), entry.node.start_mark.line + 1, problem)
+        raise entry.error((), problem)
     paper = entry.checked(Paper, entry.fields)
     for index, each in enumerate(paper.open_choices):
         if bool(each.ruled_out) != bool(each.by):
@@ -105,7 +106,7 @@ def paper_of(key: str) -> Paper | None:
 def _read(path: Path) -> Paper | None:
     try:
         return paper_in(next(entries(path))) if path.exists() else None
-    except ClaimError:
+    except ConfigError:
         return None
 
 

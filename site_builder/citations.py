@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
+from studies.base.yaml_file import read_yaml
 
 CITATION = Path("CITATION.cff")
 _KINDS = {"conference-paper": "inproceedings", "article": "article", "software": "misc"}
@@ -91,7 +91,7 @@ def _project() -> dict:
 
 
 def _cited() -> dict:
-    return yaml.safe_load(CITATION.read_text(encoding="utf-8"))
+    return read_yaml(CITATION)
 
 
 def _reference(entry: Mapping, key: str) -> Reference:

@@ -10,8 +10,9 @@ importable with numpy, scipy and mpmath alone.
 
 import math
 import re
+import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, Self, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -231,14 +232,14 @@ def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
     if isinstance(cause, Fault):
         return cause.error(where)
     if error["type"] in ("extra_forbidden", "invalid_key"):
-        parent, _ = _type_at(model, keys[:-1])
+        parent, _ = type_at(model, keys[:-1])
         message = unknown_key(joined(path, *keys[:-1]), keys[-1], parent.model_fields)
         return ConfigError(message, where)
     if is_key:
-        mapping, _ = _type_at(model, keys[:-1])
+        mapping, _ = type_at(model, keys[:-1])
         allowed = words_of(get_args(mapping)[0]).one
         return ConfigError(f"config key {where}: {keys[-1]!r} must be {allowed}", where)
-    kind, metadata = _type_at(model, keys)
+    kind, metadata = type_at(model, keys)
     allowed = words_of(kind, metadata).one
     if error["type"] == "missing":
         return ConfigError(f"config key {where} is missing; it must be {allowed}", where)
@@ -249,15 +250,23 @@ def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
     return ConfigError(f"config key {where} must be {allowed}, got {given}{reason}", where)
 
 
-def _type_at(model: type[Section], keys: Sequence) -> tuple[Any, Sequence]:
-    """Type and limits of the value at a path of keys below a model."""
+def type_at(model: type[BaseModel], keys: Sequence) -> tuple[Any, Sequence]:
+    """Type and limits of the value at a path of keys and positions below a model."""
     kind, metadata = unwrapped(model, ())
     for key in keys:
+        if get_origin(kind) in (Union, types.UnionType):
+            kind = _item(kind)
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             if key not in kind.model_fields:
                 break
             field = kind.model_fields[key]
             kind, metadata = unwrapped(field.annotation, field.metadata)
         else:
-            kind, metadata = unwrapped((get_args(kind) or (Any,))[-1], ())
+            kind, metadata = unwrapped(_item(kind), ())
     return kind, metadata
+
+
+def _item(kind: Any) -> Any:
+    """The type in a list, a tuple of any length, a mapping, or a union with null."""
+    some = [each for each in get_args(kind) if each not in (type(None), ...)]
+    return some[-1] if some else Any

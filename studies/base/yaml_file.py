@@ -27,7 +27,7 @@ class ConfigError(ValueError):
         self.key = key
 
 
-class _StrictLoader(yaml.SafeLoader):
+class StrictLoader(yaml.SafeLoader):
     """Refuses what YAML reads in a way that its author may not expect.
 
     YAML keeps the last of two equal keys, and reads 0x3 as 3, 010 as 8, 1:30 as 90, and
@@ -41,10 +41,10 @@ class _StrictLoader(yaml.SafeLoader):
                 continue
             key, line = self.construct_object(key_node, deep=True), _line(key_node)
             if isinstance(key, list | dict):
-                raise _refused(key_node, "a key must be a name; remove the brackets")
+                raise refused(key_node, "a key must be a name; remove the brackets")
             if key in lines:
                 problem = f"the key {key!r} appears twice, first in line {lines[key]}; remove one"
-                raise _refused(key_node, problem)
+                raise refused(key_node, problem)
             lines[key] = line
         return super().construct_mapping(node, deep)
 
@@ -62,7 +62,7 @@ class _StrictLoader(yaml.SafeLoader):
             try:
                 number_in(node.value)
             except ValueError as error:
-                raise _refused(node, str(error)) from None
+                raise refused(node, str(error)) from None
         return number
 
     def construct_object(self, node, deep=False):
@@ -72,23 +72,24 @@ class _StrictLoader(yaml.SafeLoader):
             # PyYAML lets Python's own errors pass: of the date 2020-99-99, of !!float x.
             kind = node.tag.rpartition(":")[2]
             shown = str(node.value)[:40]
-            raise _refused(node, f"{shown!r} is not a valid {kind}; put a text in quotes") from None
+            raise refused(node, f"{shown!r} is not a valid {kind}; put a text in quotes") from None
 
     def construct_undefined(self, node):
-        raise _refused(node, f"the tag {node.tag!r} is not allowed; remove it")
+        raise refused(node, f"the tag {node.tag!r} is not allowed; remove it")
 
 
-_StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_yaml_int)
-_StrictLoader.add_constructor("tag:yaml.org,2002:float", _StrictLoader.construct_yaml_float)
-_StrictLoader.add_constructor(None, _StrictLoader.construct_undefined)
+StrictLoader.add_constructor("tag:yaml.org,2002:int", StrictLoader.construct_yaml_int)
+StrictLoader.add_constructor("tag:yaml.org,2002:float", StrictLoader.construct_yaml_float)
+StrictLoader.add_constructor(None, StrictLoader.construct_undefined)
 
 
-def _refused(node: yaml.Node, problem: str) -> ConstructorError:
+def refused(node: yaml.Node, problem: str) -> ConstructorError:
+    """The error of a loader about a node; `read_yaml` adds the file and the line."""
     return ConstructorError(None, None, problem, node.start_mark)
 
 
 def _misread(node: yaml.Node, number: float) -> ConstructorError:
-    return _refused(
+    return refused(
         node,
         f"YAML reads {node.value} as the number {number}; put a shape or a text in quotes, "
         "write a number in decimals",
@@ -99,18 +100,23 @@ def _line(node: yaml.Node) -> int:
     return node.start_mark.line + 1
 
 
-def read_yaml(path: Path | str) -> Any:
+def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> Any:
     """The content of a YAML file.
+
+    Args:
+        path: The file; the loader has it as its `name`.
+        loader: One that reads further tags.
 
     Raises:
         ConfigError: The file cannot be read, is not UTF-8, is not YAML, or a key appears twice.
     """
     text = _text(path)
     try:
-        return yaml.load(text, _StrictLoader)
+        reading = loader(text)
+        reading.name = str(path)
+        return reading.get_single_data()
     except yaml.MarkedYAMLError as error:
-        line, problem = told(error)
-        raise ConfigError(f"{path}, line {line}: {problem}") from None
+        raise ConfigError(f"{path}, line {_told(error)}") from None
     except RecursionError:
         raise ConfigError(f"{path}: brackets are nested too deeply; close them") from None
     except ReaderError as error:
@@ -140,7 +146,7 @@ def _text(path: Path | str) -> str:
     return text
 
 
-def told(error: yaml.MarkedYAMLError) -> tuple[int, str]:
+def _told(error: yaml.MarkedYAMLError) -> str:
     """The line of an error and what is wrong there, with where the parser began that part."""
     mark = error.problem_mark or error.context_mark
     problem, context = error.problem or error.context, error.context_mark
@@ -151,7 +157,7 @@ def told(error: yaml.MarkedYAMLError) -> tuple[int, str]:
             f"not valid YAML: {problem}; indent with spaces, close brackets and quotes, write "
             "`key: value` with a space"
         )
-    return mark.line + 1, problem
+    return f"{mark.line + 1}: {problem}"
 
 
 def located(error: ConfigError, path: Path | str) -> ConfigError:
