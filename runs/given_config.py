@@ -1,14 +1,14 @@
 """The first thing of a run: the config that a command line names, looked at before Snakemake.
 
 Snakemake reads it before the Snakefile and shows where in its own code it failed. The default
-profile calls `look` while it is read, so only the standard library and YAML are imported here.
+profile calls `look` while it is read.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import yaml
+from studies.base.yaml_file import ConfigError, read_yaml
 
 DEFAULT = "config/quick.yaml"
 _OPTIONS = ("--configfile", "--configfiles")
@@ -18,8 +18,8 @@ def look(arguments: Sequence[str]) -> None:
     """Say on stderr which config is read; end with one line where there is none in a file."""
     paths = list(named(arguments)) or [DEFAULT]
     for path in paths:
-        if not _is_mapping(path):
-            sys.exit(f"error: {_fault(path)}")
+        if fault := _fault(path):
+            sys.exit(f"error: {fault}")
     # Each job has a Snakemake of its own.
     if "--mode" not in arguments:
         print(f"reading {' '.join(paths)} and what it needs: some seconds", file=sys.stderr)
@@ -38,21 +38,14 @@ def named(arguments: Sequence[str]) -> Iterator[str]:
             yield argument
 
 
-def _is_mapping(path: str) -> bool:
-    try:
-        return isinstance(yaml.safe_load(Path(path).read_text(encoding="utf-8")), dict)
-    except (OSError, ValueError, yaml.YAMLError):
-        return False
-
-
 def _fault(path: str) -> str:
-    if not Path(path).suffix:
-        return f"{path} is read as a config; write targets before --configfile"
-    # Imports that take a second.
-    from studies.base.yaml_file import ConfigError, read_yaml
-
+    """Why a file cannot be a config, in one line; "" where it may be one."""
     try:
-        read_yaml(path)
+        content = read_yaml(path)
     except ConfigError as error:
+        if not Path(path).suffix:
+            return f"{path} is read as a config; write targets before --configfile"
         return " ".join(str(error).split())
+    if isinstance(content, dict):
+        return ""
     return f"{path} must hold the keys of a config, see config/README.md"

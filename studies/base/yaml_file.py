@@ -10,9 +10,6 @@ from yaml.reader import ReaderError
 
 from mechanisms.query.written_numbers import is_number, number_in
 
-# Characters of a file: a device may have no end.
-_MOST = 1 << 22
-
 
 class ConfigError(ValueError):
     """A configuration key or value is not allowed; the message says which, and what is.
@@ -128,8 +125,7 @@ def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> An
 
 def _text(path: Path | str) -> str:
     try:
-        with Path(path).open(encoding="utf-8-sig") as file:
-            text = file.read(_MOST + 1)
+        return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         line = before.count(b"\n") + 1
@@ -141,9 +137,6 @@ def _text(path: Path | str) -> str:
         raise ConfigError(
             f"cannot read {path}: {error.strerror}; name a YAML file that exists"
         ) from None
-    if len(text) > _MOST:
-        raise ConfigError(f"{path} has more than {_MOST:,} characters; name a YAML file")
-    return text
 
 
 def _told(error: yaml.MarkedYAMLError) -> str:

@@ -188,9 +188,3 @@ def test_anchors_and_merges_are_no_repetition(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 2}\n")
     assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 2}}
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without an end")
-def test_a_file_without_an_end():
-    with pytest.raises(ConfigError, match="/dev/zero has more than 4,194,304 characters"):
-        read_yaml("/dev/zero")
