@@ -1,22 +1,22 @@
-"""Command line without Snakemake: check a config, run one cell, check a run.
+"""The command line without Snakemake: check a config, run one cell, check a run.
 
 python -m runs list
     List the studies with their data sets.
 python -m runs check CONFIG
     Check a config; count its cells, jobs and grid points, and the cells that still have to run.
 python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
-    Compute a random sample of a finished run's cells again, in a temporary folder, and compare the
-    numbers by the tolerances of their studies; `reference` is the run whose results are committed.
+    Recompute a random sample of a finished run's cells in a temporary folder and compare the
+    numbers within the tolerances of their studies; `reference` is the run in the repository.
 python -m runs restore RUN
-    Take the cells that are current from the committed tables of a run, so that the next run
-    measures only what is stale or new.
+    Copy the cells that are current from the committed tables of a run into its store, so that the
+    next run measures only cells that are stale or new.
 python -m runs merge RUN FOLDER
-    Take the cells that the same run has measured in another checkout or on another machine.
+    Copy the cells that the same run has measured in another checkout or on another machine.
 python -m runs adopt RUN --sample N [--study ...] [--seconds S] [--seed N]
-    After a change of code that changes no number: compute N cells of each study again, and if all
-    agree, note in the manifests of the run that its rows are those of this code.
+    Use this after a change of code that changes no number. It recomputes N cells of each study; if
+    all agree, it notes in the manifests of the run that its rows belong to this code.
 python -m runs start [--config CONFIG] [--cores N]
-    Run a config with Snakemake: a line of progress, and what was found.
+    Run a config with Snakemake, showing a line of progress and the findings at the end.
 python -m runs run STUDY --dataset D --mechanism M
     Run one cell of a config.
 python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
@@ -60,15 +60,15 @@ from runs.travel import merge, restore
 from studies.base.settings import ConfigError, nearest
 from studies.base.study import all_studies
 
-# Cells of a run that are computed again unless told otherwise.
+# The default number of cells that `check RUN` recomputes.
 SAMPLE = 5
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status.
+    """Run one command and return its exit status.
 
-    1 for a cell that could not start, a damaged file of results or numbers outside their
-    tolerance, 2 for bad input.
+    The status is 1 if a cell could not start, a file of results is damaged or numbers lie outside
+    their tolerance, and 2 for bad input.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -109,7 +109,7 @@ def _check(options) -> int:
 
 
 def _reasons(cells: list[Cell], config: dict, run: Path) -> list[tuple[str, int]]:
-    """Why cells are not current, with the number of cells."""
+    """Return the reasons why cells are not current, each with its number of cells."""
     counted: Counter[str] = Counter()
     for cell in cells:
         spec = cell.spec(config)
@@ -119,7 +119,7 @@ def _reasons(cells: list[Cell], config: dict, run: Path) -> list[tuple[str, int]
 
 
 def _other_packages(cells: list[Cell], run: Path) -> list[tuple[str, int]]:
-    """Packages of which cells were measured with another version, with the number of cells."""
+    """Return the packages that have changed version since, each with its number of cells."""
     found = (provenance_in(cell_file(run, cell.stem)) for cell in cells)
     return Counter(words for each in found if each for words in each.other_packages()).most_common()
 
@@ -141,7 +141,7 @@ def _check_run(options) -> int:
 
 
 def _config_of(run: str) -> Path:
-    """The config of a run: the file of its name in config/."""
+    """Return the config of a run, which is the file of that name in config/."""
     return Path("config", f"{run}.yaml")
 
 
@@ -150,7 +150,7 @@ def _seed_of(options) -> int:
 
 
 def _wrong(run: str, cells: list[Cell], config: dict) -> int:
-    """Measure cells of a run again, and print how they agree; returns how many do not."""
+    """Recompute cells of a run, print how they compare, and return how many disagree."""
     wrong = 0
     for cell in cells:
         with tempfile.TemporaryDirectory() as folder:
@@ -177,7 +177,7 @@ def _merge(options) -> int:
     config = read_config(_config_of(options.name))
     copied, stale = merge(config, results_folder(config), options.folder)
     print(
-        f"{options.name}: {copied} cells copied from {options.folder}; {stale} there are of other "
+        f"{options.name}: {copied} cells copied from {options.folder}; {stale} there have other "
         "code, settings or data"
     )
     return 0
@@ -207,12 +207,12 @@ def _adopt(options) -> int:
     stale = sum(len(adoption.cells) for adoption in found)
     print(f"{options.name}: {len(cells)} of {stale} cells again, --seed {seed}", flush=True)
     if _wrong(options.name, cells, config):
-        print("nothing is adopted")
+        print("nothing was adopted")
         return 1
     for adoption in found:
         adopt(adoption, config, commit, seed)
     print(
-        f"{stale} cells of {options.name} are now those of {commit}; "
+        f"{stale} cells of {options.name} now belong to {commit}; "
         f"`restore {options.name}` brings them into the store"
     )
     return 0
@@ -235,7 +235,7 @@ def _run(options) -> int:
         mechanism=options.mechanism,
         calibration=options.calibration,
     )
-    # Here all trials run in one job, whatever the config says.
+    # This command runs all trials in one job, even where the config splits them.
     cells = [replace(each, trial=None, epsilon=None) for each in cells_of(config)]
     if cell not in cells:
         raise ConfigError(_no_cell(cell, cells, options.config))
@@ -263,7 +263,7 @@ def _redo(options) -> int:
 
 
 def _measure(cell: Cell, config: dict, run: Path) -> Path:
-    """Measure a cell unless its rows are current; returns its file."""
+    """Measure a cell unless its rows are current, and return its file."""
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     spec = cell.spec(config)
@@ -274,18 +274,18 @@ def _measure(cell: Cell, config: dict, run: Path) -> Path:
 
 
 def _remove_if_damaged(path: Path) -> None:
-    """Remove a cell's file with changed bytes: its digest may still say that it is current."""
+    """Remove a damaged cell file, whose digest may still say that it is current."""
     try:
         read_file(path)
     except FileNotFoundError:
         pass
     except DamagedTable as error:
         path.unlink()
-        print(f"{error}; it is removed and its cell measured again", file=sys.stderr)
+        print(f"{error}; it was removed, and its cell will be measured again", file=sys.stderr)
 
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
-    """Why a config has no such cell: the first of its four names that does not exist."""
+    """Explain why a config has no such cell: name the first of the four keys that is unknown."""
     above: list[str] = []
     for name in CELL:
         given = getattr(cell, name)
@@ -311,16 +311,16 @@ _RUN = "a folder of results/, such as reference"
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
-    """Add what a sample of cells is drawn by."""
+    """Add the options that control a sample of cells."""
     command.add_argument(
         "--seed",
         type=reading.whole_number(0, 2**64 - 1),
-        help="seed of the sample (default: another one each time)",
+        help="seed of the sample (default: a new one each time)",
     )
     command.add_argument(
         "--seconds",
         type=reading.whole_number(1, 10**6),
-        help="only cells of a run that took at most so many seconds there",
+        help="only cells that took at most this many seconds in the run",
     )
 
 
@@ -343,17 +343,17 @@ def _parser() -> reading.Parser:
     check.add_argument(
         "--sample",
         type=reading.whole_number(1, 10**6),
-        help=f"cells of a run to compute again (default: {SAMPLE})",
+        help=f"number of cells of a run to recompute (default: {SAMPLE})",
     )
     _add_choice(check)
     check.set_defaults(run=_check)
     restoring = reading.add_command(
-        commands, "restore", "take the current cells from the tables of a run"
+        commands, "restore", "copy the current cells out of the tables of a run"
     )
     restoring.add_argument("name", metavar="run", help=_RUN)
     restoring.set_defaults(run=_restore)
     merging = reading.add_command(
-        commands, "merge", "take cells that the same run has measured elsewhere"
+        commands, "merge", "copy cells that the same run has measured elsewhere"
     )
     merging.add_argument("name", metavar="run", help=_RUN)
     merging.add_argument("folder", type=Path, help="results/<run> in another checkout")
@@ -366,7 +366,7 @@ def _parser() -> reading.Parser:
         "--sample",
         type=reading.whole_number(1, 10**6),
         required=True,
-        help="cells of each study to compute again",
+        help="number of cells of each study to recompute",
     )
     adopting.add_argument("--study", nargs="+", default=(), help="studies (default: all)")
     _add_choice(adopting)

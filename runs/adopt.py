@@ -1,7 +1,7 @@
-"""Today's code takes over the rows of a run whose numbers a sample shows to be the same.
+"""Assign the rows of a run to today's code after a sample has reproduced their numbers.
 
-A rename or a reshaping changes the code of cells and none of their numbers. A sample of them is
-measured again. Only if all of it agrees are the others said to be of today's code.
+A rename or refactoring changes the code of cells but none of their numbers. A sample of the cells
+is measured again, and the rest are adopted only if the whole sample agrees.
 """
 
 import math
@@ -22,8 +22,8 @@ class Adoption:
 
     Args:
         manifest: The manifest of the table.
-        cells: The cells of which nothing but the code has changed.
-        sample: Those of them to measure again.
+        cells: The cells for which nothing but the code has changed.
+        sample: The cells among them to measure again.
     """
 
     manifest: Path
@@ -44,12 +44,12 @@ def adoptions(
 
     Args:
         config: The checked config of the run.
-        run: Its name.
-        count: Cells of each study to measure again, of those that have a value.
-        seed: Of the choice of these.
-        studies: Their names; all unless some are given.
-        seconds: Measure only cells that took at most so much processor time, where that is
-            known. The cells of a study that has none of them are not adopted.
+        run: The name of the run.
+        count: The number of cells of each study to measure again, out of those that have a value.
+        seed: The seed that chooses these cells.
+        studies: The names of the studies; the default is all of them.
+        seconds: Measure only cells whose processor time is known and at most this. A study without
+            such a cell is not adopted.
 
     Raises:
         ConfigError: The run has no results.
@@ -80,7 +80,7 @@ def _seconds(entry: Entry) -> float:
 
 
 def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
-    """Write that the rows of the cells are those of the code of a commit, by an agreeing sample."""
+    """Record that the rows of the cells belong to the code of a commit, as the sample has shown."""
     entries = dict(read_manifest(adoption.manifest))
     sampled = {cell.stem for cell in adoption.sample}
     for cell in adoption.cells:

@@ -1,4 +1,4 @@
-"""The store of a run to one table per study, and those to the files that people open."""
+"""Join the store of a run into one table per study, and these into the files that people open."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -17,17 +17,17 @@ from runs.provenance import Provenance
 from runs.result_table import (
     CELL,
     OK,
-    concatenated,
+    concatenate,
     read_batches,
     schema_in,
     table_writer,
     to_table,
 )
-from runs.store import TIMING, apart, scan
+from runs.store import TIMING, scan, split_timings
 from studies.base.coordinates import OF_MAPS
 
 _OF_MAPS = {coordinate.name for coordinate in OF_MAPS}
-# A study is joined so many rows, or tables of cells, at a time.
+# A study is joined in chunks of this many rows, or of this many tables of cells.
 _ROWS, _TABLES = 1 << 16, 1 << 9
 
 
@@ -44,19 +44,19 @@ def join_study(
     """Join the cells of a study's batches in the order given and check that nothing is missing.
 
     Args:
-        stamps: Those of the batches.
-        run: Folder of the run.
-        points: Number of grid points of every expected (study, dataset, mechanism, calibration).
-        rows, timings: Files for the numbers, and for seconds and memory. The provenance of the
-            cells goes into the manifest beside the former.
-        maps: File for the metrics `of_maps`, which are whole maps and apart from the rows.
+        stamps: The stamps of the batches.
+        run: The folder of the run.
+        points: The number of grid points of each expected (study, dataset, mechanism, calibration).
+        rows, timings: The files for the numbers, and for seconds and memory. The provenance of the
+            cells goes into the manifest beside `rows`.
+        maps: The file for the metrics `of_maps`, which are whole maps and not among the rows.
 
     Raises:
         TableError: A cell is incomplete, rows are duplicated, or a value with status ok is
             not finite. See `scan`.
     """
     entries: dict[str, Entry] = {}
-    tables = _together(_noted(scan(stamps, run), entries))
+    tables = _chunk_tables(_record_entries(scan(stamps, run), entries))
     none = to_table([]).append_column(TIMING, pa.array([], pa.bool_()))
     first = next(tables, none)
     schema = first.drop_columns([TIMING]).schema
@@ -68,7 +68,7 @@ def join_study(
         )
         on_maps = maps and files.enter_context(table_writer(maps, schema))
         for marked_rows in chain([first], tables):
-            table, timed = apart(marked_rows)
+            table, timed = split_timings(marked_rows)
             check.add(table)
             on_map = pc.is_in(table["metric"], pa.array(of_maps, pa.string()))
             of_rows.write(table.filter(pc.invert(on_map)).select(joined.names))
@@ -80,7 +80,7 @@ def join_study(
 
 
 def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]:
-    """Number of grid points of a mechanism at a calibration, whose cells may share them out."""
+    """Count the grid points of each mechanism and calibration, which may span several cells."""
     points = defaultdict(set)
     for cell in cells:
         key = cell.study, cell.dataset, cell.mechanism, cell.calibration
@@ -88,17 +88,17 @@ def points_of(cells: Iterable[CellSpec]) -> dict[tuple[str, str, str, str], int]
     return {key: len(of_one) for key, of_one in points.items()}
 
 
-def _noted(
+def _record_entries(
     cells: Iterable[tuple[str, Provenance, pa.Table]], entries: dict[str, Entry]
 ) -> Iterator[pa.Table]:
-    """The tables of cells; what they were measured with is added to `entries`."""
+    """Pass on the tables of cells, and add the manifest entry of each to `entries`."""
     for stem, provenance, table in cells:
-        entries[stem] = Entry(provenance, rows_digest(apart(table)[0]), seconds_of(table))
+        entries[stem] = Entry(provenance, rows_digest(split_timings(table)[0]), seconds_of(table))
         yield table
 
 
-def _together(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Many tables of cells as few, those of a cell in one: each has some 20 KiB beside its rows."""
+def _chunk_tables(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Concatenate tables into fewer, as each costs about 20 KiB; never split a cell."""
     waiting: list[pa.Table] = []
     rows, last = 0, None
     for table in tables:
@@ -113,7 +113,7 @@ def _together(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, failed: Path) -> None:
-    """All rows of a run, its seconds, and what did not run, as CSV. Maps stay apart."""
+    """Write the rows of a run, its seconds and its failures as CSV files; leave out maps."""
     with ExitStack() as files:
         of_rows, of_timings, of_failures = (
             files.enter_context(path.open("w", encoding="utf-8", newline=""))
@@ -128,7 +128,7 @@ def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, fa
 
 
 def _frames(paths: list[str]) -> Iterator[pd.DataFrame]:
-    """Some rows at a time, with the columns of all tables; the first has none."""
-    none = concatenated([schema_in(path).empty_table() for path in paths])
+    """Yield frames with the columns of all tables; the first has no rows, so only a header."""
+    none = concatenate([schema_in(path).empty_table() for path in paths])
     for table in chain([none], *map(read_batches, paths)):
-        yield frame_of(concatenated([none, table]))
+        yield frame_of(concatenate([none, table]))

@@ -1,4 +1,4 @@
-"""Batches: the cells that one job of the workflow runs, one after the other in one warm process."""
+"""Batches: the cells that one job of the workflow runs in sequence in one warm process."""
 
 import textwrap
 from collections import Counter
@@ -16,11 +16,11 @@ from runs.store import is_current
 class Batch:
     """Cells of one study that need the same official files.
 
-    So data that cannot be fetched hold up no cell that does not read them.
+    A failed download therefore holds up only the cells that read those files.
 
     Args:
-        number: Its place among the batches of that study, from 0.
-        cells: At most as many as the study's `cells_per_job` says.
+        number: The position among the batches of that study, from 0.
+        cells: The cells, at most the study's `cells_per_job`.
     """
 
     number: int
@@ -28,33 +28,33 @@ class Batch:
 
     @property
     def study(self) -> str:
-        """The study."""
+        """The name of the study."""
         return self.cells[0].study
 
     @property
     def stem(self) -> str:
-        """Path of its files below results/<run>/batches/, without an ending."""
+        """The path of its files below results/<run>/batches/, without a suffix."""
         return f"{self.study}/{self.number}"
 
     def downloads(self, config: dict) -> list[str]:
-        """Entries of `datasets` that have to be fetched before it."""
+        """Return the entries of `datasets` that have to be fetched first."""
         return sorted({name for cell in self.cells for name in cell.downloads(config)})
 
     def sources(self, config: dict) -> frozenset[str]:
-        """The files of code that the numbers of its cells depend on."""
+        """Return the source files that the numbers of its cells depend on."""
         return frozenset().union(*{cell.sources(config) for cell in self.cells})
 
     def specs(self, config: dict) -> list[CellSpec]:
-        """What each of its cells needs."""
+        """Return the specification of each cell."""
         return [cell.spec(config) for cell in self.cells]
 
     def digest(self, config: dict) -> str:
-        """What its cells are measured with, but for their data."""
+        """Return one hash of the code and settings of all its cells; data are not part of it."""
         return digest_of_text("".join(f"{each.stem} {each.digest}" for each in self.specs(config)))
 
 
 def batches_of(config: dict) -> list[Batch]:
-    """Every batch of a checked config, in the order of its cells."""
+    """Return every batch of a checked config, in the order of its cells."""
     groups: dict[tuple[str, tuple[str, ...]], list[Cell]] = {}
     for cell in cells_of(config):
         needs = tuple(cell.downloads(config))
@@ -63,7 +63,7 @@ def batches_of(config: dict) -> list[Batch]:
     for (study, _), cells in groups.items():
         of_study = batches.setdefault(study, [])
         jobs = ceil(len(cells) / _size(config, study))
-        # As equal as they can be: to start a job for a last cell costs more than the cell.
+        # Equal sizes, because starting a job for one leftover cell costs more than the cell.
         for job in range(jobs):
             part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
             of_study.append(Batch(len(of_study), tuple(part)))
@@ -76,12 +76,12 @@ def _size(config: dict, study: str) -> int:
 
 
 def cells_to_run(config: dict, run: Path) -> list[Cell]:
-    """The cells without a current result in the folder of a run."""
+    """Return the cells without a current result in the folder of a run."""
     return [cell for cell in cells_of(config) if not is_current(cell.spec(config), run)]
 
 
 def cells_in_words(config: dict, run: Path) -> str:
-    """How many cells of each study have no current result, in lines of 100 characters."""
+    """Say how many cells of each study have no current result, in lines of 100 characters."""
     todo = cells_to_run(config, run)
     counted = Counter(cell.study for cell in todo)
     named = ", ".join(f"{study} {count}" for study, count in counted.most_common())

@@ -1,22 +1,22 @@
-"""The log of a cell: beginning and end of what its processes print, shown on stderr too."""
+"""The log of a cell: the beginning and end of its output, which is also copied to stderr."""
 
 import sys
 from pathlib import Path
 
 MOST_BYTES = 1 << 20
-# Room for the line that says how much is left out.
+# This leaves room for the line that says how much was left out.
 _HALF = MOST_BYTES // 2 - 100
 
 
 class CellLog:
-    """A file that cells add to; a context manager that adds the end of what was printed.
+    """A log file of limited size; use it as a context manager, which writes the end on exit.
 
-    The first half of `MOST_BYTES` is written as it comes, of the rest only the end. A file that has
-    no room left from earlier runs starts again. What it does not take, as on a full disk, stops no
-    cell: the OSError is raised at the end.
+    The first half of `MOST_BYTES` is written as it arrives; of the rest, only the end is kept. A
+    file that earlier runs have filled is started afresh. A failed write, as on a full disk, does
+    not stop the cell: the OSError is raised on exit.
 
     Args:
-        path: Of the file.
+        path: The path of the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,14 +36,14 @@ class CellLog:
 
     def __exit__(self, kind: type | None, *_) -> None:
         if self._left_out:
-            self._write(b"\n... %d bytes are left out ...\n" % self._left_out)
+            self._write(b"\n... %d bytes left out ...\n" % self._left_out)
         self._write(bytes(self._end))
         self._file.close()
         if self._fault and kind is None:
             raise self._fault
 
     def add(self, printed: bytes) -> None:
-        """Add some bytes."""
+        """Append bytes to the log."""
         self._write(printed[: self._room])
         self._end += printed[self._room :]
         self._room = max(self._room - len(printed), 0)

@@ -1,4 +1,4 @@
-"""What a cell is told: all that its numbers depend on besides the code."""
+"""The specification of a cell: everything besides the code that its numbers depend on."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,20 +12,20 @@ class CellSpec:
     """One cell, as it goes from the plan of a run to the process that measures it.
 
     Args:
-        stem: Path of its files below cells/ and logs/cells/, without an ending.
-        code: Hash of the syntax trees of all modules that its numbers depend on.
-        asked: Hash of what it is asked to measure: grid, options, seed, and its own settings.
+        stem: The path of its files below cells/ and logs/cells/, without a suffix.
+        code: A hash of the syntax trees of all modules that its numbers depend on.
+        asked: A hash of the grid, options, seed and settings of this cell.
         packages: The installed distributions that these modules import.
-        reads: Entries of `datasets` whose files it reads.
-        paper, study, dataset, data_source, mechanism, calibration: As in its rows.
+        reads: The entries of `datasets` whose files it reads.
+        paper, study, dataset, data_source, mechanism, calibration: The same as in its rows.
         use: The mechanism as "module:class", so that a process loads this family only.
-        options: Those of the mechanism.
-        columns: Columns that the study declares, by name with their type in words.
-        points: Its grid, in order.
-        settings: Those of the study that numbers depend on, as JSON data.
-        trial: The only one that it runs, where trials have cells of their own.
+        options: The options of the mechanism.
+        columns: The type, in words, of each column that the study declares, by name.
+        points: The grid points, in order.
+        settings: The settings of the study that numbers depend on, as JSON data.
+        trial: The trial that it runs if each trial has a cell of its own, else None.
         seed: The base seed of the run.
-        data_folder: Where the official files lie.
+        data_folder: The folder of the official files.
     """
 
     stem: str
@@ -49,12 +49,12 @@ class CellSpec:
     trial: int | None = None
 
     def to_json(self) -> str:
-        """As text that keeps the order of columns and settings, as rows follow it."""
+        """Serialise to text; the order of columns and settings is kept, because rows follow it."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The cell that `to_json` wrote."""
+        """Parse the text that `to_json` wrote."""
         fields = json.loads(text)
         points = fields.pop("points")
         named = {name: tuple(fields.pop(name)) for name in ("packages", "reads")}
@@ -66,10 +66,10 @@ class CellSpec:
 
     @property
     def digest(self) -> str:
-        """What it is measured with, but for its data, which are fetched later."""
+        """The hashes of code and settings; data are not part of it, as they are fetched later."""
         return f"{self.code}-{self.asked}"
 
     @property
     def problem(self) -> tuple:
-        """What the problem of the cell depends on: cells that are equal in this share it."""
+        """The key of the cell's problem; cells with equal keys share one loaded problem."""
         return self.dataset, self.settings, self.seed, self.data_folder

@@ -8,11 +8,11 @@ from studies.base.study import Study
 
 
 def cell_table(rows: pd.DataFrame, study: Study) -> str:
-    """One line for each number of a grid point, what the metrics mean, and points without numbers.
+    """Format a line for each metric of a grid point, then meanings and points without numbers.
 
     Args:
-        rows: Of one cell, in the order of the store.
-        study: Whose they are; its metrics have the units.
+        rows: The rows of one cell, in the order of the store.
+        study: The study of the cell; its metrics have the units.
     """
     own = [each.name for each in study.coordinates]
     measured = rows[(rows["status"] == OK) & ~rows["metric"].isin(study.maps)]
@@ -28,7 +28,7 @@ def cell_table(rows: pd.DataFrame, study: Study) -> str:
         mean = f"{values.mean():.5g}"
         unit = study.metric(metric).unit or "-"
         lines.append((shape, f"{epsilon:g}", metric, mean, unit, str(trials or "-"), where or "-"))
-    # A column that no number needs.
+    # Drop columns that are empty in every line.
     kept = [column for column in zip(*lines, strict=True) if set(column[1:]) != {"-"}]
     table = aligned(zip(*kept, strict=True)) if len(lines) > 1 else "no numbers:"
     points = rows[rows["status"] != OK].drop_duplicates(["shape", "epsilon", "status", "message"])

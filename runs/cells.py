@@ -1,4 +1,4 @@
-"""The cells of a run: one is a study on a data set with a mechanism at a calibration."""
+"""The cells of a run; a cell is a study on a data set with a mechanism at a calibration."""
 
 import functools
 import json
@@ -8,13 +8,13 @@ from typing import Any
 
 from mechanisms import get_mechanism
 from runs.cell_spec import CellSpec
-from runs.sources import digest_of_text, meaning_of, packages_of, source_files
+from runs.sources import digest_of_text, packages_of, source_files, syntax_digest_of
 from studies.base.case import Point
 from studies.base.coordinates import TYPES
 from studies.base.study import Study, all_studies
 from studies.base.study_settings import StudySettings
 
-# Settings that say which cells and points there are; no number depends on them otherwise.
+# These settings choose which cells and points exist; numbers depend on them in no other way.
 GRID = {
     "datasets",
     "mechanisms",
@@ -34,10 +34,10 @@ GRID = {
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """What is measured, resumed and redone as one.
+    """The unit that is measured, resumed and redone as a whole.
 
-    The grid over shapes, epsilon and delta is a loop inside it. So are the trials. Where the config
-    splits them, `trial` and `epsilon` are those of this cell.
+    It loops over its trials and over a grid of shapes, epsilons and deltas. Where the config splits
+    trials or epsilons, `trial` and `epsilon` say which one this cell has.
     """
 
     study: str
@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def stem(self) -> str:
-        """Path of its files below results/<run>/cells/, without an ending."""
+        """The path of its files below results/<run>/cells/, without a suffix."""
         stem = f"{self.study}/{self.dataset}/{self.mechanism}--{self.calibration}"
         stem += "" if self.trial is None else f"--{self.trial}"
         return stem if self.epsilon is None else f"{stem}--epsilon-{self.epsilon!r}"
@@ -60,25 +60,25 @@ class Cell:
 
     @property
     def files(self) -> str:
-        """The data set whose files it reads: the one of its name unless its study has another."""
+        """The data set whose files it reads, which is `dataset` unless the study names another."""
         return self._study.files_of(self.dataset)
 
     @property
     def data_source(self) -> str:
-        """official, bundled, simulated or none."""
+        """The source of its data: official, bundled, simulated or none."""
         return self._study.datasets[self.dataset]
 
     def downloads(self, config: dict) -> list[str]:
-        """Entries of `datasets` that have to be fetched before it."""
+        """Return the entries of `datasets` that have to be fetched first."""
         files = [self.files] if self.data_source == "official" else []
         return files + self._study.also_reads(config["studies"][self.study], self.dataset)
 
     def takes_gpu(self, config: dict) -> bool:
-        """Whether it uses a CUDA device where there is one."""
+        """Whether it uses a CUDA device if there is one."""
         return config["studies"][self.study].takes_gpu
 
     def points(self, config: dict) -> list[Point]:
-        """Its grid, in order."""
+        """Return its grid points, in order."""
         settings = config["studies"][self.study]
         points = self._study.points(settings, self.mechanism, self.dataset)
         if self.calibration != "published":
@@ -87,7 +87,7 @@ class Cell:
         return [point for point in points if self.epsilon in (None, point.epsilon)]
 
     def sources(self, config: dict) -> frozenset[str]:
-        """The files of code that its numbers depend on: editing one of them reruns the cell."""
+        """Return the source files that its numbers depend on; an edit of one reruns the cell."""
         return _files_of_modules(self._modules(config))
 
     def _modules(self, config: dict) -> frozenset[str]:
@@ -102,11 +102,11 @@ class Cell:
         return frozenset(modules)
 
     def settings(self, config: dict) -> dict[str, Any]:
-        """The settings of its study that its numbers depend on, as JSON data."""
+        """Return the settings of its study that its numbers depend on, as JSON data."""
         return config["studies"][self.study].model_dump(mode="json", exclude=GRID)
 
     def spec(self, config: dict) -> CellSpec:
-        """What the cell needs of a checked config; its numbers depend on nothing else."""
+        """Return all that its numbers depend on in a checked config."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         modules = self._modules(config)
@@ -125,11 +125,11 @@ class Cell:
         own = config["studies"][self.study].of_one(
             self.dataset, self.mechanism, self.calibration, split=self.trial is not None
         )
-        # Budgets decide which points there are, and nothing else.
+        # Budgets decide which points exist, and nothing else.
         asked = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
         return CellSpec(
             stem=self.stem,
-            code=_meaning_of_modules(modules),
+            code=_digest_of_modules(modules),
             asked=_hash(told | {"points": [asdict(p) for p in told["points"]], "settings": asked}),
             packages=tuple(sorted(_packages_of_modules(modules))),
             reads=tuple(self.downloads(config)),
@@ -142,7 +142,7 @@ class Cell:
 
 
 def _hash(data: Any) -> str:
-    """A hash of JSON data, whatever the order of its keys."""
+    """Hash JSON data independently of the order of its keys."""
     return digest_of_text(json.dumps(data, sort_keys=True))
 
 
@@ -157,21 +157,21 @@ def _packages_of_modules(modules: frozenset[str]) -> frozenset[str]:
 
 
 @functools.cache
-def _meaning_of_modules(modules: frozenset[str]) -> str:
-    return meaning_of(_files_of_modules(modules))
+def _digest_of_modules(modules: frozenset[str]) -> str:
+    return syntax_digest_of(_files_of_modules(modules))
 
 
 def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
-    """The mechanism's key (or module:Class) and options behind a name in the config."""
+    """Return the mechanism's key (or module:Class) and options behind a name in the config."""
     variant = config["variants"].get(mechanism, {"use": mechanism, "options": {}})
     return variant["use"], variant["options"]
 
 
 def cells_of(config: dict) -> list[Cell]:
-    """Every cell of a checked config.
+    """Return every cell of a checked config.
 
-    A mechanism that claims no privacy (the non-private control) has no exact calibration. Nor has
-    one whose budgets are all below the least of the data set at that calibration.
+    A mechanism that claims no privacy (the non-private control) has no exact calibration. Neither
+    has one whose epsilons all lie below `least_exact_epsilon` of the data set.
     """
     cells = [
         Cell(
@@ -199,12 +199,12 @@ def cells_of(config: dict) -> list[Cell]:
         part
         for cell in cells
         if (cell.study, cell.dataset) not in bounded or cell.points(config)
-        for part in _by_epsilon(cell, config)
+        for part in _split_epsilons(cell, config)
     ]
 
 
-def _by_epsilon(cell: Cell, config: dict) -> list[Cell]:
-    """A cell, or one for each of its epsilons where the config splits them."""
+def _split_epsilons(cell: Cell, config: dict) -> list[Cell]:
+    """Return the cell itself, or one cell for each epsilon if the config splits them."""
     if not config["studies"][cell.study].split_epsilons:
         return [cell]
     epsilons = dict.fromkeys(point.epsilon for point in cell.points(config))
@@ -212,10 +212,10 @@ def _by_epsilon(cell: Cell, config: dict) -> list[Cell]:
 
 
 def _trials(settings: StudySettings, dataset: str, calibration: str) -> range | list[None]:
-    """The trials that have cells of their own, or None for all in one cell."""
+    """Return the trials that have cells of their own, or [None] if one cell has them all."""
     return range(settings.trial_count(dataset, calibration)) if settings.split_trials else [None]
 
 
 def results_folder(config: dict) -> Path:
-    """results/<run>."""
+    """Return results/<run>."""
     return Path("results") / config["run"]

@@ -1,4 +1,4 @@
-"""The configuration of a run: one definition of every key, checked before anything runs."""
+"""The configuration of a run: the definition of every key, and checks before anything runs."""
 
 import os
 from collections.abc import Iterator
@@ -41,14 +41,14 @@ class Data(Section):
     )
 
 
-# Where the path of an included file starts from.
+# The paths of included files are relative to this folder.
 PROJECT = Path(__file__).resolve().parents[1]
 YEAR = 365 * 24 * 3600
 MOST_MEMORY_GIB = 10**5
 
 
 class Limits(Section):
-    """Limits of one cell; beyond them its remaining grid points become rows that say so."""
+    """Limits of one cell; if it exceeds them, its remaining grid points get a failure row."""
 
     seconds: Positive = Field(
         3600.0, le=YEAR, description="wall-clock seconds of one cell, a year at most"
@@ -80,7 +80,7 @@ Sets = Annotated[
 
 
 class Included(Section):
-    """The keys of a file that configs include."""
+    """The keys of a file that configs `include`."""
 
     variants: Variants = {}
     sets: Sets = {}
@@ -119,7 +119,7 @@ class RunSettings(Section):
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
-    """Read and check a YAML file; see `check_config`. Errors say the file and the line."""
+    """Read and check a YAML file; see `check_config`. Errors name the file and the line."""
     content = read_yaml(path)
     try:
         return check_config(content)
@@ -128,16 +128,17 @@ def read_config(path: Path | str) -> dict[str, Any]:
 
 
 def check_config(config: Any) -> dict[str, Any]:
-    """The config with numbers converted, defaults filled in and every name known.
+    """Check a config, convert its numbers and fill in its defaults.
 
-    The settings of a study are an instance of its `Settings`.
+    The settings of a study become an instance of its `Settings`.
 
     Raises:
-        ConfigError: Names the path of the key, the value, what is allowed and the nearest name.
+        ConfigError: A key or a value is wrong. The message has the path of the key, the value, what
+            is allowed and the nearest name.
     """
     own = run = read_settings(RunSettings, config, "")
     if run.include is not None:
-        run = _with_included(run, run.include)
+        run = _merge_included(run, run.include)
     also = _own_mechanisms(run)
     run = run.model_copy(update={"variants": run.variants | also})
     available = all_mechanisms() | _variants(run.variants)
@@ -156,10 +157,10 @@ def check_config(config: Any) -> dict[str, Any]:
 
 
 def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
-    """The mechanisms of `also` by their keys, as variants without options."""
+    """Return the mechanisms of `also` by their keys, as variants without options."""
     found: dict[str, VariantSettings] = {}
     for name in run.also or ():
-        key = _class_at(name, "also").key
+        key = _load_class(name, "also").key
         if key in {*all_mechanisms(), *run.variants, *found}:
             message = f"config key also: {name} has the key {key!r} of another mechanism; change it"
             raise ConfigError(message, "also")
@@ -167,8 +168,8 @@ def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
     return found
 
 
-def _class_at(name: str, path: str) -> type[Mechanism]:
-    """The class that a key of the config names."""
+def _load_class(name: str, path: str) -> type[Mechanism]:
+    """Return the mechanism that the config names at a key."""
     try:
         return get_mechanism(name)
     except (UnknownMechanism, TypeError) as error:
@@ -176,7 +177,7 @@ def _class_at(name: str, path: str) -> type[Mechanism]:
 
 
 def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
-    """Refuse variants of the config itself that no study runs, and sets that nothing names."""
+    """Refuse the config's own variants that no study runs, and its own sets that nothing names."""
     run = {name for settings in studies.values() for name in settings.mechanisms}
     for name in own.variants:
         if name not in run:
@@ -190,7 +191,7 @@ def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value of YAML, however deep; the keys of mappings are none."""
+    """Yield every string in a YAML value at any depth, except the keys of mappings."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -200,8 +201,8 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _with_included(run: RunSettings, include: str) -> RunSettings:
-    """The settings with the variants and sets of the file `include` before their own."""
+def _merge_included(run: RunSettings, include: str) -> RunSettings:
+    """Put the variants and sets of the file `include` before those of the config."""
     path = PROJECT / include
     try:
         content = read_yaml(path)
@@ -224,7 +225,7 @@ def _with_included(run: RunSettings, include: str) -> RunSettings:
 
 
 def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> dict[str, list]:
-    """The mechanisms and variants in every set; a set may have those of an earlier one."""
+    """Return the mechanisms and variants in every set; a set may name an earlier one."""
     found: dict[str, list] = {}
     for name, members in sets.items():
         path = f"sets.{name}"
@@ -239,14 +240,14 @@ def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> 
 
 
 def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]]:
-    """The mechanism behind every variant, its options checked."""
+    """Return the mechanism behind every variant, after a check of its options."""
     found = {}
     for name, variant in variants.items():
         path = f"variants.{name}"
         if name in all_mechanisms():
             message = f"config key {path} is already the key of a mechanism; choose another"
             raise ConfigError(message, path)
-        found[name] = _class_at(variant.use, f"{path}.use")
+        found[name] = _load_class(variant.use, f"{path}.use")
         known = found[name].options
         for option, value in variant.options.items():
             if option not in known:
@@ -260,7 +261,7 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
 
 
 def describe_keys() -> str:
-    """Every key as Markdown: what config/README.md shows."""
+    """Format every key as a row of the Markdown table in config/README.md."""
     common = set(StudySettings.model_fields)
     lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
     sections = {"": RunSettings, "data.": Data, "limits.": Limits}
@@ -283,12 +284,12 @@ def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
 
 
 def defaults_of(model: type[Section]) -> dict[str, Any]:
-    """The values of the keys that a section may leave out."""
-    # A default may be a word, such as `all`, for what it becomes.
+    """Return the defaults of the keys that a section may leave out."""
+    # No warnings, as a default may be a word such as `all` in place of the value it stands for.
     return model.model_construct().model_dump(warnings=False)
 
 
 def yaml_text(value: Any) -> str:
-    """A value as a config would have it, on one line."""
+    """Format a value as a config would write it, on one line."""
     text = yaml.safe_dump(value, default_flow_style=True, width=1000)
     return text.removesuffix("...\n").strip()

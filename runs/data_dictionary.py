@@ -1,7 +1,7 @@
 """The data dictionary of the tables of results: results/README.md.
 
-It is generated from the columns in runs/result_table.py and what every study declares, so that a
-column or a metric is described in one place: beside the code that writes it.
+It is generated from the columns in runs/result_table.py and the declarations of every study, so
+that each column and metric is described once, beside the code that writes it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ A study adds columns for what it varies; group by these too where they differ.
 
 
 def data_dictionary() -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     parts = [
         INTRODUCTION,
         "## Columns of every table\n",
@@ -82,5 +82,5 @@ def _meanings(meanings: Mapping[str, str]) -> str:
 
 
 def _cell(text: str) -> str:
-    # A bar would end the cell, as in ||noise||.
+    # An unescaped bar, as in ||noise||, would end the cell of the Markdown table.
     return text.replace("|", r"\|")

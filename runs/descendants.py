@@ -1,7 +1,7 @@
-"""Processes that a cell started: they end with it, whatever session or parent they have by then.
+"""Kill the processes that a cell started, even if they have changed their session or parent.
 
-On Linux an orphan becomes a child of its nearest ancestor that has asked for orphans; elsewhere it
-becomes a child of the system's first process and is not found.
+On Linux an orphan is adopted by its nearest ancestor that is a subreaper. On other systems the
+init process adopts it, so it is not found here.
 """
 
 import contextlib
@@ -12,29 +12,29 @@ from collections.abc import Collection
 import psutil
 
 _PR_SET_CHILD_SUBREAPER = 36
-# A pass kills what it sees; a process that starts others meanwhile needs another pass.
+# A pass kills the processes it sees; those that are started meanwhile need another pass.
 _PASSES = 100
 _SECONDS_TO_END = 1.0
 
 
 def adopt_orphans(adopt: bool = True) -> None:
-    """Become the parent of every descendant whose own parent ends, or stop being it."""
+    """Become the parent of descendants whose own parent ends, or stop doing so."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def descendants(spared: Collection[int] = ()) -> list[psutil.Process]:
-    """The processes that stem from this one, except those of the numbers `spared`."""
+    """Return the descendants of this process, except those with the process ids `spared`."""
     found = psutil.Process().children(recursive=True)
     return [process for process in found if process.pid not in spared]
 
 
 def end_descendants(spared: Collection[int] = ()) -> None:
-    """Kill the descendants of this process, except those of the numbers `spared`."""
+    """Kill the descendants of this process, except those with the process ids `spared`."""
     for _ in range(_PASSES):
         if not (found := descendants(spared)):
             return
-        # A process that is stopped starts no other one while the rest is killed.
+        # A suspended process cannot start another one while the rest are killed.
         for act in (psutil.Process.suspend, psutil.Process.kill):
             for process in found:
                 with contextlib.suppress(psutil.Error):

@@ -1,6 +1,7 @@
-"""Tidy tables as data frames, and the check that one is complete.
+"""Tidy tables as data frames, and the check that a study is complete.
 
-Apart from runs/result_table.py because a cell's job has no use for pandas, which is slow to load.
+These are not in runs/result_table.py because pandas is slow to load and a cell's job does not need
+it.
 """
 
 import math
@@ -22,25 +23,25 @@ from runs.result_table import (
 
 
 def read_frame(*paths: Path | str) -> pd.DataFrame:
-    """As `read_table`, as a data frame."""
+    """Read tables as `read_table` does, and return a data frame."""
     return frame_of(read_table(*paths))
 
 
 def frame_of(table: pa.Table) -> pd.DataFrame:
-    """A table as a data frame; whole numbers are nullable integers."""
+    """Convert a table to a data frame, in which whole numbers are nullable integers."""
     whole = {pa.int64(): pd.Int64Dtype()}
     return table.to_pandas(types_mapper=whole.get, use_threads=False)
 
 
 class StudyCheck:
-    """Whether the rows of a study, which come in some tables, are complete and consistent.
+    """Check that the rows of a study, added one table at a time, are complete and consistent.
 
-    A cell is complete when it has all of its points, each with either one row that says why it
-    failed or rows with status ok only. Where trials are jobs of their own, those that failed have a
-    row each beside the others. Values must be finite where the status is ok.
+    A cell is complete if it has all of its points, and each point has either one row with the
+    reason of its failure or only rows with status ok. Where each trial has a job of its own, a
+    failed trial has one row beside those of the others. Values with status ok must be finite.
 
     Args:
-        expected: Number of grid points of every cell.
+        expected: The number of grid points of every cell.
     """
 
     def __init__(self, expected: dict[tuple[str, str, str, str], int]) -> None:
@@ -49,14 +50,14 @@ class StudyCheck:
         self._problems: list[str] = []
 
     def add(self, table: pa.Table) -> None:
-        """Look at all rows of some cells."""
+        """Check a table that has all rows of some cells."""
         frame = table.to_pandas(use_threads=False)
         self._problems += _problems(frame)
-        # A cell that came before has too many points now.
+        # A cell that is split over two tables is counted twice and has too many points.
         self._found.update(frame[POINT].drop_duplicates().groupby(CELL).size().to_dict())
 
     def end(self) -> None:
-        """Raise TableError, with all problems, unless every expected cell came whole."""
+        """Raise TableError with all problems unless every expected cell is complete."""
         problems, found = list(self._problems), self._found
         for cell, count in self._expected.items():
             if found[cell] != count:
@@ -68,7 +69,7 @@ class StudyCheck:
 
 
 def _problems(frame: pd.DataFrame) -> list[str]:
-    """What contradicts itself in the rows of some cells."""
+    """List the contradictions in the rows of some cells."""
     problems = []
     duplicated = frame.duplicated(key_of(frame.columns))
     if duplicated.any():
@@ -78,7 +79,7 @@ def _problems(frame: pd.DataFrame) -> list[str]:
         problems.append(f"unknown statuses {sorted(unknown)}, allowed are {STATUSES}")
     bad = frame[(frame["status"] == OK) & ~frame["value"].map(math.isfinite)]
     if len(bad):
-        problems.append(f"{len(bad)} values are not finite though ok, first {_row(bad)}")
+        problems.append(f"{len(bad)} values with status ok are not finite, first {_row(bad)}")
     whole = frame[(frame["status"] == OK) | frame["trial"].isna()]
     mixed = whole[[*POINT, "status"]].drop_duplicates().groupby(POINT).size() > 1
     if mixed.any():

@@ -1,7 +1,7 @@
-"""The first thing of a run: the config that a command line names, looked at before Snakemake.
+"""Check the config files on a command line before Snakemake reads them.
 
-Snakemake reads it before the Snakefile and shows where in its own code it failed. The default
-profile calls `look` while it is read.
+Snakemake reads them before the Snakefile and answers a bad one with a traceback of its own. The
+default profile calls `check_configs` while it is parsed.
 """
 
 import sys
@@ -14,19 +14,19 @@ DEFAULT = "config/quick.yaml"
 _OPTIONS = ("--configfile", "--configfiles")
 
 
-def look(arguments: Sequence[str]) -> None:
-    """Say on stderr which config is read; end with one line where there is none in a file."""
-    paths = list(named(arguments)) or [DEFAULT]
+def check_configs(arguments: Sequence[str]) -> None:
+    """Print the configs on stderr, or exit with one line if a file is not a config."""
+    paths = list(config_paths(arguments)) or [DEFAULT]
     for path in paths:
         if fault := _fault(path):
             sys.exit(f"error: {fault}")
-    # Each job has a Snakemake of its own.
+    # Jobs run Snakemake with --mode; only the main process prints this line.
     if "--mode" not in arguments:
         print(f"reading {' '.join(paths)} and what it needs: some seconds", file=sys.stderr)
 
 
-def named(arguments: Sequence[str]) -> Iterator[str]:
-    """The paths of configs among the arguments; an option takes all words up to the next one."""
+def config_paths(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the config paths; an option takes all words up to the next option."""
     taking = False
     for argument in arguments:
         option, equals, path = argument.partition("=")
@@ -39,12 +39,12 @@ def named(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def _fault(path: str) -> str:
-    """Why a file cannot be a config, in one line; "" where it may be one."""
+    """Say in one line why a file cannot be a config; return "" if it may be one."""
     try:
         content = read_yaml(path)
     except ConfigError as error:
         if not Path(path).suffix:
-            return f"{path} is read as a config; write targets before --configfile"
+            return f"{path} was read as a config; write targets before --configfile"
         return " ".join(str(error).split())
     if isinstance(content, dict):
         return ""

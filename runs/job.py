@@ -1,4 +1,4 @@
-"""What every job of the workflow does: its log, and one line for what goes wrong."""
+"""The frame of every job of the workflow: its log, and errors in one line."""
 
 import contextlib
 import os
@@ -20,11 +20,12 @@ WATCH_SECONDS = 0.5
 
 @contextlib.contextmanager
 def job(log: str | Path) -> Iterator[None]:
-    """Send what is printed to the log; end with status 1 and one line on a fault of the files.
+    """Redirect output to the log; on an error, end with status 1 and a message in the log.
 
-    A damaged file of results is removed, so that the next run makes it again.
+    Errors of files and tables get one line, others a traceback. A damaged file of results is
+    removed, so that the next run makes it again.
     """
-    with ending_with_planner():
+    with exit_with_planner():
         try:
             with (
                 open(log, "w", buffering=1, encoding="utf-8") as out,
@@ -34,15 +35,15 @@ def job(log: str | Path) -> Iterator[None]:
                 yield
         except DamagedTable as error:
             error.path.unlink(missing_ok=True)
-            end_with(in_one_line(f"{error}; it is removed: run again"), log)
+            fail_job(in_one_line(f"{error}; it was removed: run again"), log)
         except (TableError, OSError) as error:
-            end_with(in_one_line(error), log)
+            fail_job(in_one_line(error), log)
         except Exception:
-            end_with(traceback.format_exc(), log)
+            fail_job(traceback.format_exc(), log)
 
 
-def end_with(message: str, log: str | Path) -> None:
-    """End the job with status 1 and a message in its log, or on stderr where the disk is full."""
+def fail_job(message: str, log: str | Path) -> None:
+    """End the job with status 1 and a message in its log, or on stderr if the disk is full."""
     try:
         with open(log, "a", encoding="utf-8") as out:
             print(message, file=out)
@@ -51,22 +52,22 @@ def end_with(message: str, log: str | Path) -> None:
     sys.exit(1)
 
 
-def ending_with_planner() -> contextlib.AbstractContextManager[None]:
-    """End this process soon after the Snakemake that started it, however that ended.
+def exit_with_planner() -> contextlib.AbstractContextManager[None]:
+    """Within the block, exit soon after the Snakemake that planned this job has ended.
 
-    Otherwise a job outlives a killed run, and the next run writes the same files beside it. A shell
-    may stand between the two, so that this process's parent says nothing.
+    Otherwise a job would outlive a killed run, and the next run would write the same files at the
+    same time. The parent process is not enough to tell, because it may be a shell between the two.
     """
     number = os.environ.get(PLANNER)
-    return contextlib.nullcontext() if number is None else ending_with(int(number))
+    return contextlib.nullcontext() if number is None else exit_with_process(int(number))
 
 
 @contextlib.contextmanager
-def ending_with(number: int) -> Iterator[None]:
-    """End this process soon after the process of a number, inside of the block.
+def exit_with_process(number: int) -> Iterator[None]:
+    """Within the block, exit soon after the process with this id has ended.
 
-    The thread that watches is joined at the end of the block: a thread that is alive when the
-    interpreter ends is unwound in the middle of its work, which can abort the whole process.
+    The watching thread is joined at the end of the block: if it were still alive when the
+    interpreter shuts down, it could abort the whole process.
     """
     finished = threading.Event()
     watcher = threading.Thread(target=_watch, args=(number, finished))
@@ -79,7 +80,7 @@ def ending_with(number: int) -> Iterator[None]:
 
 
 def _watch(number: int, finished: threading.Event) -> None:
-    """End this process once the process `number` has ended, unless `finished` is set first."""
+    """Exit once the process `number` has ended, unless `finished` is set first."""
     try:
         process = psutil.Process(number)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:

@@ -1,4 +1,4 @@
-"""Faults of the machine, above all a full disk, told from faults of a mechanism."""
+"""Tell faults of the machine, above all a full disk, from faults of a mechanism."""
 
 import errno
 import re
@@ -8,28 +8,28 @@ from pathlib import Path
 
 from datasets import DataError
 
-# Below this a file system counts as full: libraries hide the system's error in their own.
+# A file system with less free space counts as full: libraries may hide the system's own error.
 FULL_BYTES = 1 << 20
-# Errors of the system as a whole. EMFILE is none: the limit is that of one process. EPIPE is what a
-# cell meets that prints while the job that started it is being killed.
+# Errors of the system as a whole. EMFILE is not among them, as it is a limit of one process. EPIPE
+# is the error of a cell that prints while the job that started it is being killed.
 MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE, errno.EPIPE,
 }  # fmt: skip
 
-# Looked up once, as that may write a file.
+# This is looked up once because the lookup may write a file.
 _TEMPORARY = tempfile.gettempdir()
 
 
 class MachineError(Exception):
-    """The machine failed, for example its disk is full; no mechanism is at fault."""
+    """The machine failed, for example because its disk is full; no mechanism is at fault."""
 
 
 def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
-    """What is wrong with the machine, or None where an error is not the machine's.
+    """Describe the fault of the machine behind an error, or return None if there is none.
 
-    Files of data that are missing or damaged say nothing about a mechanism either. Libraries may
-    wrap the system's error, or replace it: hence the chain of errors, and the look at the disks
-    that a cell writes to.
+    Missing or damaged data files count too, as they say nothing about a mechanism. Libraries may
+    wrap the system's error or replace it, so this follows the chain of errors and then checks the
+    disks that a cell writes to.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -41,7 +41,7 @@ def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
 
 
 def full_disk(folder: str | Path) -> str | None:
-    """Which of the disks that a cell writes to is full, in words; None where none is."""
+    """Name a full disk among those that a cell writes to; return None if none is full."""
     for place in (folder, _TEMPORARY):
         if shutil.disk_usage(place).free < FULL_BYTES:
             return f"the disk of {place} is full"
@@ -49,7 +49,7 @@ def full_disk(folder: str | Path) -> str | None:
 
 
 def kills_for_memory() -> int | None:
-    """How often the system has killed a process for lack of memory; None where it does not say."""
+    """Return how often the system has killed a process for lack of memory; None if unknown."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

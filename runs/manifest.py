@@ -1,6 +1,6 @@
-"""The manifest of a study's table: a line for each of its cells, with what it was measured with.
+"""The manifest of a study's table, which has the provenance of each cell on one line.
 
-It is committed with the table, so that a clone knows which cell each row comes from.
+It is committed with the table, so that a clone knows where each row comes from.
 """
 
 import csv
@@ -19,8 +19,8 @@ from runs.provenance import Provenance
 from runs.result_table import CPU_SECONDS, DamagedTable
 
 ENDING = ".manifest.csv"
-# The mark that the tables of a study are those of its cells here. It is not committed: a clone has
-# the tables and not the cells.
+# This file marks that the tables of a study were joined from the cells in this store. It is not
+# committed, because a clone has the tables but not the cells.
 JOINED = ".joined"
 _FIELDS = ("cell", *(field.name for field in fields(Provenance)), "rows", "seconds")
 
@@ -30,9 +30,9 @@ class Entry:
     """A cell of a table.
 
     Args:
-        provenance: What it was measured with.
+        provenance: The code, settings, data and machine that it was measured with.
         rows: The hash of its rows; see `rows_digest`.
-        seconds: Processor time that it took; None where that is not known.
+        seconds: The processor time that it took; None if unknown.
     """
 
     provenance: Provenance
@@ -41,19 +41,19 @@ class Entry:
 
 
 def manifest_of(table: Path) -> Path:
-    """The manifest beside the table of a study."""
+    """Return the path of the manifest beside the table of a study."""
     return table.with_name(table.stem + ENDING)
 
 
 def seconds_of(rows: pa.Table) -> float | None:
-    """The processor time in the rows of a cell, None where none was measured."""
+    """Return the processor time in the rows of a cell, or None if none was measured."""
     return pc.sum(rows.filter(pc.field("metric") == CPU_SECONDS)["value"]).as_py()
 
 
 def rows_digest(rows: pa.Table) -> str:
-    """A hash of the rows of a cell without its seconds, maps apart from the others.
+    """Hash the rows of a cell without its seconds; rows of maps come last.
 
-    Columns without a value are left out: a table of several cells has those of all of them.
+    Empty columns are left out, because a table of several cells has the columns of all of them.
     """
     if "row" in rows.column_names:
         on_map = pc.is_valid(rows["row"])
@@ -86,10 +86,10 @@ def write_manifest(path: Path, entries: Mapping[str, Entry]) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Entry]:
-    """The entries of a study by the stems of their cells; none where there is no manifest.
+    """Read the entries of a study by the stems of their cells; a missing manifest has none.
 
     Raises:
-        DamagedTable: It is no manifest.
+        DamagedTable: The file is not a manifest.
     """
     if not path.exists():
         return {}
@@ -100,9 +100,7 @@ def read_manifest(path: Path) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         for number, line in enumerate(filter(None, lines), 2):
             if len(line) != len(_FIELDS) or line[0] in entries:
-                raise ValueError(
-                    f"line {number} is no line of a manifest, or a second one of a cell"
-                )
+                raise ValueError(f"line {number} is not a line of a manifest, or repeats a cell")
             stem, *found, rows, seconds = line
             provenance = Provenance(**dict(zip(_FIELDS[1:-2], found, strict=True)))
             entries[stem] = Entry(provenance, rows, float(seconds) if seconds else None)
@@ -112,10 +110,10 @@ def read_manifest(path: Path) -> dict[str, Entry]:
 
 
 def origins_in(path: Path) -> list[str]:
-    """By which commits the cells of a manifest were measured, in words, most cells first.
+    """Say which commits measured the cells of a manifest; the most frequent comes first.
 
     Raises:
-        DamagedTable: It is no manifest.
+        DamagedTable: The file is not a manifest.
     """
     found = [entry.provenance for entry in read_manifest(path).values()]
     counted = Counter((each.commit, each.adopted, each.machine) for each in found)

@@ -1,7 +1,7 @@
-"""The files of finished grid points, which a cell's parent and child processes share.
+"""The files of finished grid points ("parts"), which a cell's parent and child processes share.
 
-A part carries a hash of its rows and of its place. One that was cut short, changed or renamed
-counts as missing, so that its grid point is measured again.
+A part carries a hash of its rows and of its file name. A part that was truncated, changed or
+renamed counts as missing, so that its grid point is measured again.
 """
 
 import hashlib
@@ -12,17 +12,17 @@ from typing import Any
 from runs.cell_spec import CellSpec
 from runs.result_table import OK
 
-# Of a message in the store.
+# The longest message that the store keeps.
 MOST_CHARACTERS = 2000
 _LEFT_OUT = " [...] "
 
 
 class LostPart(Exception):
-    """A finished grid point has no intact file any more."""
+    """A finished grid point no longer has an intact file."""
 
 
 def part_path(folder: str | Path, index: int) -> Path:
-    """The file of grid point `index`."""
+    """Return the file of grid point `index`."""
     return Path(folder, f"{index:04d}.json")
 
 
@@ -34,7 +34,7 @@ def write_part(folder: str | Path, index: int, values: list[dict]) -> None:
 
 
 def read_part(folder: str | Path, index: int) -> list[dict] | None:
-    """The rows of grid point `index`, or None where they are missing or damaged."""
+    """Read the rows of grid point `index`; return None if they are missing or damaged."""
     path = part_path(folder, index)
     try:
         stated, _, rows = path.read_text().partition("\n")
@@ -43,36 +43,36 @@ def read_part(folder: str | Path, index: int) -> list[dict] | None:
     return json.loads(rows) if stated == _hash(path, rows) else None
 
 
-def begin(folder: str | Path, index: int) -> None:
+def set_current_point(folder: str | Path, index: int) -> None:
     """Note that grid point `index` is being measured, so that a crash is blamed on it."""
     write_at_once(Path(folder, "current"), str(index))
 
 
-def begun(folder: str | Path) -> int | None:
-    """The grid point that the last process was measuring, or None if it reached or named none."""
+def current_point(folder: str | Path) -> int | None:
+    """Return the grid point that the last process was measuring, or None if it noted none."""
     try:
         return int(Path(folder, "current").read_text())
     except (FileNotFoundError, ValueError):
         return None
 
 
-def forget_begun(folder: str | Path) -> None:
-    """Remove that note; called before a new process starts."""
+def clear_current_point(folder: str | Path) -> None:
+    """Remove that note; call this before a new process starts."""
     Path(folder, "current").unlink(missing_ok=True)
 
 
 def failure(status: str, message: object) -> list[dict]:
-    """The one row of a point that could not be measured; its message as in `clean`."""
+    """Return the one row of a point that could not be measured, with its message cleaned."""
     said = {"status": status, "message": clean(message)}
     return [{"metric": "", "value": None, **said, "timing": False}]
 
 
 def clean(message: object) -> str:
-    """What a mechanism or a library says, as text that every format can hold.
+    """Convert a message of a mechanism or a library to text that every file format can hold.
 
-    At most `MOST_CHARACTERS`, of which the middle is left out. What cannot be printed (half a
-    surrogate pair, NUL, a mark that turns the direction of the text) is escaped. An object that
-    cannot be turned into text is named by its class.
+    A text longer than `MOST_CHARACTERS` loses its middle. Characters that cannot be printed (half a
+    surrogate pair, NUL, a mark that reverses the direction of text) are escaped. An object that
+    cannot be converted to text is replaced by the name of its class.
     """
     try:
         text = str(message)
@@ -87,7 +87,7 @@ def clean(message: object) -> str:
 
 
 def write_at_once(path: Path, content: str | bytes) -> None:
-    """Write a file that is whole or not there; an OSError names it."""
+    """Write a file atomically, so that it is either whole or absent; an OSError names it."""
     temporary = path.with_suffix(".tmp")
     try:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -99,7 +99,7 @@ def write_at_once(path: Path, content: str | bytes) -> None:
 
 
 def rows_of(cell: CellSpec, folder: Path) -> list[dict[str, Any]]:
-    """The rows of a cell whose grid points are all finished.
+    """Read the rows of a cell whose grid points are all finished.
 
     Raises:
         LostPart: A point has no intact file.
@@ -112,15 +112,15 @@ def rows_of(cell: CellSpec, folder: Path) -> list[dict[str, Any]]:
         if values is None:
             raise LostPart(f"{part_path(folder, index)} was lost while its cell ran; run again")
         here = {"shape": point.shape_name, "epsilon": point.epsilon, "delta": point.delta}
-        rows += [fixed | here | value for value in _of_trial(cell.trial, values)]
+        rows += [fixed | here | value for value in _select_trial(cell.trial, values)]
     return rows
 
 
-def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:
-    """The values that a cell contributes: all of them, unless it is for one trial only.
+def _select_trial(trial: int | None, values: list[dict]) -> list[dict]:
+    """Return the values that a cell contributes, which are all of them unless it has one trial.
 
-    Then numbers that belong to no trial are kept by the cell of trial 0 alone; failures and seconds
-    are kept by every cell and get its trial.
+    In that case only the cell of trial 0 keeps numbers that belong to no trial. Every cell keeps
+    its failures and seconds, which get its trial.
     """
     if trial is None:
         return values
@@ -133,5 +133,5 @@ def _of_trial(trial: int | None, values: list[dict]) -> list[dict]:
 
 
 def _hash(path: Path, rows: str) -> str:
-    """A hash of the rows and of the names of the cell's folder and of the file."""
+    """Hash the rows together with the names of the cell's folder and of the file."""
     return hashlib.sha256("\n".join([*path.parts[-2:], rows]).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""The plan of a run: for each batch a file that says what it measures, as the run began.
+"""The plan of a run: a file for each batch with its cells, as they were when the run began.
 
-It is an input of the batch: newer than the stamp of the batch if, and only if, one of its cells has
-no current result. So Snakemake finds what is stale by the times of files alone, also where it has
-no record of how a stamp was made, as in a clone.
+The file is an input of the batch. It is newer than the batch's stamp if and only if one of the
+cells has no current result, so file times alone tell Snakemake what is stale. This works even in a
+clone, where Snakemake has no record of how a stamp was made.
 """
 
 import json
@@ -21,7 +21,7 @@ from runs.store import is_current, read_stamp, stamp_file
 
 
 class PlanError(TableError):
-    """The plan of a batch is missing, or the code is no longer that of the plan."""
+    """The plan of a batch is missing, or the code has changed since it was written."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class PlannedBatch:
     """A batch of a plan.
 
     Args:
-        digest: What its cells are measured with; see `Batch.digest`.
-        commit: That of the code as the run began.
-        sources: The files of code that its numbers depend on.
+        digest: The hash of its cells' code and settings; see `Batch.digest`.
+        commit: The commit of the code when the run began.
+        sources: The source files that its numbers depend on.
         bytes: The hash of these files.
-        cells: What it measures.
+        cells: The cells that it measures.
     """
 
     digest: str
@@ -43,7 +43,7 @@ class PlannedBatch:
     cells: list[CellSpec]
 
     def require_code(self) -> None:
-        """Raise PlanError where files of code are no longer those of the plan."""
+        """Raise PlanError if a source file has changed since the plan was written."""
         try:
             changed = current_digest_of(self.sources) != self.bytes
         except FileNotFoundError:
@@ -53,7 +53,7 @@ class PlannedBatch:
 
 
 def plan_file(run: Path, stem: str) -> Path:
-    """The plan of a batch."""
+    """Return the path of the plan of a batch."""
     return run / "plan" / f"{stem}.json"
 
 
@@ -79,7 +79,7 @@ def write_plan(run: Path, config: dict, batches: Iterable[Batch]) -> None:
 
 
 def _is_done(stamp: Path, cells: list[CellSpec], run: Path) -> bool:
-    """Whether a batch has left its stamp for these cells, and all of them are current."""
+    """Whether a batch has left its stamp for exactly these cells, and all of them are current."""
     try:
         stamped = read_stamp(stamp) == {cell.stem: cell.digest for cell in cells}
     except (FileNotFoundError, DamagedTable):
@@ -88,15 +88,15 @@ def _is_done(stamp: Path, cells: list[CellSpec], run: Path) -> bool:
 
 
 def read_plan(run: Path, stem: str, digest: str | None = None) -> PlannedBatch:
-    """The plan of a batch.
+    """Read the plan of a batch.
 
     Args:
-        run: Folder of the run.
-        stem: The batch.
-        digest: What the batch must have; any unless given.
+        run: The folder of the run.
+        stem: The stem of the batch.
+        digest: The digest that the batch must have; None accepts any.
 
     Raises:
-        PlanError: It is missing, damaged, or of another digest.
+        PlanError: The plan is missing or damaged, or has another digest.
     """
     path = plan_file(run, stem)
     try:
@@ -106,5 +106,5 @@ def read_plan(run: Path, stem: str, digest: str | None = None) -> PlannedBatch:
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         raise PlanError(f"{path} is missing or damaged: start the run again") from None
     if digest not in (None, planned.digest):
-        raise PlanError(f"{path} is of another run: start the run again")
+        raise PlanError(f"{path} belongs to another run: start the run again")
     return planned

@@ -1,4 +1,4 @@
-"""The provenance of a cell: digests that keep it current, and facts that are noted beside them."""
+"""The provenance of a cell: digests that decide if it is current, and facts noted beside them."""
 
 import importlib.metadata
 import json
@@ -12,7 +12,7 @@ from runs.cell_spec import CellSpec
 from runs.sources import digest_of_text
 
 CPU, GPU = "CPU", "GPU"
-# The data of a cell whose files are not at hand and have no published checksum.
+# This stands for the data of a cell whose files are absent and have no published checksum.
 UNKNOWN = "unknown"
 
 
@@ -22,13 +22,14 @@ class Provenance:
 
     Args:
         code, asked: See `CellSpec`.
-        data: Hash of the checksums of its data; empty where it reads none.
-        commit: The commit of the code, `-dirty` behind it where the tree differed; empty outside of
+        data: A hash of the checksums of its data; empty if it reads none.
+        commit: The commit of the code, followed by `-dirty` if the tree differed; empty outside of
             git.
-        adopted: The commit with whose code, by a sample, the numbers are the same, in place of
-            `commit`; empty where none was adopted. `code` is then that of this commit.
-        sample: The sample, in words.
-        packages: Versions of the packages that its code imports, "numpy 2.1.0, scipy 1.15.1".
+        adopted: A later commit, for which a sample of cells has reproduced the numbers; empty if
+            there is none. `code` is then the hash of the code at this commit.
+        sample: A description of that sample.
+        packages: The versions of the packages that its code imports, such as "numpy 2.1.0, scipy
+            1.15.1".
         machine: CPU or GPU.
     """
 
@@ -43,25 +44,25 @@ class Provenance:
 
     @property
     def digest(self) -> str:
-        """That of the `CellSpec` it was measured with."""
+        """The digest of the `CellSpec` that it was measured with."""
         return f"{self.code}-{self.asked}"
 
     def to_json(self) -> str:
-        """As text."""
+        """Serialise to text."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self | None:
-        """What `to_json` wrote; None for any other text."""
+        """Parse the text that `to_json` wrote; return None for any other text."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
             return None
 
     def differs(self, cell: CellSpec) -> list[str]:
-        """What is no longer as it was measured: "code", "settings" or "data"; none if current.
+        """Name what has changed since: "code", "settings" or "data"; empty if it is current.
 
-        Data that are not at hand differ from none: what reads them compares them.
+        Absent data never count as changed; they are compared once they have been downloaded.
         """
         data = data_of(cell)
         return [
@@ -75,7 +76,7 @@ class Provenance:
         ]
 
     def other_packages(self) -> list[str]:
-        """The packages of which another version is installed now: "numpy 2.1.0 -> 2.2.0"."""
+        """Name the packages whose installed version has changed, as "numpy 2.1.0 -> 2.2.0"."""
         then = [each.rsplit(" ", 1) for each in self.packages.split(", ") if each]
         return [
             f"{name} {version} -> {_version(name)}"
@@ -84,12 +85,12 @@ class Provenance:
         ]
 
     def adopted_by(self, cell: CellSpec, commit: str, sample: str) -> Self:
-        """The same rows, adopted by the code of a commit."""
+        """Return the provenance of the same rows after the code of a commit has adopted them."""
         return replace(self, code=cell.code, adopted=commit, sample=sample)
 
 
 def provenance_now(cell: CellSpec, commit: str) -> Provenance:
-    """The provenance of a cell that is measured now, by the code of a commit."""
+    """Return the provenance of a cell that is measured now, by the code of a commit."""
     return Provenance(
         code=cell.code,
         asked=cell.asked,
@@ -101,7 +102,7 @@ def provenance_now(cell: CellSpec, commit: str) -> Provenance:
 
 
 def data_of(cell: CellSpec) -> str:
-    """A hash of the checksums of the files that a cell reads: empty where it reads none."""
+    """Hash the checksums of the files that a cell reads; the result is empty if it reads none."""
     checksums = [checksums_of(name, Path(cell.data_folder)) for name in cell.reads]
     if any(of_one is None for of_one in checksums):
         return UNKNOWN
@@ -124,13 +125,13 @@ def _machine_of(cell: CellSpec) -> str:
 
 
 def commit_of_tree() -> str:
-    """The commit of the code here, `-dirty` behind it where files of the tree differ or are new.
+    """Return the commit of this code, followed by `-dirty` if files in the tree differ or are new.
 
-    Empty outside of git, also in an unpacked copy that lies in the tree of something else.
+    It is empty outside of git, even if an unpacked copy lies inside another repository.
     """
     if _git("ls-files", "--error-unmatch", "Snakefile") is None:
         return ""
-    # Without the results, which a run changes.
+    # Results are excluded because a run changes them.
     clean = _git("status", "--porcelain", "--", ".", ":(exclude)results") == ""
     return f"{_git('rev-parse', 'HEAD')}{'' if clean else '-dirty'}"
 

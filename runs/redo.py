@@ -1,4 +1,4 @@
-"""Makes cells of a finished or broken run stale, so that the next run measures them again."""
+"""Make cells of a finished or broken run stale, so that the next run measures them again."""
 
 import re
 from collections.abc import Collection
@@ -10,18 +10,18 @@ from runs.result_table import CELL, STATUSES, DamagedTable, read_file
 from runs.store import provenance_in, read_stamp
 from studies.base.settings import ConfigError, nearest
 
-# How the name of a cell's file ends: its calibration, and the trial and epsilon of a split one.
+# A cell's file name ends in its calibration, then its trial and epsilon if those are split.
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which cells to redo: those that have every property that is given.
+    """The cells to redo: those that meet every condition that is given.
 
     Args:
-        statuses: A cell counts if one of its rows has one of them.
-        studies, datasets, mechanisms: Names.
-        other_packages: Whether the cell was measured with other versions of the packages.
+        statuses: At least one row of the cell has one of these statuses.
+        studies, datasets, mechanisms: The cell has one of these names.
+        other_packages: The cell was measured with other versions of the packages.
     """
 
     statuses: Collection[str] = ()
@@ -39,14 +39,13 @@ class Wanted:
 
 
 def redo(run: Path, wanted: Wanted) -> list[str]:
-    """Remove the results of cells, their batches' stamps and their tables; returns their stems.
+    """Remove the results of cells with their batches' stamps and their tables; return their stems.
 
-    Without the tables the next run would find nothing to do. What was drawn of them stays until
-    then. Cells whose files are damaged are always among them. Unfinished work of the cells is
-    removed, too.
+    The tables have to go, as otherwise the next run would find nothing to do. Figures drawn from
+    them stay until then. Cells with damaged files are always removed.
 
     Raises:
-        ConfigError: There is no such run, or it has no cell of a name that is wanted.
+        ConfigError: There is no such run, or it has no cell with a name that is wanted.
     """
     folder = run / "cells"
     if not folder.is_dir():
@@ -71,7 +70,7 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
 
 
 def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
-    """Whether a batch has one of the cells `stems`; a damaged stamp does not say."""
+    """Whether a batch has one of the cells `stems`; a damaged stamp counts as a yes."""
     try:
         return not read_stamp(stamp).keys().isdisjoint(stems)
     except DamagedTable:
@@ -79,8 +78,8 @@ def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
 
 
 def _require_known(cells: list[Path], wanted: Wanted, run: Path) -> None:
-    """Raise ConfigError where no cell has a study, data set or mechanism that is wanted."""
-    # From the paths, so that damaged files have a name as well.
+    """Raise ConfigError if no cell has one of the wanted studies, data sets or mechanisms."""
+    # The names come from the paths, so that damaged files have them too.
     for option, names, known in (
         ("study", wanted.studies, {path.parts[-3] for path in cells}),
         ("dataset", wanted.datasets, {path.parts[-2] for path in cells}),

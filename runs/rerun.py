@@ -1,7 +1,7 @@
-"""Whether cells of a finished run, computed again here, give the numbers that it has stored.
+"""Compare recomputed cells of a finished run with the numbers that it has stored.
 
-The same config gives the same bytes on the same kind of processor. Elsewhere the last digits
-differ, and how much of that is allowed each study declares (`Metric.tolerance`).
+The same config gives the same bytes on the same kind of processor. On another kind the last digits
+differ; each study declares how much is allowed (`Metric.tolerance`).
 """
 
 import random
@@ -20,13 +20,13 @@ from studies.base.study import all_studies
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the rows of one cell agree.
+    """The agreement of the stored and the recomputed rows of one cell.
 
     Args:
-        values: Number of values that both have.
-        equal: How many of them are equal to the last bit.
+        values: The number of values that both have.
+        equal: The number of these that are equal to the last bit.
         largest: The largest relative difference, and the metric that has it.
-        problems: What lies outside the tolerances, one sentence each.
+        problems: Differences outside the tolerances, one sentence each.
     """
 
     values: int
@@ -47,12 +47,12 @@ class Comparison:
 
 
 def cells_with_values(run: str, config: dict, seconds: float | None = None) -> list[Cell]:
-    """The cells of a checked config for which a finished run has stored a value.
+    """Return the cells of a checked config for which a finished run has stored a value.
 
     Args:
-        run: The run.
-        config: Its checked config.
-        seconds: Only cells that took at most so much processor time there; all by default.
+        run: The name of the run.
+        config: The checked config of the run.
+        seconds: Only include cells that took at most this much processor time; None includes all.
 
     Raises:
         ConfigError: The run has no results.
@@ -73,12 +73,12 @@ def cells_with_values(run: str, config: dict, seconds: float | None = None) -> l
 
 
 def sample_of(cells: list[Cell], count: int, seed: int) -> list[Cell]:
-    """`count` of the cells, each with the same chance; all where there are fewer."""
+    """Draw `count` of the cells without replacement, or all of them if there are fewer."""
     return random.Random(seed).sample(cells, min(count, len(cells)))
 
 
 def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
-    """The rows of a cell in a finished run, whole maps included.
+    """Return the rows of a cell in a finished run, including whole maps.
 
     Raises:
         ConfigError: The run has no results.
@@ -93,17 +93,17 @@ def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
         rows = rows[rows["epsilon"] == cell.epsilon]
     if cell.trial is None:
         return rows
-    # As when its job was assembled: what belongs to no trial comes from the first one's.
+    # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
     own = rows["trial"] == cell.trial
     return rows[(own | rows["trial"].isna()) if cell.trial == 0 else own]
 
 
 def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison:
-    """Compare the rows of a cell by the tolerances of its study.
+    """Compare the rows of a cell within the tolerances of its study.
 
     Args:
-        before: The stored rows, as from `stored_rows`.
-        again: The rows computed now.
+        before: The stored rows, from `stored_rows`.
+        again: The recomputed rows.
         cell: The cell.
     """
     keys = [name for name in key_of(again.columns) if name in before]
@@ -123,13 +123,13 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison
     old, new = both["value"].to_numpy(float), both["value_again"].to_numpy(float)
     difference = np.abs(new - old)
     allowed = _allowed(both, before, keys, cell)
-    # Written so that a value that is no number is outside.
+    # The negation puts NaN outside, as it fails every comparison.
     outside = ~(difference <= allowed)
     if outside.any():
         worst = int(np.flatnonzero(outside)[0])
         row = both.iloc[worst]
         problems.append(
-            f"{outside.sum()} of {len(both)} values outside of their tolerance, first "
+            f"{outside.sum()} of {len(both)} values outside their tolerance, first "
             f"{row['metric']} at {row['shape']}, epsilon {row['epsilon']:g}: {old[worst]:.10g} "
             f"stored, {new[worst]:.10g} now, allowed difference {allowed[worst]:.2g}"
         )
@@ -151,7 +151,7 @@ def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
 
 
 def _allowed(both: pd.DataFrame, before: pd.DataFrame, keys: list[str], cell: Cell) -> np.ndarray:
-    """The largest difference that each row allows."""
+    """Return the largest difference that each row allows."""
     study = all_studies()[cell.study]
     over = [key for key in keys if key != "trial"]
     spreads = before.groupby(over, dropna=False)["value"].std().fillna(0.0).rename("spread")

@@ -18,8 +18,8 @@ INCONSISTENT = "inconsistent"
 STATUSES = (OK, UNSUPPORTED, ERROR, TIMEOUT, INCONSISTENT)
 FAILURES = (ERROR, TIMEOUT, INCONSISTENT)
 
-# One row: a metric of one trial (null: an exact value or a statistic over trials) at one grid point
-# of one cell. The columns that the study declares stand between these two parts.
+# A row is one metric of one trial at one grid point of one cell; its trial is null for an exact
+# value or a statistic over trials. A study's own columns stand between these two groups.
 BEFORE = (
     Coordinate("paper", str, "key of the paper whose study it is; suite for the suite's own"),
     Coordinate("study", str, "the study: a file of studies/"),
@@ -56,7 +56,7 @@ AFTER = (
     ),
     Coordinate("seed", int, "seed of the random draws behind the value; null where there are none"),
 )
-# The metrics that the runner adds to every study, in the timings.
+# The runner adds these metrics to the timings of every study.
 PEAK_MEMORY = "peak_memory_bytes"
 CPU_SECONDS = "cpu_seconds"
 METRICS_OF_EVERY_STUDY = {
@@ -68,25 +68,25 @@ CELL = ["study", "dataset", "mechanism", "calibration"]
 POINT = [*CELL, "shape", "epsilon", "delta"]
 _NOTE, _SCHEMA, _FILE = b"note", b"schema", b"file"
 _ARROW = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-# Rows that are written, and that are read, at once. Another number of the former changes the bytes
-# of tables that are longer than it.
+# The number of rows that are written, and read, at once. Changing the first number changes the
+# bytes of tables that have more rows than that.
 _ROW_GROUP, _READ_AT_ONCE = 1 << 19, 1 << 16
 
 
 def schema_of(coordinates: Iterable[Coordinate]) -> pa.Schema:
-    """The schema of a table whose study declares these columns."""
+    """Return the schema of a table whose study declares these columns."""
     columns = (*BEFORE, *coordinates, *AFTER)
     return pa.schema([(column.name, _ARROW[column.type]) for column in columns])
 
 
 def key_of(columns: Iterable[str]) -> list[str]:
-    """The columns that identify a row: all but those that hold its result."""
+    """Return the columns that identify a row, which are all but those that hold its result."""
     found = ("paper", "data_source", "value", "status", "message", "seed")
     return [column for column in columns if column not in found]
 
 
 def to_table(rows: list[dict], coordinates: Iterable[Coordinate] = ()) -> pa.Table:
-    """Rows (dicts with the schema's names; absent means null) as an Arrow table."""
+    """Convert rows (dicts with the schema's names; absent means null) to an Arrow table."""
     return pa.Table.from_pylist(rows, schema=schema_of(coordinates))
 
 
@@ -95,10 +95,11 @@ class TableError(Exception):
 
 
 class DamagedTable(TableError):
-    """A file of results cannot be read: it was cut short or changed since it was written.
+    """A file of results cannot be read, because it was truncated or changed after it was written.
 
     Args:
         path: The file.
+        reason: What is wrong with it, as a clause.
     """
 
     def __init__(self, path: Path | str, reason: str) -> None:
@@ -107,7 +108,7 @@ class DamagedTable(TableError):
 
 
 class TableWriter:
-    """Rows that go into an open file by row groups, of which one at most is held."""
+    """Write rows to an open file in row groups; at most one group is held in memory."""
 
     def __init__(self, file: pq.ParquetWriter) -> None:
         self._file = file
@@ -115,14 +116,14 @@ class TableWriter:
         self._rows = 0
 
     def write(self, table: pa.Table) -> None:
-        """Add rows, in the columns of the file."""
+        """Add rows with the columns of the file."""
         self._waiting.append(table)
         self._rows += len(table)
         while self._rows > _ROW_GROUP:
             self.write_group()
 
     def write_group(self) -> None:
-        """Write what waits, up to a row group."""
+        """Write the waiting rows, at most one row group."""
         whole = pa.concat_tables([self._file.schema.empty_table(), *self._waiting]).combine_chunks()
         self._file.write_table(whole[:_ROW_GROUP], row_group_size=_ROW_GROUP)
         self._waiting = [whole[_ROW_GROUP:]]
@@ -131,11 +132,11 @@ class TableWriter:
 
 @contextlib.contextmanager
 def table_writer(path: Path, schema: pa.Schema, note: str | None = None) -> Iterator[TableWriter]:
-    """Write Parquet atomically and byte-stably: no timestamps, no pandas metadata.
+    """Write Parquet atomically and byte for byte reproducibly (no timestamps or pandas metadata).
 
     Pages and the schema carry checksums, and the table carries the name of its file. The bytes do
-    not depend on how the rows are divided among calls of `write`. `note` says what the table was
-    computed from; see `note_in`. An exception in the block leaves no file.
+    not depend on how the rows are divided among calls of `write`. `note` holds the provenance of
+    the table; see `note_in`. An exception in the block leaves no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
@@ -162,7 +163,7 @@ def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
 
 
 def note_in(path: Path) -> str | None:
-    """The note that a table was written with; None where the file is missing or damaged."""
+    """Return the note that a table was written with; None if the file is missing or damaged."""
     try:
         schema = pq.read_schema(path)
         intact = _schema_holds(schema) and _name_in(schema, path) == path.name
@@ -173,30 +174,30 @@ def note_in(path: Path) -> str | None:
 
 
 def _hash(schema: pa.Schema) -> str:
-    """A hash of the names and types of the columns."""
+    """Hash the names and types of the columns."""
     columns = [f"{field.name}: {field.type}" for field in schema]
     return hashlib.sha256("\n".join(columns).encode()).hexdigest()
 
 
 def _schema_holds(schema: pa.Schema) -> bool:
-    """Whether columns are those that were written; a table of an older run does not say."""
+    """Whether the columns are those that were written; a table of an older run always passes."""
     return (schema.metadata or {}).get(_SCHEMA, _hash(schema).encode()) == _hash(schema).encode()
 
 
 def _name_in(schema: pa.Schema, path: Path | str) -> str:
-    """The name of the file that a table was written to; one of an older run does not say."""
+    """Return the file name that a table was written to; a table of an older run has its own."""
     return (schema.metadata or {}).get(_FILE, Path(path).name.encode()).decode(errors="replace")
 
 
 def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
-    """One table, its checksums and the name of its file verified.
+    """Read one table, and verify its checksums and the name of its file.
 
     Args:
         path: The file.
-        columns: Those to read; all unless given.
+        columns: The columns to read; None reads all.
 
     Raises:
-        DamagedTable: The file is cut short, or was changed or renamed.
+        DamagedTable: The file was truncated, changed or renamed.
         FileNotFoundError: There is no such file.
     """
     with _opened(path, columns) as file:
@@ -204,14 +205,14 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
 
 
 def read_batches(path: Path | str) -> Iterator[pa.Table]:
-    """As `read_file`, some rows at a time."""
+    """Read a table as `read_file` does, some rows at a time."""
     with _opened(path) as file:
         for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
 
 
 def schema_in(path: Path | str) -> pa.Schema:
-    """The columns of a table; raises as `read_file`."""
+    """Return the columns of a table; it raises the errors of `read_file`."""
     with _opened(path) as file:
         return file.schema_arrow.remove_metadata()
 
@@ -219,8 +220,8 @@ def schema_in(path: Path | str) -> pa.Schema:
 @contextlib.contextmanager
 def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.ParquetFile]:
     try:
-        # From memory: Arrow's own reader of files reports a wrong checksum as an OSError as well.
-        # In one thread: a process that ends while threads of Arrow do may be aborted by them.
+        # Read from memory, because Arrow's file reader reports a wrong checksum as an OSError too.
+        # Use one thread, because Arrow's threads may abort a process that exits as they do.
         file = pq.ParquetFile(
             pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True
         )
@@ -239,16 +240,16 @@ def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.P
 
 
 def read_table(*paths: Path | str) -> pa.Table:
-    """Tables from files, one after the other in the order given; see `concatenated`.
+    """Read files and concatenate their tables in the order given; see `concatenate`.
 
     Raises:
-        DamagedTable: A file is cut short, or was changed or renamed.
+        DamagedTable: A file was truncated, changed or renamed.
     """
-    return concatenated([read_file(path) for path in paths])
+    return concatenate([read_file(path) for path in paths])
 
 
-def concatenated(tables: list[pa.Table]) -> pa.Table:
-    """One table after the other; columns that a study does not have are null in its rows."""
+def concatenate(tables: list[pa.Table]) -> pa.Table:
+    """Concatenate tables; columns that a study does not have are null in its rows."""
     if not tables:
         return schema_of(()).empty_table()
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()

@@ -1,4 +1,4 @@
-"""What figures, tables and judges read: the aggregated tables of a run."""
+"""Read the aggregated tables of a run, for figures, tables and judges."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ class Results:
     """The tables of some studies.
 
     Args:
-        rows: What was measured.
-        timings: Seconds and memory, where a drawing or a judge asks for them.
-        maps: Whole maps, where a drawing asks for them.
+        rows: The measured values.
+        timings: Seconds and memory, if a drawing or a judge asks for them.
+        maps: Whole maps, if a drawing asks for them.
 
     results/README.md describes the columns.
     """
@@ -27,9 +27,9 @@ class Results:
 
 
 def read_results(files: Iterable[Path | str]) -> Results:
-    """The tables in files `<study>.parquet`, `<study>.timings.parquet`, `<study>.maps.parquet`.
+    """Read files `<study>.parquet`, `<study>.timings.parquet` and `<study>.maps.parquet`.
 
-    Several files of one kind become one table, in the order given.
+    Several files of one kind are concatenated in the order given.
     """
     parts: dict[str, list[Path]] = {"rows": [], "timings": [], "maps": []}
     for path in map(Path, files):

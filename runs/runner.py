@@ -1,7 +1,7 @@
-"""Runs the cells of a batch under their limits and stores what they gave.
+"""Run the cells of a batch under their limits, and store their rows.
 
-What a mechanism does becomes rows of its cell. What the machine does (a full disk, a kill from
-outside) fails the cell without a row, and the next run does it again.
+A failure of a mechanism becomes a row of its cell. A failure of the machine (a full disk, a kill
+from outside) fails the cell without a row, and the next run measures it again.
 """
 
 import shutil
@@ -9,7 +9,15 @@ from pathlib import Path
 
 from runs.cell_log import CellLog
 from runs.cell_spec import CellSpec
-from runs.parts import LostPart, begun, failure, forget_begun, read_part, rows_of, write_part
+from runs.parts import (
+    LostPart,
+    clear_current_point,
+    current_point,
+    failure,
+    read_part,
+    rows_of,
+    write_part,
+)
 from runs.provenance import data_of, provenance_now
 from runs.result_table import ERROR, TIMEOUT
 from runs.store import cell_file, is_current, write_cell, write_stamp
@@ -17,7 +25,7 @@ from runs.warm_process import Allowance, Ended, WarmProcess
 
 
 class CellError(Exception):
-    """Cells could not be finished, and no mechanism is at fault; the next run repeats them."""
+    """Cells could not be finished, but no mechanism is at fault; the next run repeats them."""
 
 
 def run_batch(
@@ -26,8 +34,8 @@ def run_batch(
     """Bring the cells of a batch up to date and leave its stamp.
 
     Args:
-        cells, run, limits, commit: As in `run_cells`.
-        stamp: See runs/store.py.
+        cells, run, limits, commit: The same as in `run_cells`.
+        stamp: The stamp of the batch; see runs/store.py.
 
     Raises:
         CellError: A cell could not be finished; the others were.
@@ -39,13 +47,13 @@ def run_batch(
 def run_cells(
     cells: list[CellSpec], run: Path, *, limits: dict[str, float], commit: str = ""
 ) -> None:
-    """Measure the cells that have no current result, one after the other in one warm process.
+    """Measure the cells that have no current result, in sequence in one warm process.
 
     Args:
         cells: Cells of one study.
-        run: Folder of the run: cells/ and logs/cells/ are below it.
+        run: The folder of the run, which has cells/ and logs/cells/.
         limits: `seconds` of wall clock and `memory_gib` of resident memory for each cell.
-        commit: That of the code, for the provenance of the rows; empty outside of git.
+        commit: The commit of the code, for the provenance of the rows; empty outside of git.
 
     Raises:
         CellError: A cell could not be finished; the others were.
@@ -82,21 +90,21 @@ def _run_cell(cell: CellSpec, run: Path, limits: dict, commit: str, warm: WarmPr
 
 
 def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: WarmProcess) -> None:
-    """Bring every point of a cell to an end, in as many processes as that takes.
+    """Finish every point of a cell, in as many processes as that takes.
 
-    Where a process was killed or failed for what looks like a fault of the machine, the point is
-    measured once more. The second time the cell itself is at fault, unless the machine is for
-    certain.
+    If a process was killed, or failed in a way that looks like a fault of the machine, its point is
+    measured once more. The second time the cell is blamed, unless the machine is certainly at
+    fault.
     """
     indices = range(len(cell.points))
     allowance, doubted = Allowance(limits["seconds"]), None
     while missing := [i for i in indices if read_part(folder, i) is None]:
-        forget_begun(folder)
+        clear_current_point(folder)
         ended = warm.run(cell, folder, log, allowance, limits)
         unfinished = [i for i in missing if read_part(folder, i) is None]
         if not unfinished:
             return
-        index = begun(folder)
+        index = current_point(folder)
         if ended.status is None:
             if ended.certain or index not in unfinished:
                 raise CellError(f"cell {cell.stem} failed: {ended.message}")
@@ -112,7 +120,7 @@ def _finish(cell: CellSpec, folder: Path, log: CellLog, limits: dict, warm: Warm
 
 
 def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: list) -> list[int]:
-    """The points that get a row of their failure; `index` is the one that was begun."""
+    """Return the points that get a failure row; `index` is the one that was being measured."""
     if ended.status == TIMEOUT:
         return unfinished
     if index is None:
@@ -120,17 +128,17 @@ def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: 
             f"cell {cell.stem} failed before its first grid point: {ended.message}; "
             f"logs/cells/{cell.stem}.log has the traceback"
         )
-    # The child may have ended after it had written the point.
+    # The child may have ended after it wrote the point.
     return [index] if index in unfinished else []
 
 
 def _partial_folder(cell: CellSpec, run: Path) -> Path:
-    """The folder of finished points, emptied when it belongs to other code or settings."""
+    """Return the folder of finished points; clear it if they have other code, settings or data."""
     rows = cell_file(run, cell.stem)
     folder = rows.with_name(f".{rows.stem}.partial")
     stamp = folder / "digest"
     digest = f"{cell.digest}-{data_of(cell)}"
-    # As bytes: a damaged stamp may be no text.
+    # Compare bytes, because a damaged stamp may not be valid text.
     if not stamp.exists() or stamp.read_bytes() != digest.encode():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

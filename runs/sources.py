@@ -1,4 +1,4 @@
-"""The code that a module's results depend on, found by reading import statements."""
+"""Find the code that a module's results depend on, by reading its import statements."""
 
 import ast
 import functools
@@ -13,7 +13,7 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# Where statements hold other statements.
+# The fields in which statements hold other statements.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 PROJECT = (
     "mechanisms",
@@ -30,28 +30,28 @@ _INSTALLED = tuple(
     for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _PACKAGES = ("site-packages", "dist-packages")
-# Attributes of classes that name or draw what the class is; no number depends on them.
+# Class attributes for names and looks in tables and figures; no number depends on them.
 SHOWN = {"look", "paper", "theorem", "title", "variants"}
 
 
 def source_files(module: str) -> frozenset[str]:
-    """The file of a module and of all it imports, directly or not, but for installed packages.
+    """Return the files of a module and its direct and indirect imports outside installed packages.
 
-    A module from elsewhere (an outside mechanism) brings the `__init__` files above what it
-    imports. Those of the project are followed where they are imported from but not listed: they
-    re-export, and hold no mathematics of their own. Paths of the project are relative to its root.
-    A module that is imported by a name computed at run time is not seen.
+    For a module from elsewhere (an outside mechanism), the `__init__` files of the packages above
+    its imports are included. Those of the project are followed but not included, because they only
+    re-export. Paths of the project are relative to its root. Modules that are imported under names
+    computed at run time are not found.
     """
-    return _reached(module)[0]
+    return _trace_imports(module)[0]
 
 
 def packages_of(module: str) -> frozenset[str]:
-    """The installed distributions that these files import."""
-    return _reached(module)[1]
+    """Return the installed distributions that the `source_files` of a module import."""
+    return _trace_imports(module)[1]
 
 
 @functools.cache
-def _reached(module: str) -> tuple[frozenset[str], frozenset[str]]:
+def _trace_imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
     seen: dict[str, Path] = {}
     installed: set[str] = set()
     waiting = [module]
@@ -67,17 +67,17 @@ def _reached(module: str) -> tuple[frozenset[str], frozenset[str]]:
         above = name.rpartition(".")[0]
         if file.suffix == ".py":
             waiting += _imports(file, name if file.name == "__init__.py" else above)
-        if above and not _of_project(name):
+        if above and not _is_in_project(name):
             waiting.append(above)
     files = frozenset(
-        _named(path)
+        _path_text(path)
         for name, path in seen.items()
-        if path.name != "__init__.py" or not _of_project(name)
+        if path.name != "__init__.py" or not _is_in_project(name)
     )
     return files, frozenset(installed)
 
 
-def _of_project(module: str) -> bool:
+def _is_in_project(module: str) -> bool:
     return module.partition(".")[0] in PROJECT
 
 
@@ -90,41 +90,41 @@ def _is_installed(path: Path) -> bool:
 
 @functools.cache
 def _distributions() -> dict[str, frozenset[str]]:
-    """The distributions that bring each package, by its name."""
+    """Return the distributions that provide each package, by the name of the package."""
     found = importlib.metadata.packages_distributions()
     return {name: frozenset(brought_by) for name, brought_by in found.items()}
 
 
 @functools.cache
-def _named(path: Path) -> str:
+def _path_text(path: Path) -> str:
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def digest_of(files: Iterable[str]) -> str:
-    """One hash of the bytes of files, as they were when this process first looked."""
-    return _joined(files, _kept_bytes_hash)
+    """Hash the bytes of files, as they were when this process first read them."""
+    return _combine_hashes(files, _cached_bytes_hash)
 
 
 def current_digest_of(files: Iterable[str]) -> str:
-    """The same, from the files as they are now."""
-    return _joined(files, _bytes_hash)
+    """Hash the bytes of files as they are now."""
+    return _combine_hashes(files, _bytes_hash)
 
 
-def meaning_of(files: Iterable[str]) -> str:
-    """One hash of the syntax trees of files, as they were when this process first looked.
+def syntax_digest_of(files: Iterable[str]) -> str:
+    """Hash the syntax trees of files, as they were when this process first read them.
 
-    Comments, docstrings, the layout of the code and the attributes `SHOWN` are left out. So is the
-    place of a file: what imports it has its name.
+    Comments, docstrings, the layout of the code and the attributes `SHOWN` are left out. The path
+    of a file is left out too, because the modules that import it contain its name.
     """
-    return _joined(files, _meaning)
+    return _combine_hashes(files, _syntax_hash)
 
 
 def digest_of_text(text: str) -> str:
-    """A hash that is short enough for a line of a manifest: 64 bits in hexadecimal."""
+    """Return a hash short enough for a line of a manifest: 64 bits in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _joined(files: Iterable[str], hash_of: Callable[[str], str]) -> str:
+def _combine_hashes(files: Iterable[str], hash_of: Callable[[str], str]) -> str:
     return digest_of_text("".join(sorted(map(hash_of, set(files)))))
 
 
@@ -132,11 +132,11 @@ def _bytes_hash(path: str) -> str:
     return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()
 
 
-_kept_bytes_hash = functools.cache(_bytes_hash)
+_cached_bytes_hash = functools.cache(_bytes_hash)
 
 
 @functools.cache
-def _meaning(path: str) -> str:
+def _syntax_hash(path: str) -> str:
     if not path.endswith(".py"):
         return _bytes_hash(path)
     tree = ast.parse((ROOT / path).read_bytes())
@@ -147,20 +147,20 @@ def _meaning(path: str) -> str:
                 each for each in node.body if not (_is_text(each) or (shown and _is_shown(each)))
             ]
     try:
-        return hashlib.sha256(_written(tree).encode()).hexdigest()
+        return hashlib.sha256(_canonical_text(tree).encode()).hexdigest()
     except RecursionError:
-        # Expressions nested hundreds deep: the bytes are the stricter measure.
+        # Expressions are nested hundreds deep; fall back to the bytes, a stricter measure.
         return _bytes_hash(path)
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is a string that nothing reads, such as a docstring."""
+    """Whether a statement is only a string, such as a docstring."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _is_shown(statement: ast.stmt) -> bool:
-    """Whether a statement of a class sets one of its attributes `SHOWN`."""
+    """Whether a statement of a class sets one of the attributes `SHOWN`."""
     if isinstance(statement, ast.AnnAssign):
         targets = [statement.target]
     else:
@@ -168,26 +168,27 @@ def _is_shown(statement: ast.stmt) -> bool:
     return bool(targets) and all(isinstance(t, ast.Name) and t.id in SHOWN for t in targets)
 
 
-def _written(node: object) -> str:
-    """A syntax tree as text that does not depend on the version of Python: fields without a value
-    are left out."""
+def _canonical_text(node: object) -> str:
+    """Serialise a syntax tree without empty fields, which differ between Python versions."""
     if isinstance(node, ast.AST):
         fields = [
-            f"{name}={_written(value)}"
+            f"{name}={_canonical_text(value)}"
             for name, value in ast.iter_fields(node)
             if value is not None and value != []
         ]
         return f"{type(node).__name__}({','.join(fields)})"
     if isinstance(node, list):
-        return f"[{','.join(map(_written, node))}]"
+        return f"[{','.join(map(_canonical_text, node))}]"
     return repr(node)
 
 
 @functools.cache
 def _imports(path: Path, package: str) -> tuple[str, ...]:
-    """Every name that may be a module: `from a import b` means a, and a.b where that is one.
+    """Return every name that may be a module; `from a import b` may import a and a.b.
 
-    package: of the file, from where relative imports start.
+    Args:
+        path: The file.
+        package: The package of the file, from which relative imports start.
     """
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_bytes())]
@@ -196,19 +197,19 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = _absolute("." * node.level + (node.module or ""), package)
+            start = _absolute_name("." * node.level + (node.module or ""), package)
             names = [alias.name for alias in node.names]
             found |= {start, *(f"{start}.{each}" for each in names if start and each != "*")}
             if names == ["*"]:
                 found |= _submodules(start)
-        # Expressions, most of a tree, hold no import statement.
+        # Expressions are most of a tree and hold no import statements, so they are skipped.
         for block in _BLOCKS:
             waiting += getattr(node, block, ())
     return tuple(sorted(found))
 
 
-def _absolute(name: str, package: str) -> str:
-    """The module that a relative name means; empty where the package has no such parent."""
+def _absolute_name(name: str, package: str) -> str:
+    """Resolve a relative module name; the result is empty if the package has no such parent."""
     try:
         return importlib.util.resolve_name(name, package)
     except ImportError:
@@ -216,8 +217,8 @@ def _absolute(name: str, package: str) -> str:
 
 
 def _submodules(package: str) -> set[str]:
-    """The modules that `from package import *` may import: all that lie in it."""
-    file = _file_of(package) if package and not _of_project(package) else None
+    """Return the modules that `from package import *` may import, which are all of them."""
+    file = _file_of(package) if package and not _is_in_project(package) else None
     if file is None or file.name != "__init__.py" or _is_installed(file):
         return set()
     return {f"{package}.{each.name}" for each in pkgutil.iter_modules([str(file.parent)])}
@@ -225,7 +226,7 @@ def _submodules(package: str) -> set[str]:
 
 @functools.cache
 def _file_of(name: str) -> Path | None:
-    """The file of a module, or None where there is none; nothing is imported to find it."""
+    """Find the file of a module without importing it; return None if there is none."""
     top, *rest = name.split(".")
     spec = _spec_of(top)
     if spec is None or not rest:

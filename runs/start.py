@@ -1,4 +1,4 @@
-"""Runs Snakemake on a config with one line of progress; all that it prints goes to a log."""
+"""Run Snakemake on a config with one line of progress; its output goes to a log."""
 
 import contextlib
 import fcntl
@@ -14,20 +14,20 @@ from runs.cells import results_folder
 from runs.config import read_config
 from studies.base.yaml_file import ConfigError
 
-# What the run ends with, in results/<run>/; the workflow writes it.
+# The workflow writes the closing text of a run to this file in results/<run>/.
 END = "end.txt"
-# Lines of the log that are shown where a run fails.
+# The number of lines of the log that are shown if a run fails.
 SHOWN = 20
 _DONE = re.compile(r"(\d+) of (\d+) steps \(")
-# A line of progress that no terminal writes over comes at most so often.
+# Seconds between lines of progress if the output is not a terminal.
 EVERY = 60.0
 
 
 def start(config: str, cores: str) -> int:
-    """Run a config and print what it ends with; returns Snakemake's exit status.
+    """Run a config, print its closing text and return Snakemake's exit status.
 
     Raises:
-        ConfigError: As `read_config`, or the run goes on in another process.
+        ConfigError: The config is wrong (see `read_config`), or another process is running it.
     """
     run = results_folder(read_config(config))
     print(f"{config}: planning", file=sys.stderr, flush=True)
@@ -48,7 +48,7 @@ def start(config: str, cores: str) -> int:
         for line in snakemake.stdout:
             last.append(line)
             progress.read(line)
-            # Where the log has no room it is read all the same: Snakemake hangs if nobody reads it.
+            # Go on reading even if the disk of the log is full, as Snakemake hangs otherwise.
             with contextlib.suppress(OSError):
                 out.write(line.encode())
     progress.clear()
@@ -60,24 +60,28 @@ def start(config: str, cores: str) -> int:
 
 
 def _require_alone(run: Path, folder: Path) -> None:
-    """Hold a lock on the folder of the logs until this process ends."""
+    """Lock the folder of the logs until this process ends.
+
+    Raises:
+        ConfigError: Another process holds the lock.
+    """
     try:
         fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise ConfigError(
-            f"{run} is being run by another process; wait for it, or stop that one first"
+            f"another process is running {run}; wait for it, or stop it first"
         ) from None
 
 
 class _Progress:
-    """One line that is written over on a terminal; elsewhere a line a minute."""
+    """Show progress: a line that is overwritten on a terminal, elsewhere a new line each minute."""
 
     def __init__(self) -> None:
         self._begun = self._told = time.monotonic()
         self._terminal = sys.stderr.isatty()
 
     def read(self, line: str) -> None:
-        """Tell what a line of Snakemake says of the jobs that are done."""
+        """Show the progress that a line of Snakemake's output reports."""
         found = _DONE.search(line)
         now = time.monotonic()
         if found is None or not (self._terminal or now - self._told > EVERY):
@@ -90,7 +94,7 @@ class _Progress:
               file=sys.stderr, flush=True)  # fmt: skip
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._terminal:
             print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
 
@@ -99,8 +103,8 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def written_end(run: Path, summary: str, lines: list[str]) -> str:
-    """What a run ends with, which is kept in its folder; at most 25 lines."""
+def write_end(run: Path, summary: str, lines: list[str]) -> str:
+    """Write the closing text of a run, at most 25 lines, to its folder, and return it."""
     text = summary + "".join(f"{line}\n" for line in lines)
     (run / END).write_text(text, encoding="utf-8")
     return text

@@ -1,8 +1,8 @@
 """The store of a run: one file for each cell, and for each batch a stamp that names its cells.
 
-A cell's file carries its provenance, and is current while code, settings and data are those of
-today. Nothing else decides what is measured again: a batch whose stamp is gone measures the cells
-that are not current.
+A cell's file carries its provenance. It is current as long as code, settings and data are
+unchanged, and nothing else decides what is measured again: a batch without a stamp measures the
+cells that are not current.
 """
 
 import json
@@ -18,7 +18,7 @@ from runs.provenance import Provenance
 from runs.result_table import (
     DamagedTable,
     TableError,
-    concatenated,
+    concatenate,
     note_in,
     read_file,
     to_table,
@@ -26,61 +26,61 @@ from runs.result_table import (
 )
 from studies.base.coordinates import TYPES, Coordinate
 
-# Seconds and memory, which no two runs share, are marked in the store and apart in the tables.
+# This column marks seconds and memory, which differ from run to run; tables keep them separate.
 TIMING = "timing"
 
 
 def cell_file(run: Path, stem: str) -> Path:
-    """The file of a cell."""
+    """Return the file of a cell."""
     return run / "cells" / f"{stem}.parquet"
 
 
 def stamp_file(run: Path, stem: str) -> Path:
-    """The stamp of a batch."""
+    """Return the stamp of a batch."""
     return run / "batches" / f"{stem}.json"
 
 
 def provenance_in(path: Path) -> Provenance | None:
-    """What the cell in a file was measured with; None where the file is missing or damaged."""
+    """Return the provenance of the cell in a file; None if the file is missing or damaged."""
     note = note_in(path)
     return note and Provenance.from_json(note)
 
 
 def is_current(cell: CellSpec, run: Path) -> bool:
-    """Whether a cell has results of the code, the settings and the data that it has now."""
+    """Whether a cell has results that were measured with its present code, settings and data."""
     found = provenance_in(cell_file(run, cell.stem))
     return found is not None and not found.differs(cell)
 
 
 def write_cell(cell: CellSpec, rows: list[dict], run: Path, provenance: Provenance) -> None:
-    """Write all rows of a cell; each says in `timing` what it is."""
+    """Write all rows of a cell; `timing` of each row says whether it is a timing."""
     marks = pa.array([row[TIMING] for row in rows], pa.bool_())
     table = to_table(rows, columns_of(cell)).append_column(TIMING, marks)
     write_table(table, cell_file(run, cell.stem), provenance.to_json())
 
 
 def columns_of(cell: CellSpec) -> list[Coordinate]:
-    """The columns that the study of a cell declares."""
+    """Return the columns that the study of a cell declares."""
     types = {name: kind for kind, name in TYPES.items()}
     return [Coordinate(name, types[kind], "") for name, kind in cell.columns.items()]
 
 
 def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
-    """The reproducible rows in the file of a cell, and its seconds and memory."""
-    return apart(concatenated([read_file(path)]))
+    """Read the reproducible rows in the file of a cell, and its seconds and memory."""
+    return split_timings(concatenate([read_file(path)]))
 
 
 def write_stamp(path: Path, cells: Iterable[CellSpec]) -> None:
-    """Say that a batch is done: write its cells with their digests."""
+    """Mark a batch as done by writing its cells with their digests."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_at_once(path, json.dumps({cell.stem: cell.digest for cell in cells}, indent=1))
 
 
 def read_stamp(path: Path) -> dict[str, str]:
-    """The digests of the cells of a batch, by stem, in the order of the config.
+    """Read the digests of the cells of a batch, by stem, in the order of the config.
 
     Raises:
-        DamagedTable: It cannot be read.
+        DamagedTable: The stamp cannot be read.
     """
     try:
         return dict(json.loads(path.read_text()))
@@ -89,13 +89,13 @@ def read_stamp(path: Path) -> dict[str, str]:
 
 
 def scan(stamps: Iterable[Path], run: Path) -> Iterator[tuple[str, Provenance, pa.Table]]:
-    """The stem, the provenance and the rows of every cell of some batches, in order.
+    """Yield the stem, the provenance and the rows of every cell of some batches, in order.
 
-    The rows are marked in `timing`. The stamp of a batch is removed where a cell is not as the
-    batch left it, so that the next run brings that cell up to date.
+    The column `timing` marks the timings among the rows. If a cell is not as its batch left it, the
+    stamp of the batch is removed, so that the next run brings the cell up to date.
 
     Raises:
-        DamagedTable: A file was cut short, or changed or renamed.
+        DamagedTable: A file was truncated, changed or renamed.
         TableError: A cell is missing, or was measured again with other code or settings.
     """
     for stamp in stamps:
@@ -115,8 +115,8 @@ def scan(stamps: Iterable[Path], run: Path) -> Iterator[tuple[str, Provenance, p
             yield stem, found, table
 
 
-def apart(table: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Rows that are no timing, and those that are, without the mark."""
+def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Split a table into rows that are not timings and rows that are, and drop the mark."""
     marks = table[TIMING]
     table = table.drop_columns([TIMING])
     return table.filter(pc.invert(marks)), table.filter(marks)

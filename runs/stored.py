@@ -1,4 +1,4 @@
-"""The runs whose results are in results/."""
+"""Find the runs that have results in results/."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ REFERENCE = "reference"
 
 
 def stored_runs() -> list[str]:
-    """Names of the runs with results, in alphabetical order."""
+    """Return the names of the runs with results, in alphabetical order."""
     return sorted({path.parents[1].name for path in RESULTS.glob("*/studies/*.parquet")})
 
 
 def tables_of(run: str) -> list[Path]:
-    """The tables of a run, `results/<run>/studies/*.parquet`, in alphabetical order.
+    """Return the tables of a run, `results/<run>/studies/*.parquet`, in alphabetical order.
 
     Raises:
-        ConfigError: There are none; the message lists the runs that have some.
+        ConfigError: The run has no tables; the message lists the runs that have some.
     """
     known = stored_runs()
     if run not in known:
@@ -28,5 +28,5 @@ def tables_of(run: str) -> list[Path]:
 
 
 def runs_with_results(known: list[str]) -> str:
-    """The names of `stored_runs`, or how to get a run, in words for the end of an error."""
+    """List the `stored_runs`, or say how to start one, as the end of an error message."""
     return f"runs with results: {', '.join(known) or 'none, so start one with `make run`'}"

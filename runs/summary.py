@@ -1,4 +1,4 @@
-"""The summary of a run: cells that worked, that do not apply, that failed, and where to look."""
+"""The summary of a run: how many cells succeeded, do not apply or failed, and where to look."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ import pandas as pd
 from runs.frames import read_frame
 from runs.result_table import CELL, FAILURES, OK, UNSUPPORTED
 
-# Reasons that are listed; failures.csv has all.
+# The number of reasons that are listed; failures.csv has all of them.
 LISTED = 10
 
 
 def summary_of(run: Path, rows: list[Path | str]) -> tuple[str, int]:
-    """The summary of a run as text, and its number of failed cells.
+    """Return the summary of a run as text, and the number of its failed cells.
 
     Args:
-        run: results/<run>.
+        run: The folder results/<run>.
         rows: The tables of its studies.
     """
     frame = pd.concat([read_frame(path)[[*CELL, "status", "message"]] for path in rows])

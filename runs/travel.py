@@ -1,7 +1,7 @@
-"""Cells that come from elsewhere: from the tables of a finished run, or from another machine.
+"""Copy cells from the tables of a finished run, or from another machine, into the store.
 
-A cell is taken if it is current by its provenance, and written as one file. So what is stopped at
-any moment leaves whole cells, and is done again by the same command.
+A cell is copied if its provenance says that it is current, and it is written as one file. An
+interrupted command therefore leaves whole cells, and can simply be run again.
 """
 
 import os
@@ -21,11 +21,11 @@ from runs.parts import write_at_once
 from runs.result_table import CELL, DamagedTable, read_file, schema_of, write_table
 from runs.store import (
     TIMING,
-    apart,
     cell_file,
     columns_of,
     is_current,
     provenance_in,
+    split_timings,
     stamp_file,
     write_stamp,
 )
@@ -36,20 +36,20 @@ from studies.base.settings import ConfigError
 def restore(config: dict, run: Path) -> tuple[int, int]:
     """Write the current cells in the tables of a run into its store, with the batches' stamps.
 
-    Snakemake then measures the cells that are stale or new, and makes again what depends on them.
+    Snakemake then measures the cells that are stale or new, and remakes what depends on them.
 
     Args:
         config: The checked config of the run.
-        run: Its folder, with the tables of its studies and their manifests.
+        run: The folder of the run, with the tables of its studies and their manifests.
 
     Returns:
-        The number of cells that are current now, and of all.
+        The number of cells that are current now, and the number of all cells.
 
     Raises:
         DamagedTable: A table or a manifest is damaged.
     """
     studies = list(config["studies"])
-    # Written last: without one, nothing has been joined or restored here, or not to the end.
+    # These marks are written last: if none exists, no join or restore has finished here.
     marks = [run / "studies" / f"{study}{JOINED}" for study in studies]
     fresh = not any(mark.exists() for mark in marks)
     specs = [cell.spec(config) for cell in cells_of(config)]
@@ -60,8 +60,8 @@ def restore(config: dict, run: Path) -> tuple[int, int]:
         if not _restore_stamp(batch.specs(config), stamp_file(run, batch.stem), run):
             unfinished.add(batch.study)
     if fresh:
-        _write_what_is_not_committed(run, studies)
-        # A clone writes its files in any order: none of them is newer than another.
+        _write_uncommitted_files(run, studies)
+        # A clone writes its files in any order, so give all of them the same time.
         now = time.time()
         for path in run.rglob("*"):
             os.utime(path, (now, now))
@@ -71,8 +71,8 @@ def restore(config: dict, run: Path) -> tuple[int, int]:
     return sum(is_current(spec, run) for spec in specs), len(specs)
 
 
-def _write_what_is_not_committed(run: Path, studies: list[str]) -> None:
-    """The files that a run has of its tables and a clone has not."""
+def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
+    """Write the files that a run makes of its tables but that are not committed."""
     tables = [run / "studies" / f"{study}.parquet" for study in studies]
     if not all(table.exists() for table in tables):
         return
@@ -88,8 +88,8 @@ def _write_what_is_not_committed(run: Path, studies: list[str]) -> None:
     write_at_once(run / "summary.txt", summary_of(run, tables)[0])
 
 
-def _is_here(cell: CellSpec, run: Path) -> bool:
-    """Whether a cell has a current result whose file is whole."""
+def _is_stored(cell: CellSpec, run: Path) -> bool:
+    """Whether a cell has a current result in an intact file."""
     try:
         read_file(cell_file(run, cell.stem))
     except (FileNotFoundError, DamagedTable):
@@ -98,9 +98,10 @@ def _is_here(cell: CellSpec, run: Path) -> bool:
 
 
 def _restore_stamp(specs: list[CellSpec], stamp: Path, run: Path) -> bool:
-    """Leave the stamp of a batch whose cells are those of the table, with the time of the table.
+    """Write the stamp of a batch, with the time of its table, if its cells are those of the table.
 
-    Returns whether they are.
+    Returns:
+        Whether the stamp was written.
     """
     table = run / "studies" / f"{specs[0].study}.parquet"
     entries = read_manifest(manifest_of(table))
@@ -123,7 +124,7 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
         for spec in specs
         if spec.stem in entries
         and not entries[spec.stem].provenance.differs(spec)
-        and not _is_here(spec, run)
+        and not _is_stored(spec, run)
     ]
     if not wanted:
         return
@@ -132,15 +133,15 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
         raise DamagedTable(table, "it or its timings are missing; restore them from git")
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
-        cell = pa.concat_tables([_as_stored(_rows_of(spec, rows), schema) for rows in tables])
+        cell = pa.concat_tables([_fill_columns(_rows_of(spec, rows), schema) for rows in tables])
         entry = entries[spec.stem]
-        if rows_digest(apart(cell)[0]) != entry.rows:
+        if rows_digest(split_timings(cell)[0]) != entry.rows:
             raise DamagedTable(table, f"the rows of {spec.stem} are not those of its manifest")
         write_table(cell, cell_file(run, spec.stem), entry.provenance.to_json())
 
 
 def _marked_tables(table: Path) -> Iterator[pa.Table]:
-    """The rows, maps and timings of a study, each marked as in the store."""
+    """Read the rows, maps and timings of a study, with the column that marks timings."""
     for ending, timing in (
         (".parquet", False),
         (".maps.parquet", False),
@@ -153,20 +154,20 @@ def _marked_tables(table: Path) -> Iterator[pa.Table]:
 
 
 def _rows_of(spec: CellSpec, rows: pa.Table) -> pa.Table:
-    """The rows of a cell in a table of its study."""
+    """Return the rows of a cell in a table of its study."""
     mask = pc.scalar(True)
     for name in CELL:
         mask = mask & (pc.field(name) == getattr(spec, name))
     if spec.trial is not None:
-        # What belongs to no trial is kept by the cell of the first.
+        # The cell of trial 0 also has the rows that belong to no trial.
         own = pc.field("trial") == spec.trial
         mask = mask & ((own | pc.field("trial").is_null()) if spec.trial == 0 else own)
     epsilons = pa.array({point.epsilon for point in spec.points}, pa.float64())
     return rows.filter(mask & pc.field("epsilon").isin(epsilons))
 
 
-def _as_stored(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows with the columns of a cell: those that a table lacks are null in all of its rows."""
+def _fill_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Bring rows to the columns of a cell; columns that they lack are null."""
     return pa.table(
         [
             rows[field.name] if field.name in rows.column_names else pa.nulls(len(rows), field.type)
@@ -177,18 +178,18 @@ def _as_stored(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def merge(config: dict, run: Path, other: Path) -> tuple[int, int]:
-    """Copy the cells that another folder of the same run has measured, and this one lacks.
+    """Copy the cells that another folder of the same run has measured and this one lacks.
 
     Args:
         config: The checked config of the run.
-        run: Its folder.
-        other: Its folder in another checkout, such as that of another machine.
+        run: The folder of the run.
+        other: The folder of the run in another checkout, such as one on another machine.
 
     Returns:
-        The number of cells that were copied, and of those that are not current with this code.
+        The number of cells that were copied, and the number that are stale with this code.
 
     Raises:
-        ConfigError: `other` is no folder of a run.
+        ConfigError: `other` is not the folder of a run.
         DamagedTable: A file of `other` is damaged.
     """
     if not (other / "cells").is_dir():
@@ -197,7 +198,7 @@ def merge(config: dict, run: Path, other: Path) -> tuple[int, int]:
     for cell in cells_of(config):
         spec = cell.spec(config)
         path = cell_file(other, spec.stem)
-        if not path.exists() or _is_here(spec, run):
+        if not path.exists() or _is_stored(spec, run):
             continue
         read_file(path)
         found = provenance_in(path)

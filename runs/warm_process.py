@@ -1,4 +1,4 @@
-"""The parent's side of a batch's warm process: starts it, and limits the child of each cell."""
+"""Start the warm process of a batch from the parent's side, and limit the child of each cell."""
 
 import contextlib
 import json
@@ -21,35 +21,35 @@ from runs.machine import full_disk, kills_for_memory
 from runs.result_table import ERROR, TIMEOUT
 
 POLL_SECONDS = 0.05
-# For the imports of a study, and for the report that a killed child has ended.
+# Limits on the imports of a study, and on the report that a killed child has ended.
 SECONDS_TO_START, SECONDS_TO_END = 600.0, 10.0
 CHUNK = 1 << 16
-# To list a process's descendants costs a look at every process of the machine.
+# Listing a process's descendants is slow, as it looks at every process of the machine.
 DESCENDANTS_SECONDS = 1.0
 GIB = 1 << 30
-# Signals that come from outside: the system out of memory, a scheduler, a user.
+# Signals that come from outside: from the out-of-memory killer, a scheduler or a user.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-# glibc gives freed arrays back to the system, which clears their pages again for the next draw: 7%
-# of the CPU seconds where noise is drawn. Other allocators ignore these.
+# glibc returns freed arrays to the system, which then clears their pages for the next draw: that
+# takes 7% of the CPU seconds where noise is drawn. Other allocators ignore these variables.
 _KEEP_FREED_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
     "MALLOC_TOP_PAD_": str(16 << 20),
 }
-# A poll takes far less. What takes longer is a pause: of this process, by a scheduler or a user.
+# A poll takes far less time; a longer one means that a scheduler or a user paused this process.
 LONGEST_POLL_SECONDS = 5.0
-# A mechanism this close to its limit was killed for its memory.
+# A mechanism that is killed this close to its limit was killed for its memory.
 NEAR_LIMIT = 0.8
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How the child of a cell ended: the status and message of the point that it did not finish.
+    """The end of a cell's child, as the status and message of the point that it did not finish.
 
     Args:
-        status: ERROR or TIMEOUT, or None where the machine is at fault and the point gets no row.
-        message: Why.
-        certain: Whether the machine is at fault for certain: its disk is full, or it lacks memory.
+        status: ERROR or TIMEOUT, or None if the machine is at fault and the point gets no row.
+        message: The reason.
+        certain: Whether the machine is certainly at fault: its disk is full, or it lacks memory.
     """
 
     status: str | None
@@ -61,10 +61,12 @@ LOST = "the process that runs the cells ended; see the messages above"
 
 
 class Allowance:
-    """The seconds that a cell has left. While this process is paused, so is the cell, as a rule.
+    """The seconds that a cell has left.
+
+    Time in which this process was paused does not count, because the cell is usually paused too.
 
     Args:
-        seconds: Of wall clock, without pauses.
+        seconds: The wall-clock seconds without pauses.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -72,7 +74,7 @@ class Allowance:
         self.looked = time.monotonic()
 
     def is_spent(self) -> bool:
-        """Whether nothing is left; called at every poll."""
+        """Whether nothing is left; call this at every poll."""
         now = time.monotonic()
         self.left -= min(now - self.looked, LONGEST_POLL_SECONDS)
         self.looked = now
@@ -82,7 +84,7 @@ class Allowance:
 class WarmProcess:
     """A process that has imported a study and forks a child for each cell; see runs/worker.py.
 
-    A new one is started where the last has ended.
+    If it has ended, `run` starts a new one.
     """
 
     def __init__(self, study: str) -> None:
@@ -90,7 +92,7 @@ class WarmProcess:
         self._start()
 
     def _start(self) -> None:
-        # If it is killed, what its cells left comes to this process.
+        # If the warm process is killed, this process adopts what its cells left behind.
         adopt_orphans()
         self._others = {process.pid for process in descendants()}
         self.process = subprocess.Popen(
@@ -100,8 +102,8 @@ class WarmProcess:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            # One thread unless the caller says otherwise: the last bits of a matrix product, and
-            # every second measured, depend on their number.
+            # Use one thread unless the caller says otherwise: the last bits of a matrix product,
+            # and every measured second, depend on the number of threads.
             env={
                 "OMP_NUM_THREADS": "1",
                 **_KEEP_FREED_MEMORY,
@@ -119,10 +121,10 @@ class WarmProcess:
 
         Args:
             cell: The cell.
-            folder: Its unfinished work.
-            log: Gets what the child prints.
-            allowance: What the cell has left; it is stopped where that is spent.
-            limits: `seconds` and `memory_gib`, for the messages and the memory.
+            folder: The folder of its unfinished work.
+            log: The log that gets the child's output.
+            allowance: The time that the cell has left; it is stopped when that is spent.
+            limits: `memory_gib` of resident memory, and `seconds`, used in the message only.
         """
         if self.process.poll() is not None:
             self.close()
@@ -142,7 +144,7 @@ class WarmProcess:
         return replace(ended, certain=kills is None or kills_for_memory() != kills)
 
     def _watch(self, allowance: Allowance, limits: dict, log: CellLog) -> Ended:
-        # The process that works: the warm one while it loads a problem, then the cell's child.
+        # The warm process is at work while it loads a problem, then the cell's child is.
         at_work, largest, listed = None, 0, time.monotonic()
         start = Allowance(SECONDS_TO_START)
         while True:
@@ -155,7 +157,7 @@ class WarmProcess:
                 answer = json.loads(line)
                 at_work = answer.get("pid", at_work)
                 if "ended" in answer:
-                    return _ended(answer, largest, limits)
+                    return _interpret_end(answer, largest, limits)
             if at_work is None:
                 if start.is_spent():
                     self.close()
@@ -174,7 +176,7 @@ class WarmProcess:
                 return Ended(ERROR, f"exceeded the memory limit of {limits['memory_gib']:g} GiB")
 
     def _kill(self, at_work: int) -> None:
-        """Kill a child and wait until its end is reported; else kill the warm process as well."""
+        """Kill a child and wait for the report of its end; without one, close the warm process."""
         _kill_with_group(at_work)
         while at_work != self.process.pid and (line := self._answers.line(SECONDS_TO_END)):
             if "ended" in json.loads(line):
@@ -182,7 +184,7 @@ class WarmProcess:
         self.close()
 
     def _copy(self, log: CellLog) -> None:
-        """Add to the log what has been printed until now, and at most as much as a log holds."""
+        """Append the output so far to the log, at most as much as a log holds."""
         for _ in range(MOST_BYTES // CHUNK):
             try:
                 printed = os.read(self.process.stderr.fileno(), CHUNK)
@@ -193,7 +195,7 @@ class WarmProcess:
             log.add(printed)
 
     def close(self) -> None:
-        """End the process and whatever its cells left."""
+        """End the process and whatever its cells left behind."""
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.kill()
@@ -203,8 +205,8 @@ class WarmProcess:
         self.process.stdout.close()
 
 
-def _ended(answer: dict, largest: int, limits: dict) -> Ended:
-    """What the end of a child means; see `runs.worker.main` for the answer."""
+def _interpret_end(answer: dict, largest: int, limits: dict) -> Ended:
+    """Decide what the end of a child means; `runs.worker.main` describes the answer."""
     status = answer["ended"]
     if "machine" in answer:
         return Ended(None, answer["machine"])
@@ -224,14 +226,14 @@ def _ended(answer: dict, largest: int, limits: dict) -> Ended:
 
 
 def _kill_with_group(number: int) -> None:
-    """Kill a process and its group: it may have left the group that it began with."""
+    """Kill a process and the group that it started with, as it may have left that group."""
     for kill in (os.kill, os.killpg):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(number, signal.SIGKILL)
 
 
 def _resident_bytes(pid: int, root: int | None) -> int:
-    """Of a process, and of the descendants of `root`, if one is given, except `root` itself."""
+    """Sum the resident memory of a process and of the descendants of `root`, if it is given."""
     total = 0
     with contextlib.suppress(psutil.NoSuchProcess):
         members = {psutil.Process(pid)}
@@ -243,5 +245,5 @@ def _resident_bytes(pid: int, root: int | None) -> int:
 
 
 def _python_path() -> str:
-    """The child finds what the parent finds: the project, and modules of outside mechanisms."""
+    """Return the parent's import path, so that the child finds outside mechanisms too."""
     return os.pathsep.join(path or os.getcwd() for path in sys.path)

@@ -1,9 +1,9 @@
 """The warm process of a batch: it imports a study once and forks a child for each cell.
 
-The parent (runs/warm_process.py) sends one line of JSON for each cell and enforces the limits. What
-cells share is loaded before the fork. A child measures one grid point after the other and writes
-each to a file, so that a killed cell goes on where it stopped; the file ``current`` says which
-point was being measured when a child died.
+The parent (runs/warm_process.py) sends one line of JSON for each cell and enforces the limits. The
+problem that cells share is loaded before the fork. A child measures its grid points in sequence and
+writes each to a file, so that a killed cell resumes where it stopped; the file ``current`` says
+which point was being measured when a child died.
 """
 
 import contextlib
@@ -28,41 +28,41 @@ from typing import Any
 from mechanisms import Inconsistent, OutOfRangeWarning, Unsupported, get_mechanism
 from runs.cell_spec import CellSpec
 from runs.descendants import adopt_orphans, descendants, end_descendants
-from runs.job import ending_with
+from runs.job import exit_with_process
 from runs.machine import MachineError, fault_of_machine
-from runs.parts import begin, clean, failure, read_part, write_part
+from runs.parts import clean, failure, read_part, set_current_point, write_part
 from runs.result_table import CPU_SECONDS, ERROR, INCONSISTENT, OK, PEAK_MEMORY, UNSUPPORTED
 from studies.base.agreement import require_agreement
 from studies.base.case import Case, Point, Setup, Value, Variant
 from studies.base.study import Study, study_named
 
 WATCH_SECONDS = 0.2
-# What most mechanisms load when they are first calibrated.
+# Most mechanisms import these modules when they are first calibrated.
 _MECHANISMS_IMPORT = ("scipy.fft", "scipy.linalg", "scipy.optimize.elementwise", "scipy.special")
 
 
-# How often the warm process looks whether a child has ended whose descendants live on.
+# The interval at which the warm process checks for a child that ended before its descendants.
 WAIT_SECONDS = 0.05
-# A cell that takes longer in all says after every point how far it is.
+# A cell that takes longer than this in total prints its progress after every point.
 TOLD_SECONDS = 60.0
-# Bytes of the reason that a child tells.
+# The most bytes that are read of the reason that a child gives.
 _MOST_TOLD = 1 << 16
 
 
 def main(name: str) -> None:
     """Import a study, then run the cells that stdin names, one line of JSON each.
 
-    A line holds `cell` (see `CellSpec.to_json`) and `folder` (of its unfinished work). The answers,
-    lines of JSON on stdout, are {"pid": ...} of the process that is at work (this one while it
-    loads a problem, then the child), and {"ended": status} with the exit status, negative for a
-    signal, and the reason where one is known: as `machine` where the machine failed, else as
-    `reason`. What is printed goes to stderr. Whatever a child started has ended before the answer.
+    A line holds `cell` (see `CellSpec.to_json`) and `folder` (that of its unfinished work). The
+    answers are lines of JSON on stdout. {"pid": ...} names the process at work: this one while it
+    loads a problem, then the child. {"ended": status} has the exit status, negative for a signal,
+    and the reason if it is known, as `machine` if the machine failed and as `reason` otherwise.
+    Printed output goes to stderr. Whatever a child started has ended before the answer is sent.
     """
     parent = os.getppid()
     adopt_orphans()
     problems = Problems(import_study(name))
     tasks, answers = os.dup(0), os.dup(1)
-    # A mechanism that reads stdin reads nothing, and what it prints is no answer.
+    # A mechanism that reads stdin gets nothing, and its output cannot be taken for an answer.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     for line in os.fdopen(tasks):
@@ -76,7 +76,7 @@ def main(name: str) -> None:
 
 
 def import_study(name: str) -> Study:
-    """A study, with the modules that its cells would import one by one."""
+    """Import a study, and the modules that each of its cells would otherwise import by itself."""
     study = study_named(name)
     for module in (*_MECHANISMS_IMPORT, *study.slow_imports):
         importlib.import_module(module)
@@ -86,8 +86,8 @@ def import_study(name: str) -> Study:
 class Problems:
     """The problems of a study, each loaded once for the cells that share it.
 
-    Loaded before the fork, so that cells share the memory too. CUDA does not survive a fork: where
-    the settings may use it, every cell loads its own.
+    A problem is loaded before the fork, so that cells share its memory. CUDA does not survive a
+    fork, so every cell loads its own problem if the settings may use CUDA.
     """
 
     def __init__(self, study: Study) -> None:
@@ -97,19 +97,19 @@ class Problems:
         _freeze()
 
     def prepare(self, cell: CellSpec, answers: int) -> None:
-        """Load the problem of a cell before the fork, unless it is there; forget the last one."""
+        """Load the problem of a cell before the fork, in place of the last one, if it differs."""
         if self._kept == cell.problem or _setup(cell, self.study)["settings"].takes_gpu:
             return
         _answer({"pid": os.getpid()}, answers)
         self._kept = self._problem = None
-        with ending_with(os.getppid()):
+        with exit_with_process(os.getppid()):
             self._problem = self._load(cell)
         self._kept = cell.problem
         sys.stdout.flush()
         _freeze()
 
-    def of(self, cell: CellSpec) -> Any:
-        """The problem of a cell."""
+    def get(self, cell: CellSpec) -> Any:
+        """Return the problem of a cell."""
         return self._problem if self._kept == cell.problem else self._load(cell)
 
     def _load(self, cell: CellSpec) -> Any:
@@ -117,7 +117,7 @@ class Problems:
 
 
 def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
-    """What all mechanisms share: the arguments of a `Setup`."""
+    """Return the arguments of the `Setup`, which all mechanisms share."""
     settings = study.Settings.of_cell(
         cell.settings,
         datasets=[cell.dataset],
@@ -134,7 +134,7 @@ def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
 
 
 def case_of(cell: CellSpec, study: Study, folder: Path | None = None) -> Case:
-    """What a cell measures; `folder` is that of its unfinished work."""
+    """Return the case that a cell measures; `folder` is that of its unfinished work."""
     mechanism = get_mechanism(cell.use)
     return Case(
         **_setup(cell, study),
@@ -146,14 +146,14 @@ def case_of(cell: CellSpec, study: Study, folder: Path | None = None) -> Case:
 
 
 def _freeze() -> None:
-    """Never collect the objects that exist now, so that a child's collector copies none."""
+    """Exempt existing objects from garbage collection, so that no child copies their memory."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
 
 
 def _status_of(work: Callable[[], None], folder: Path) -> tuple[int, dict]:
-    """Do some work; returns the exit status that it means, and the reason as in `main`."""
+    """Do some work; return the exit status that it stands for, and the reason as in `main`."""
     try:
         work()
     except SystemExit as ended:
@@ -162,11 +162,11 @@ def _status_of(work: Callable[[], None], folder: Path) -> tuple[int, dict]:
         _print(traceback.format_exc())
         if reason := fault_of_machine(error, folder):
             return 1, {"machine": clean(reason)}
-        return 1, {"reason": _said_by(error)}
+        return 1, {"reason": _error_text(error)}
     return 0, {}
 
 
-def _said_by(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return clean(f"{type(error).__name__}: {clean(error)}")
 
 
@@ -180,20 +180,20 @@ def _print(text: str) -> None:
 def _in_child(
     work: Callable[[], None], folder: Path, own: tuple[int, int], parent: int
 ) -> tuple[int, dict]:
-    """Do some work in a forked process; returns its exit status and the reason, as in `main`.
+    """Do some work in a forked process; return its exit status and the reason, as in `main`.
 
-    Both processes end once `parent` is gone, as nothing else limits them. The child gets none of
-    the files `own`, through which this process is told what to do and answers.
+    Both processes end once `parent` is gone, as nothing else limits them. The child closes the
+    files `own`, through which this process gets its tasks and answers them.
     """
     before = [process.pid for process in descendants()]
     ends, held = os.pipe()
-    # What a mechanism writes into all the files that it finds open is not taken for a reason.
+    # The mark tells a reason from whatever a mechanism writes into open file descriptors.
     mark = os.urandom(16)
     child = os.fork()
     if child == 0:
         _become_child(work, folder, (*own, ends), lambda told: os.write(held, mark + told))
     os.close(held)
-    # The child does the same: whichever is first, its group exists before it is named.
+    # Parent and child both do this, so that the group exists before the child is announced.
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
     _answer({"pid": child}, own[1])
@@ -212,7 +212,7 @@ def _in_child(
 def _exit_status(child: int, parent: int, ends: int) -> int:
     """Wait for the child; end it and this process once `parent` is gone.
 
-    The other end of the pipe `ends` is held by the child, and by what it forks.
+    The child and its forks hold the other end of the pipe `ends`.
     """
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -233,14 +233,14 @@ def _answer(message: dict, answers: int) -> None:
 def _become_child(
     work: Callable[[], None], folder: Path, own: Iterable[int], tell: Callable[[bytes], object]
 ) -> None:
-    """Do some work in this forked process, which ends here, and tell the reason of a failure."""
+    """Do some work in this forked process, report the reason of a failure, and exit."""
     status = 1
     try:
         for file in own:
             os.close(file)
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        threading.Thread(target=_die_with_parent, args=(os.getppid(),), daemon=True).start()
         status, told = _status_of(work, folder)
         if told:
             tell(json.dumps(told).encode())
@@ -248,11 +248,11 @@ def _become_child(
             with contextlib.suppress(Exception):
                 stream.flush()
     finally:
-        # Without the clean-up of the interpreter, which belongs to the process it was forked from.
+        # Skip the interpreter's clean-up, which belongs to the process that forked this one.
         os._exit(status)
 
 
-def _end_with(parent: int) -> None:
+def _die_with_parent(parent: int) -> None:
     """Kill this process and its children once `parent` is gone, as nothing else limits them."""
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
@@ -265,7 +265,7 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     Raises:
         MachineError: The machine failed while a point was measured; see `fault_of_machine`.
     """
-    problem = problems.of(cell)
+    problem = problems.get(cell)
     case = case_of(cell, problems.study, folder)
     started, measured = time.monotonic(), 0
     own, mask = os.getpid(), os.umask(0)
@@ -273,12 +273,12 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
     for index, point in enumerate(cell.points):
         if read_part(folder, index) is not None:
             continue
-        begin(folder, index)
-        values = _measured(problems.study, problem, case, point)
+        set_current_point(folder, index)
+        values = _measure_point(problems.study, problem, case, point)
         if os.getpid() != own:
-            # A fork of the mechanism that came back into its code: the cell goes on elsewhere.
+            # The mechanism forked and its child returned here; the original goes on with the cell.
             os._exit(0)
-        # The mechanism may have set another one, and the parent reads the part.
+        # The mechanism may have changed the mask, and the parent has to read the part.
         os.umask(mask)
         write_part(folder, index, values)
         measured += 1
@@ -291,8 +291,8 @@ def run_points(problems: Problems, cell: CellSpec, folder: Path) -> None:
             )
 
 
-def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict]:
-    """Rows of one point; an exception, or a number that is not finite, is a row, not a crash."""
+def _measure_point(study: Study, problem: Any, case: Case, point: Point) -> list[dict]:
+    """Measure one point; an exception or a number that is not finite becomes a failure row."""
     started = _cpu_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OutOfRangeWarning)
@@ -310,7 +310,7 @@ def _measured(study: Study, problem: Any, case: Case, point: Point) -> list[dict
             if reason := fault_of_machine(error, case.folder):
                 raise MachineError(reason) from error
             _print(traceback.format_exc())
-            return failure(ERROR, _said_by(error))
+            return failure(ERROR, _error_text(error))
         finally:
             notices = _notices(caught)
     message = clean("; ".join(dict.fromkeys(notices)))
@@ -345,7 +345,7 @@ def _require_finite(values: list[Value]) -> None:
 
 
 def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Out-of-range use, which goes into the rows; every other warning goes to stderr."""
+    """Return warnings of out-of-range use, which go into the rows; print the others to stderr."""
     notices = []
     for w in caught:
         if issubclass(w.category, OutOfRangeWarning):
@@ -356,7 +356,7 @@ def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
     return notices
 
 
-# getrusage gives kilobytes on Linux and bytes on macOS.
+# getrusage reports kilobytes on Linux and bytes on macOS.
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 if __name__ == "__main__":

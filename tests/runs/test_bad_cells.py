@@ -115,7 +115,7 @@ def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capsys):
         assert path.stat().st_size <= MOST_BYTES
     content = path.read_bytes()
     assert content.startswith(b"begin 2\n") and content.endswith(b"\nend \xff")
-    assert b" bytes are left out ...\n" in content
+    assert b" bytes left out ...\n" in content
     assert len(capsys.readouterr().err) <= 3 * MOST_BYTES
 
 

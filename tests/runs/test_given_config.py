@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from runs.given_config import look, named
+from runs.given_config import check_configs, config_paths
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_configs_of_a_command_line():
-    assert list(named(["snakemake", "-n", "fig", "--configfile", "a.yaml", "b.yaml", "-n"])) == [
+    assert list(
+        config_paths(["snakemake", "-n", "fig", "--configfile", "a.yaml", "b.yaml", "-n"])
+    ) == [
         "a.yaml",
         "b.yaml",
     ]
-    assert list(named(["snakemake", "--configfiles=a.yaml", "target"])) == ["a.yaml"]
-    assert list(named(["snakemake", "--config", "run=a.yaml"])) == []
+    assert list(config_paths(["snakemake", "--configfiles=a.yaml", "target"])) == ["a.yaml"]
+    assert list(config_paths(["snakemake", "--config", "run=a.yaml"])) == []
 
 
 @pytest.mark.parametrize(
@@ -33,21 +35,21 @@ def test_a_config_that_cannot_be_read_is_told_in_one_line(text, words, tmp_path,
     if text is not None:
         Path("given.yaml").write_text(text)
     with pytest.raises(SystemExit) as ended:
-        look(["snakemake", "--configfile", "given.yaml"])
+        check_configs(["snakemake", "--configfile", "given.yaml"])
     assert str(ended.value).startswith(f"error: {words}") and "\n" not in str(ended.value)
 
 
 def test_a_target_after_the_config_is_no_config(tmp_path):
     config = str(ROOT / "config/tiny.yaml")
-    with pytest.raises(SystemExit, match="figures is read as a config; write targets before"):
-        look(["snakemake", "--configfile", config, "figures"])
+    with pytest.raises(SystemExit, match="figures was read as a config; write targets before"):
+        check_configs(["snakemake", "--configfile", config, "figures"])
 
 
 def test_the_first_line_names_the_config_once_in_a_run(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    look(["snakemake"])
+    check_configs(["snakemake"])
     assert capsys.readouterr().err == "reading config/quick.yaml and what it needs: some seconds\n"
-    look(["snakemake", "--mode", "subprocess"])
+    check_configs(["snakemake", "--mode", "subprocess"])
     assert capsys.readouterr().err == ""
 
 

@@ -43,7 +43,7 @@ def test_a_damaged_table_is_named_and_removed(tmp_path, kept):
     assert not path.exists()
     log = (tmp_path / "log").read_text()
     assert log.startswith(f"error: {path} is damaged: ")
-    assert log.endswith("; it is removed: run again\n")
+    assert log.endswith("; it was removed: run again\n")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_other_errors_keep_their_traceback(tmp_path):
 
 
 def test_a_job_ends_with_the_run_that_planned_it(tmp_path):
-    code = "import time; from runs.job import *\nwith ending_with_planner(): time.sleep(60)"
+    code = "import time; from runs.job import *\nwith exit_with_planner(): time.sleep(60)"
     planner = subprocess.Popen(["sleep", "60"])
     environment = os.environ | {PLANNER: str(planner.pid)}
     started = subprocess.Popen([sys.executable, "-c", code], env=environment, cwd=ROOT)

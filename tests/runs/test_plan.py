@@ -33,7 +33,7 @@ def test_a_job_gets_the_cells_of_its_batch(planned, tmp_path):
 
 def test_another_plan_is_refused(planned, tmp_path):
     _, (batch, *_) = planned
-    with pytest.raises(PlanError, match="is of another run: start the run again"):
+    with pytest.raises(PlanError, match="belongs to another run: start the run again"):
         read_plan(tmp_path, batch.stem, "digest of another plan")
     path = plan_file(tmp_path, batch.stem)
     for text in ("{", "[]", "{}", '{"cells": 1}'):

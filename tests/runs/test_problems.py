@@ -13,7 +13,7 @@ def test_what_may_use_a_gpu_is_not_loaded_before_the_fork(monkeypatch, takes_gpu
     """CUDA cannot be used again in a forked process."""
     for name in ("_answer", "_freeze"):
         monkeypatch.setattr(worker, name, lambda *_: None)
-    monkeypatch.setattr(worker, "ending_with", lambda _: nullcontext())
+    monkeypatch.setattr(worker, "exit_with_process", lambda _: nullcontext())
     settings = SimpleNamespace(takes_gpu=takes_gpu)
     monkeypatch.setattr(worker, "_setup", lambda *_: {"settings": settings})
     monkeypatch.setattr(worker, "Setup", SimpleNamespace)

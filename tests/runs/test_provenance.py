@@ -11,7 +11,7 @@ from runs.cells import cells_of
 from runs.manifest import Entry, origins_in, read_manifest, write_manifest
 from runs.provenance import UNKNOWN, Provenance, data_of, provenance_now
 from runs.result_table import DamagedTable
-from runs.sources import meaning_of
+from runs.sources import syntax_digest_of
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def spec(make_config):
 def test_the_meaning_of_code_is_its_syntax_tree(tmp_path, changed, same):
     (tmp_path / "before.py").write_text('"""A module."""\n\nx = 1\n')
     (tmp_path / "after.py").write_text(changed)
-    before, after = (meaning_of([str(tmp_path / name)]) for name in ("before.py", "after.py"))
+    before, after = (syntax_digest_of([str(tmp_path / name)]) for name in ("before.py", "after.py"))
     assert (before == after) is same
 
 
@@ -51,7 +51,7 @@ def test_what_names_or_draws_a_class_has_no_meaning_elsewhere_it_has(tmp_path):
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
-    meaning = {name: meaning_of([str(tmp_path / f"{name}.py")]) for name in texts}
+    meaning = {name: syntax_digest_of([str(tmp_path / f"{name}.py")]) for name in texts}
     assert meaning["one"] == meaning["renamed"]
     assert meaning["one"] != meaning["other key"]
     assert meaning["module"] != meaning["other module"]
@@ -59,9 +59,9 @@ def test_what_names_or_draws_a_class_has_no_meaning_elsewhere_it_has(tmp_path):
 
 def test_a_file_that_is_no_python_means_its_bytes(tmp_path):
     (tmp_path / "law.so").write_bytes(b"\x7fELF 1")
-    before = meaning_of([str(tmp_path / "law.so")])
+    before = syntax_digest_of([str(tmp_path / "law.so")])
     (tmp_path / "other.so").write_bytes(b"\x7fELF 2")
-    assert meaning_of([str(tmp_path / "other.so")]) != before
+    assert syntax_digest_of([str(tmp_path / "other.so")]) != before
 
 
 def test_data_without_a_published_checksum_are_those_that_were_recorded(spec, tmp_path):

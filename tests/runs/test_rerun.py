@@ -71,7 +71,7 @@ def test_an_exact_number_must_repeat():
     found = compare(rows(3.0, metric="variance"), rows(3.0 + 1e-8, metric="variance"), PCA)
     assert len(found.problems) == 1
     assert found.problems[0] == (
-        "1 of 1 values outside of their tolerance, first variance at 2x2, epsilon 1: 3 stored, "
+        "1 of 1 values outside their tolerance, first variance at 2x2, epsilon 1: 3 stored, "
         "3.00000001 now, allowed difference 3e-09"
     )
 

@@ -70,7 +70,7 @@ def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys):
     assert main(arguments) == 0
     first = capsys.readouterr().err.splitlines()[0]
     assert first.startswith(f"{path} is damaged: ")
-    assert first.endswith("; it is removed and its cell measured again")
+    assert first.endswith("; it was removed, and its cell will be measured again")
     assert read_cell(path)[0].equals(whole)
 
 

@@ -62,9 +62,7 @@ def test_a_second_start_leaves_the_log_of_the_first_alone(tmp_path, capsys, monk
     assert main(["start", "--config", str(REFERENCE.parents[1] / "config/tiny.yaml")]) == 2
     os.close(first)
     line = capsys.readouterr().err.splitlines()[-1]
-    assert line == (
-        "error: results/tiny is being run by another process; wait for it, or stop that one first"
-    )
+    assert line == ("error: another process is running results/tiny; wait for it, or stop it first")
     assert (logs / "snakemake.log").read_text() == "of the first\n"
     assert (logs.parent / "end.txt").read_text() == "kept\n"
 

@@ -12,7 +12,7 @@ from runs.cells import cells_of, results_folder
 from runs.job import PLANNER
 from runs.manifest import ENDING, JOINED
 from runs.plan import write_plan
-from runs.start import written_end
+from runs.start import write_end
 from runs.summary import summary_of
 from studies.base.settings import nearest
 from runs.config import check_config
@@ -160,7 +160,7 @@ def print_summary():
     if (RUN / "claims.csv").exists():
         from site_builder.insight import insight
 
-        text = written_end(RUN, text, insight(RUN))
+        text = write_end(RUN, text, insight(RUN))
     print(text, end="", file=sys.stderr)
     return failed
 
@@ -170,7 +170,7 @@ def print_stop():
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text = summary_of(RUN, there)[0] if there else ""
     text += f"stopped before the end; the same command goes on. {cells_in_words(CONFIG, RUN)}\n"
-    print(written_end(RUN, text, []), end="", file=sys.stderr)
+    print(write_end(RUN, text, []), end="", file=sys.stderr)
 
 
 def print_what_is_missing():

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mechanisms.query.words import in_one_line
-from runs.job import end_with, ending_with_planner
+from runs.job import exit_with_planner, fail_job
 from runs.plan import PlanError, read_plan
 from runs.runner import CellError, run_batch
 
@@ -11,9 +11,9 @@ stamp = Path(snakemake.output[0])
 # results/<run>/batches/<study>/<batch>.json
 run = stamp.parents[2]
 try:
-    with ending_with_planner():
+    with exit_with_planner():
         batch = read_plan(run, snakemake.wildcards.batch, snakemake.params.digest)
         batch.require_code()
         run_batch(batch.cells, run, stamp, limits=snakemake.config["limits"], commit=batch.commit)
 except (CellError, PlanError, OSError) as error:
-    end_with(in_one_line(error), snakemake.log[0])
+    fail_job(in_one_line(error), snakemake.log[0])
