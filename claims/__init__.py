@@ -1,1 +1,1 @@
-"""Verdicts on the papers' claims: judges, comparisons, intervals, the ledger, and its pages."""
+"""Verdicts on the papers' claims: judges, comparisons, intervals, and the ledger with its pages."""

@@ -1,4 +1,4 @@
-"""Claims as data: the entries of paper_figures/<paper>/claims.yaml, checked when they are read."""
+"""Claims as data: the entries of paper_figures/<paper>/claims.yaml, and their checks."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from claims.verdicts import Sizes, Verdict
 from mechanisms.query.extensions import leave_out, left_out
 from studies.base.settings import ConfigError, nearest
 
-# A longer statement says two things, or how a thing is computed.
+# A longer statement makes two claims, or says how something is computed.
 MOST_WORDS = 30
 _REMOVED = re.compile(r"\bnot (?:judged|run)\b|\bleft out\b")
 
@@ -28,7 +28,7 @@ def _plain(text: str) -> str:
     return text
 
 
-# A claim's id is the name of its page.
+# A claim's id names its page on the site.
 Id = Annotated[str, AfterValidator(_plain)]
 
 
@@ -36,30 +36,29 @@ class Claim(BaseModel):
     """One statement of a paper.
 
     Args:
-        id: Unique, "<short paper>-<what>" of small letters, digits and hyphens: it names files and
-            pages.
-        paper: Key of the paper.
-        where: Place in the paper.
-        kind: What sort of statement it is.
-        about: What holds for all claims of the paper.
-        statement: What is claimed, in this project's words: one sentence that is true or false.
+        id: A unique "<short paper>-<topic>" of small letters, digits and hyphens, which names files
+            and pages.
+        paper: The key of the paper.
+        where: The place in the paper.
+        kind: The sort of statement.
+        about: The facts that all claims of the paper share.
+        statement: The claim in this project's words, as one sentence that is true or false.
         expected: The paper's number or order, as text; it names every part of the claim.
-        not_run: The words of `expected` that were not judged, each with the reason. They are parts
-            with the verdict `not run`.
-        reply: What an author of the paper answers to the verdict, with the name and the date.
-        reservation: What the paper itself restricts the claim to, or concedes.
-        scope: How the claim is read and judged. It cannot remove a part of it.
-        judge: Name of a judge in paper_figures/, for a theorem or for one paper's study.
-        rule: Name of a rule in claims/ instead; its arguments are fields of the claim.
-        arguments: What the judge is given, such as the paper's numbers; its signature says what.
-            `!paper NAME` stands for a number that other code reads too, in
-            papers/<paper>.py.
-        tolerance: Relative, for exact numbers; for judges that take one.
-        margin: The smallest difference that matters, for numbers over trials, in their units; for
-            judges that take one.
-        reason: Why that tolerance or margin.
-        sizes: The paper's sizes, as in `Sizes`.
-        decided_by: The run that would decide what is inconclusive or not run.
+        not_run: The words of `expected` that were not judged, each with the reason. They become
+            parts with the verdict `not run`.
+        reply: The answer of an author of the paper to the verdict, with the name and the date.
+        reservation: The restrictions or concessions that the paper itself makes.
+        scope: The way in which the claim is read and judged. It cannot remove a part of the claim.
+        judge: The name of a judge in paper_figures/, for a theorem or for one paper's study.
+        rule: The name of a rule in claims/ instead; its arguments are fields of the claim.
+        arguments: The keyword arguments of the judge, such as the paper's numbers. `!paper NAME`
+            stands for a number in papers/<paper>.py that other code reads too.
+        tolerance: The relative tolerance of exact numbers, for judges that take one.
+        margin: The smallest difference that matters between numbers over trials, in their units,
+            for judges that take one.
+        reason: The reason for that tolerance or margin.
+        sizes: The paper's sizes.
+        decided_by: The run that would decide parts that are inconclusive or not run.
         meaning: One sentence for readers per verdict that can be expected; true of every run.
         in_reference: The same about the numbers of the committed run, for that run alone.
     """
@@ -90,10 +89,10 @@ class Claim(BaseModel):
 
 
 def all_claims() -> list[Claim]:
-    """Every claim, paper by paper in the order of their years.
+    """Return every claim, paper by paper in the order of their years.
 
-    The claims of a paper whose file is broken are left out, with a warning; so are those of papers
-    with one id for two claims, and those whose judge is in a file that was left out.
+    Three kinds of claims are left out, each with a warning: those of a paper whose file is broken,
+    those of papers that share an id, and those whose judge is in a file that was left out.
     """
     judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
@@ -105,10 +104,10 @@ def all_claims() -> list[Claim]:
 
 
 def _without_shared_ids(found: Mapping[Path, Mapping[str, Claim]]) -> list[Claim]:
-    """The claims of those papers whose ids are all their own: nobody knows whose one that is not.
+    """Return the claims of the papers that share no id with another paper.
 
     Args:
-        found: Of every claims.yaml its claims by their ids.
+        found: The claims of every claims.yaml, by their ids.
     """
     uses = Counter(chain.from_iterable(found.values()))
     kept = []
@@ -123,10 +122,10 @@ def _without_shared_ids(found: Mapping[Path, Mapping[str, Claim]]) -> list[Claim
 
 
 def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
-    """The claims of one file by their ids, without those whose judge was left out.
+    """Read the claims of one file by their ids, except those whose judge was left out.
 
     Args:
-        path: A claims.yaml in the home of its paper.
+        path: A claims.yaml in the folder of its paper.
         judges: Every rule and judge by name.
 
     Raises:
@@ -149,7 +148,7 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
 
 
 def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
-    """The claim, with its rules and the arguments of its judge checked."""
+    """Build the claim, and check it and the arguments of its judge."""
     own, inline = {"paper": entry.path.parent.name, "about": about} | entry.fields, {}
     if "rule" in own:
         inline = {name: own.pop(name) for name in set(own) - set(Claim.model_fields)}
@@ -174,7 +173,7 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
 
 
 def _broken_rules(claim: Claim) -> Iterator[tuple[tuple, str]]:
-    """The rules of the ledger that a claim breaks: a place in its entry, and what to do."""
+    """Yield the rules of the ledger that a claim breaks, as a place in its entry and a remedy."""
     if (words := len(claim.statement.split())) > MOST_WORDS:
         problem = (
             f"the statement has {words} words, at most {MOST_WORDS} are allowed; move formulas"
@@ -187,4 +186,4 @@ def _broken_rules(claim: Claim) -> Iterator[tuple[tuple, str]]:
         if part not in claim.expected:
             yield ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
     if claim.about.read == "abstract" and claim.rule != "needs_a_run":
-        yield ("judge",), "the abstract alone was read; the rule of its claims is needs_a_run"
+        yield ("judge",), "only the abstract was read; use the rule needs_a_run for its claims"

@@ -1,4 +1,4 @@
-"""A claim of the ledger as lines of text, within MOST_WORDS unless all numbers are wanted."""
+"""Format a claim of the ledger as lines of text, in at most MOST_WORDS unless all is wanted."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +8,7 @@ from claims.ledger_pages import MOST_WORDS, all_sizes, limit_of
 from claims.verdicts import MEANING
 
 _VERDICTS = "|".join(MEANING)
-# A part with its verdict and reason, alone in its line or one of those that semicolons divide.
+# A part has a verdict and a reason; it has its own line or is one of several divided by semicolons.
 _OUTCOME = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+)\))?")
 _PART = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+?)\))?(?:; |$)")
 WITH_ALL = "All parts with their numbers: the same command with --all."
@@ -16,7 +16,7 @@ _MORE = ((1, "..."), (0, WITH_ALL))
 
 
 class WrittenPart(NamedTuple):
-    """A part as the ledger has it: "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
+    """A part as text of the ledger, "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
 
     words: str
     verdict: str
@@ -25,12 +25,12 @@ class WrittenPart(NamedTuple):
 
 
 def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
-    """The parts of a row of the ledger, or its outcomes; none where one part is all there is."""
+    """Parse the parts or outcomes of a row of the ledger; a row with a single part has none."""
     found = []
     for line in filter(None, claim["parts"].split("\n")):
         words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
         inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
-        # Below a choice stand its parts; a part that was judged under none has a reason.
+        # The brackets hold the parts of an outcome, or the reason of a part without a choice.
         parts = tuple(inner) * bool(claim["choice"])
         found.append(WrittenPart(words, verdict, "" if parts else rest, parts))
     return found
@@ -38,35 +38,36 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
 
 def is_long(claim: Mapping[str, Any]) -> bool:
     """Whether `claim_lines` shortens the row of the ledger."""
-    return bool(claim["parts"]) and _words(_with_numbers(claim)) > MOST_WORDS
+    return bool(claim["parts"]) and _count_words(_result_lines(claim)) > MOST_WORDS
 
 
 def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[tuple[int, str]]:
-    """The lines of a row of the ledger, each with its depth: its name, what is said, its parts.
+    """Return the lines of a row of the ledger, each with its depth of indentation.
 
     Args:
-        whole: With every number and reason, and what was computed. Else a long claim has the
-            verdicts of its parts alone, or those of its outcomes, as many as have room.
+        claim: The row.
+        whole: Whether to include every number and reason, and how they were computed. Otherwise a
+            long claim has only the verdicts of its parts or outcomes, as many as fit.
     """
     if whole:
-        return [*_with_numbers(claim), *_behind(claim)]
+        return [*_result_lines(claim), *_method_lines(claim)]
     if not is_long(claim):
-        return _with_numbers(claim)
+        return _result_lines(claim)
     head, short = _head(claim), list(_lines(parts_of(claim), numbers=False))
-    if _words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
+    if _count_words([*head, *short, *_MORE]) > MOST_WORDS and claim["choice"]:
         short = [(depth, line) for depth, line in short if depth == 1]
     kept = len(short)
-    while _words([*head, *short[:kept], *_MORE]) > MOST_WORDS:
+    while _count_words([*head, *short[:kept], *_MORE]) > MOST_WORDS:
         kept -= 1
     return [*head, *short[:kept], *(_MORE if kept < len(short) else _MORE[1:])]
 
 
-def _with_numbers(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
+def _result_lines(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
     return [*_head(claim), *_lines(parts_of(claim), numbers=True), *_implied(claim)]
 
 
 def _head(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """The name and the verdict of a claim, and what is said."""
+    """Return lines on the name, the statement and the verdict of a claim."""
     said = {
         "claim": claim["statement"],
         "the paper": claim["paper says"],
@@ -76,12 +77,12 @@ def _head(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
         "left open": claim["choice"],
     }
     name = f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
-    return [(0, name), *_titled(said)]
+    return [(0, name), *_titled_lines(said)]
 
 
-def _behind(claim: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """What was computed, at which sizes, and why so."""
-    yield from _titled(
+def _method_lines(claim: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield lines on the method: its sizes, its limits and the computation."""
+    yield from _titled_lines(
         {
             "sizes": "; ".join(filter(None, all_sizes(claim))),
             "limit": limit_of(claim),
@@ -93,7 +94,7 @@ def _behind(claim: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     )
 
 
-def _titled(said: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _titled_lines(said: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     return ((0, f"{title:<10} {text}") for title, text in said.items() if text)
 
 
@@ -108,10 +109,10 @@ def _lines(
 
 
 def _implied(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """The implied epsilons, where the row has some."""
+    """Return lines on the implied epsilons, if the row has any."""
     found = list(filter(None, claim.get("implied epsilon", "").split("\n")))
     return [(0, "implied epsilon")] * bool(found) + [(1, each) for each in found]
 
 
-def _words(lines: Iterable[tuple[int, str]]) -> int:
+def _count_words(lines: Iterable[tuple[int, str]]) -> int:
     return sum(len(line.split()) for _, line in lines)

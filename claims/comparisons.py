@@ -1,18 +1,17 @@
-"""The comparisons that turn numbers into verdicts. A judge chooses one, and never a verdict.
+"""The comparisons that turn numbers into verdicts. A judge chooses a comparison, never a verdict.
 
-Exact numbers confirm or contradict. Numbers over trials are compared with a margin, the smallest
-difference that matters for the claim:
+Exact numbers confirm or contradict a claim. Effects over trials are compared with a margin, the
+smallest difference that matters for the claim. A part is
 
-- confirmed, where the 95% interval lies on the claimed side;
-- contradicted, where the 99.99% interval lies on the other side and the difference may matter (the
+- confirmed if the 95% interval lies on the claimed side;
+- contradicted if the 99.99% interval lies on the other side and the difference may matter (the
   95% interval leaves the margin);
-- not found, where the interval stays below the margin, with 10 trials or more;
+- not found if the interval stays below the margin, with 10 trials or more;
 - inconclusive otherwise.
 
-Where there is no signal (all compared means are as good as a random answer's, or all as good as
-without noise) nothing is confirmed or contradicted; an effect that stays below the margin is still
-not found. A signal is not asked for where usefulness is a part of its own: a release that is proven
-to be noise is useless, and an order of it is still an order.
+There is no signal if all compared means are as good as a random answer, or all as good as without
+noise. Every part is then inconclusive. A judge does not ask for a signal if usefulness is a part
+of its own: a release that is proven to be noise is useless, but can still be ranked.
 
 A claim makes at most 100 comparisons, so that it is wrongly contradicted in at most 1% of cases
 (Bonferroni). A part shows the interval that its verdict rests on, with its confidence.
@@ -34,26 +33,26 @@ from claims.verdicts import (
 )
 
 SUPPORT = SHOWN
-# Of a whole claim, and the comparisons that one may make.
+# The largest probability that a claim is wrongly contradicted, and the most comparisons it makes.
 WRONG, MOST_COMPARISONS = 0.01, 100
 OPPOSE = 1 - WRONG / MOST_COMPARISONS
 ENOUGH_TRIALS = 10
-# At most one release in a hundred differs from noise alone.
+# A release this close to noise in total variation counts as an answer without data.
 NO_DATA = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """Whether a study can tell mechanisms apart at all.
+    """The evidence that a study can tell mechanisms apart at all.
 
     Args:
-        means: Mean score of every compared mechanism.
-        floor: Mean score of the random answer, or of training on pure noise; None where unknown.
-        ceiling: Mean score without noise; None where unknown.
-        margin: Scores within this of the floor, or of the ceiling, are as good as it.
-        floor_words: What has the score of the floor.
-        better: "larger" or "smaller" for scores that are better on that side: then scores on the
-            other side of the floor show no more than the floor does. None: both sides are a signal.
+        means: The mean score of every compared mechanism.
+        floor: The mean score of the random answer, or of training on pure noise; None if unknown.
+        ceiling: The mean score without noise; None if unknown.
+        margin: Scores within this distance of the floor or the ceiling count as equal to it.
+        floor_words: The name of the answer that has the score of the floor.
+        better: "larger" or "smaller", the side on which scores are better; a score on the other
+            side of the floor is then no signal. With None, both sides are a signal.
     """
 
     means: tuple[float, ...]
@@ -65,7 +64,7 @@ class Signal:
 
     @property
     def missing(self) -> str:
-        """Why there is no signal, or "" where there is one."""
+        """The reason why there is no signal, or "" if there is one."""
         if self.floor is not None and all(map(self._no_better_than_floor, self.means)):
             where = {
                 "larger": "no score is above that of",
@@ -92,13 +91,13 @@ class Signal:
 
 
 def number(name: str, ours: float, stated: float, tolerance: float) -> Part:
-    """An exact number against the paper's: within a relative tolerance, or contradicted."""
+    """Compare an exact number with the paper's, within a relative tolerance."""
     agrees = abs(ours - stated) <= tolerance * abs(stated)
     return Part(name, CONFIRMED if agrees else CONTRADICTED, f"{ours:.4g} (stated {stated:.4g})")
 
 
 def statement(name: str, holds: bool, found: str = "", reason: str = "") -> Part:
-    """A mathematical statement, decided by exact numbers."""
+    """Judge a mathematical statement that exact numbers decide."""
     return Part(name, CONFIRMED if holds else CONTRADICTED, found, reason)
 
 
@@ -109,27 +108,26 @@ def order(
     signal: Signal | Mapping[str, Signal] | None = None,
     shown: Callable[[Effect, float], str] = words,
 ) -> list[Part]:
-    """Effects that the claim says are positive, by name.
+    """Judge effects that the claim says are positive.
 
     Args:
-        effects: Differences, the larger one first; of one sign of the score, so that positive is
-            what the paper says.
+        effects: The differences by name, signed so that the paper says that they are positive.
         margin: The smallest difference that matters, at least 0, in units of the effects.
-        signal: Where it is given and missing, a part is inconclusive; or one for each effect by
-            name.
-        shown: An effect and a confidence as text: `ratio_words` for logarithms of ratios.
+        signal: The signal, or one for each effect by name; without a signal a part is inconclusive.
+        shown: The function that formats an effect at a confidence: `ratio_words` for logarithms of
+            ratios.
     """
     return [
-        _ordered(name, effect, margin, _of_effect(signal, name), shown)
+        _order_part(name, effect, margin, _signal_for(signal, name), shown)
         for name, effect in effects.items()
     ]
 
 
-def _of_effect(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signal | None:
+def _signal_for(signal: Signal | Mapping[str, Signal] | None, name: str) -> Signal | None:
     return signal[name] if isinstance(signal, Mapping) else signal
 
 
-def _ordered(
+def _order_part(
     name: str,
     effect: Effect,
     margin: float,
@@ -144,11 +142,11 @@ def _ordered(
         return Part(name, CONFIRMED, found)
     if effect.interval(OPPOSE).high < 0 and low < -margin:
         return Part(name, CONTRADICTED, shown(effect, OPPOSE))
-    return _absent(name, effect, margin, found)
+    return _absence_part(name, effect, margin, found)
 
 
-def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
-    """No whole interval on either side: the effect is absent, or the trials are too few to say."""
+def _absence_part(name: str, effect: Effect, margin: float, found: str) -> Part:
+    """Judge an effect that is neither confirmed nor contradicted: not found, or inconclusive."""
     if effect.interval(SUPPORT).high > margin:
         reason = f"{effect.trials} trials leave room for a difference above {margin:g}"
         return Part(name, INCONCLUSIVE, found, reason)
@@ -159,25 +157,28 @@ def _absent(name: str, effect: Effect, margin: float, found: str) -> Part:
 
 
 def beyond(name: str, effect: Effect, *, margin: float) -> Part:
-    """One effect that the claim says is larger than the margin: "reasonably small", "clearly".
+    """Judge an effect that the claim says is larger than the margin: "clearly better".
 
-    Confirmed where the 95% interval lies above the margin, contradicted where the 99.99% one
-    lies below zero, not found where the 95% one stays below the margin, with enough trials.
+    It is confirmed if the 95% interval lies above the margin, contradicted if the 99.99% interval
+    lies below zero, and not found if the 95% interval stays below the margin with enough trials.
     """
     if effect.interval(SUPPORT).low > margin:
         return Part(name, CONFIRMED, words(effect))
     if effect.interval(OPPOSE).high < 0:
         return Part(name, CONTRADICTED, words(effect, OPPOSE))
-    return _absent(name, effect, margin, words(effect))
+    return _absence_part(name, effect, margin, words(effect))
 
 
 def more_than_noise(name: str, distance: float, found: str = "") -> Part:
-    """What is computed from a release is more useful than an answer without data.
+    """Judge whether results computed from a release are more useful than an answer without data.
 
     Args:
-        distance: Upper bound on the total variation between the release and noise that does not
-            depend on the data, see `mechanisms.comparison.no_data`. At most NO_DATA contradicts:
-            the release is an answer without data, whatever reads it. A larger one decides nothing.
+        name: The name of the part.
+        distance: An upper bound on the total variation between the release and noise that does not
+            depend on the data; see `mechanisms.comparison.no_data`. A bound of at most NO_DATA
+            contradicts, because the release is then an answer without data for every use. A larger
+            one decides nothing.
+        found: Our number, as text.
     """
     if distance <= NO_DATA:
         return Part(name, CONTRADICTED, found)
@@ -185,15 +186,15 @@ def more_than_noise(name: str, distance: float, found: str = "") -> Part:
 
 
 def at_most(name: str, effect: Effect, *, margin: float) -> Part:
-    """One effect that the claim says does not exceed the margin: "remains low".
+    """Judge an effect that the claim says does not exceed the margin: "remains low".
 
-    Confirmed where the 95% interval stays at or below it, contradicted where the 99.99% one is
-    above it.
+    It is confirmed if the 95% interval stays at or below the margin, and contradicted if the 99.99%
+    interval lies above it.
     """
     low, high = effect.interval(SUPPORT)
     if high <= margin:
         return Part(name, CONFIRMED, words(effect))
-    # Above at 95% alone: then it is the wider interval that crosses.
+    # If only the 95% interval is above, show the wider one, which crosses the margin.
     found = words(effect, OPPOSE if low > margin else SUPPORT)
     if effect.interval(OPPOSE).low > margin:
         return Part(name, CONTRADICTED, found, f"above the margin of {margin:g}")
@@ -207,18 +208,18 @@ def equal(
     stated: float = 0.0,
     signal: Signal | Mapping[str, Signal] | None = None,
 ) -> list[Part]:
-    """Differences that the claim says are small ("comparable"), or as large as it states.
+    """Judge differences that the claim says are small ("comparable"), or as large as it states.
 
-    Confirmed where the whole 95% interval lies within the margin around what is stated,
-    contradicted where the whole 99.99% interval lies outside of it, inconclusive otherwise.
+    A part is confirmed if the whole 95% interval lies within the margin around the stated number,
+    contradicted if the whole 99.99% interval lies outside of it, and inconclusive otherwise.
     """
     return [
-        _equal(name, effect, margin, stated, _of_effect(signal, name))
+        _equal_part(name, effect, margin, stated, _signal_for(signal, name))
         for name, effect in effects.items()
     ]
 
 
-def _equal(
+def _equal_part(
     name: str,
     effect: Effect,
     margin: float,
@@ -228,7 +229,7 @@ def _equal(
     beside = f" (stated {stated:g})" if stated else ""
     if signal is not None and signal.missing:
         return Part(name, INCONCLUSIVE, words(effect) + beside, signal.missing)
-    verdict, confidence = _placed(effect, stated - margin, stated + margin)
+    verdict, confidence = _verdict_between(effect, stated - margin, stated + margin)
     reason = {
         CONFIRMED: "",
         CONTRADICTED: f"outside the margin of {margin:g}",
@@ -237,11 +238,11 @@ def _equal(
     return Part(name, verdict, words(effect, confidence) + beside, reason)
 
 
-def _placed(effect: Effect, least: float, most: float) -> tuple[Verdict, float]:
-    """The verdict on an effect that the claim puts between two bounds.
+def _verdict_between(effect: Effect, least: float, most: float) -> tuple[Verdict, float]:
+    """Return the verdict on an effect that the claim puts between two bounds.
 
-    With the confidence of the interval that it rests on: inside at 95%, outside at 99.99%, or
-    across a bound, at 99.99% where the 95% interval lies outside.
+    It comes with the confidence of the interval that it rests on: inside at 95%, outside at 99.99%,
+    or across a bound, at 99.99% if the 95% interval lies outside.
     """
     low, high = effect.interval(SUPPORT)
     if least <= low and high <= most:
@@ -256,28 +257,33 @@ def _placed(effect: Effect, least: float, most: float) -> tuple[Verdict, float]:
 def ratios(
     factors: Mapping[str, Effect], *, stated: Mapping[str, tuple[float, float]]
 ) -> list[Part]:
-    """Logarithms of ratios that the claim puts between two bounds, by name; bounds as ratios.
+    """Judge ratios that the claim puts between two bounds.
 
-    Confirmed where the whole 95% interval lies between the bounds, contradicted where the
-    99.99% one lies outside of them.
+    A part is confirmed if the whole 95% interval lies between the bounds, and contradicted if the
+    whole 99.99% interval lies outside of them.
+
+    Args:
+        factors: The logarithms of the ratios, by name.
+        stated: The bounds on each ratio itself, by name.
     """
     parts = []
     for name, factor in factors.items():
         least, most = (math.log(bound) if bound > 0 else -math.inf for bound in stated[name])
-        verdict, confidence = _placed(factor, least, most)
+        verdict, confidence = _verdict_between(factor, least, most)
         reason = "the interval crosses a bound" if verdict == INCONCLUSIVE else ""
         parts.append(Part(name, verdict, ratio_words(factor, confidence), reason))
     return parts
 
 
 def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
-    """A part on which of two takes less time: open where equal work differs by as much.
+    """Leave open a part on which of two is faster if timings of equal work differ as much.
 
-    Each is timed by itself, while the state of the machine changes: the interval of a ratio has the
-    spread within the timings of each alone.
+    The two are timed one after the other while the state of the machine changes, and the interval
+    of a ratio only has the spread within the timings of each.
 
     Args:
-        ratio: The logarithm of the ratio of their seconds, which the part is about.
+        part: The part.
+        ratio: The logarithm of the ratio of seconds that the part is about.
         apart: The largest ratio of seconds of equal work that is timed in this way, at least 1.
     """
     if abs(ratio.value) > math.log(apart):
@@ -287,12 +293,14 @@ def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
 
 
 def universal(name: str, cases: Iterable[bool | None], found: str = "") -> Part:
-    """A statement about many cases, decided by exact numbers.
+    """Judge a statement about many cases that exact numbers decide.
+
+    One false case contradicts the statement. It is confirmed if every case holds.
 
     Args:
-        cases: For each case whether the statement holds; None where the numbers do not decide it.
-
-    One false case contradicts the statement; it is confirmed where every case holds.
+        name: The name of the part.
+        cases: Whether the statement holds in each case; None if the numbers do not decide it.
+        found: Our number, as text.
 
     Raises:
         ValueError: There are no cases.
@@ -312,16 +320,16 @@ def levels(
     tolerance: float,
     ceiling: float | None = None,
 ) -> list[Part]:
-    """Scores over trials that the claim puts at a level, by name: "about 0.9".
+    """Judge scores over trials that the claim puts at a level: "about 0.9".
 
-    As `equal`, with the tolerance as the margin. Where even the score without noise lies below
-    the level, nothing can be said about what noise does to it: inconclusive.
+    The verdicts are those of `equal`, with the tolerance as the margin. If even the score without
+    noise lies below the level, the parts are inconclusive, as they say nothing about the noise.
 
     Args:
-        scores: Our scores, not differences.
+        scores: Our scores by name, not differences.
         stated: The paper's score.
-        tolerance: Relative.
-        ceiling: Mean score without noise; None where unknown.
+        tolerance: The relative tolerance.
+        ceiling: The mean score without noise; None if unknown.
     """
     margin = tolerance * stated
     if ceiling is not None and ceiling < stated - margin:
@@ -331,23 +339,23 @@ def levels(
 
 
 def every(name: str, parts: Sequence[Part]) -> Part:
-    """One part that says something of all of several things, given the parts on each of them.
+    """Combine parts into one that says that all of them hold.
 
-    It holds where each holds, and is contradicted where one is.
+    It holds if each of them holds, and is contradicted if one of them is.
     """
-    return _one(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
+    return _decisive_part(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
 
 
 def some(name: str, parts: Sequence[Part]) -> Part:
-    """One part that says something of at least one of several things, given those on each."""
-    return _one(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
+    """Combine parts into one that says that at least one of them holds."""
+    return _decisive_part(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
 
 
 def most(name: str, parts: Sequence[Part]) -> Part:
-    """One part that says something of more than half of several things, given those on each.
+    """Combine parts into one that says that more than half of them hold.
 
-    It holds where more than half hold. It cannot hold where too few are left that do or may: then
-    it is contradicted if at least half are, and else not found.
+    It holds if more than half hold. It is contradicted if at least half are contradicted, and not
+    found if at least half are contradicted or not found.
     """
     verdicts = [part.verdict for part in parts]
     half, holding = len(parts) / 2, verdicts.count(CONFIRMED)
@@ -361,8 +369,8 @@ def most(name: str, parts: Sequence[Part]) -> Part:
     return Part(name, INCONCLUSIVE, found, f"{verdicts.count(INCONCLUSIVE)} are open")
 
 
-def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
-    """The verdict that comes first in `decisive`, with the parts that have it."""
+def _decisive_part(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
+    """Return a part with the verdict that comes first in `decisive`, listing the parts with it."""
     verdict = next(verdict for verdict in decisive if verdict in {part.verdict for part in parts})
     shown = [part for part in parts if part.verdict == verdict]
     texts = [joined(part.name, part.found) for part in shown]
@@ -373,10 +381,11 @@ def _one(name: str, parts: Sequence[Part], decisive: Sequence[str]) -> Part:
 
 
 def of_reconstruction(part: Part, source: str) -> Part:
-    """A part about something that stands in for the paper's: its failure decides nothing.
+    """Make a part about a stand-in for the paper's method inconclusive unless it is confirmed.
 
     Args:
-        source: What stands in for what, as a clause: "LLAGP is rebuilt from two sentences".
+        part: The part.
+        source: A clause that says how the stand-in differs: "LLAGP is rebuilt from two sentences".
     """
     if part.verdict == CONFIRMED:
         return part

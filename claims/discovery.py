@@ -1,4 +1,4 @@
-"""Figures, tables and judges are found, not listed: in every module of paper_figures/<paper>/."""
+"""Discover figures, tables and judges: import every module of paper_figures/<paper>/."""
 
 import pkgutil
 from pathlib import Path
@@ -6,15 +6,15 @@ from types import ModuleType
 
 from mechanisms.query.extensions import leave_out, modules_of
 
-# The homes of the papers, which this package does not import.
+# The folder with a package for each paper, which no import statement of this package names.
 HOMES = Path(__file__).resolve().parents[1] / "paper_figures"
 
 
 def paper_homes() -> dict[str, ModuleType]:
-    """The packages paper_figures/<paper>/ by the key of their paper, in the order of the years.
+    """Return the packages paper_figures/<paper>/ by the key of their paper, in order of the years.
 
-    A home says the paper's short name, `NAME`, and the keys of its `MECHANISMS` that the registry
-    does not cite by the paper's key.
+    A package has the paper's short name as `NAME`, and as `MECHANISMS` the keys of its mechanisms
+    that do not cite the paper's key themselves.
     """
     names = [info.name for info in pkgutil.iter_modules([str(HOMES)]) if info.ispkg]
     names.sort(key=lambda name: (name[-4:], name))
@@ -23,9 +23,9 @@ def paper_homes() -> dict[str, ModuleType]:
 
 
 def paper_modules() -> list[ModuleType]:
-    """Every module of every folder paper_figures/<paper>/, by folder and name.
+    """Return every module of every folder paper_figures/<paper>/, sorted by folder and name.
 
-    One that is broken, and a folder without `__init__.py`, are named on stderr and left out.
+    A broken module, or a folder without `__init__.py`, is reported on stderr and left out.
     """
     for folder in sorted(HOMES.iterdir()):
         if any(folder.glob("*.py")) and not (folder / "__init__.py").exists():

@@ -1,7 +1,7 @@
 """The shared judge of claims of (epsilon, delta)-DP at the settings of the papers.
 
-It reads the rows of the study guarantee on its data set "papers". The suite's own home in
-paper_figures draws the same rows.
+It reads the rows of the study guarantee on its data set "papers". paper_figures/suite draws the
+same rows.
 """
 
 import math
@@ -26,18 +26,18 @@ from runs.results import Results
 from studies.base.case import Point
 from studies.guarantee import Guarantee, setting_at
 
-# Whether a claim is true, by the verdict on it at one setting.
+# Whether a claim is true, by the verdict on it at one setting; None if that is unknown.
 HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
 
 
 def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
-    """One row per paper's setting within the theorem's range.
+    """Return one row per paper's setting within the theorem's range.
 
-    Its columns are the metrics of the study (NaN where not measured), `verdict` in words, and
+    The columns are the metrics of the study (NaN if not measured), the `verdict` in words, and the
     `setting` (a PaperSetting).
 
     Raises:
-        CannotJudge: The results hold no such setting.
+        CannotJudge: The results have no such setting.
     """
     chosen = pick(rows, dataset="papers", mechanism=mechanism, calibration="published")
     records = []
@@ -52,12 +52,16 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
 
 
 def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
+    """Return the paper's setting at a grid point, whose shape is text such as "8x8"."""
     axes = tuple(int(axis) for axis in shape.split("x"))
     return setting_at(Point(shape=axes, epsilon=epsilon, delta=delta))
 
 
 def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row per mechanism and setting: all metrics, NaN where not measured, verdict and message."""
+    """Return a row per mechanism and setting, with all metrics, the verdict and the message.
+
+    Metrics that were not measured are NaN.
+    """
     keys = ["mechanism", "shape", "epsilon", "delta"]
     words = rows[rows["metric"] == "claimed_delta"].set_index(keys)[["verdict", "message"]]
     values = rows.pivot(index=keys, columns="metric", values="value")
@@ -70,15 +74,18 @@ def by_setting(rows: pd.DataFrame) -> pd.DataFrame:
 def guarantee(
     results: Results, *, mechanism: str, own: tuple[str, ...], lengths: tuple[Count, ...] = ()
 ) -> Finding:
-    """A claim of (epsilon, delta)-DP, at every paper's setting within the theorem's range.
+    """Judge a claim of (epsilon, delta)-DP at every paper's setting within the theorem's range.
 
     One setting where it is false contradicts the claim. A claim that holds with more noise than it
     needs is confirmed, and the sentence says by which factor of variance. For the mechanisms in
-    LARGEST_MU the claim is about every noise that meets the theorem's condition, not about the
-    calibrated one alone. It is also checked for vectors of these lengths M, at (0.9/M, 1e-5).
+    LARGEST_MU the claim is about every noise that meets the theorem's condition, not only about the
+    calibrated one.
 
     Args:
-        own: The paper's settings for the mechanism, the one that is shown first.
+        results: The rows of the study guarantee.
+        mechanism: The key of the mechanism.
+        own: The paper's settings for the mechanism; the first is the one that is shown.
+        lengths: The lengths M of vectors for which the claim is also checked, at (0.9/M, 1e-5).
     """
     table = verified(results.rows, mechanism)
     paper = [_row_of(table, setting) for setting in own]
@@ -89,7 +96,7 @@ def guarantee(
     )
     if mechanism in LARGEST_MU:
         excess = max(_excess_of_condition(mechanism, setting) for setting in table["setting"])
-        # An upper bound: above 1 it decides nothing.
+        # The excess is an upper bound, so a value above 1 decides nothing.
         cases.append(True if excess <= 1 + TOLERANCE else None)
         detail += (
             " The calibrated noise is isotropic; any other that meets the condition has at "
@@ -98,10 +105,14 @@ def guarantee(
     by_size = {size: _holds_at(mechanism, size) for size in lengths}
     cases += by_size.values()
     part = universal("", cases)
-    described = {CONFIRMED: _confirmed, CONTRADICTED: _contradicted, INCONCLUSIVE: _undecided}
-    ours, because = described[part.verdict](table, paper)
+    describe = {
+        CONFIRMED: _describe_confirmed,
+        CONTRADICTED: _describe_contradicted,
+        INCONCLUSIVE: _describe_undecided,
+    }[part.verdict]
+    ours, because = describe(table, paper)
     if by_size:
-        because += f" {_by_size(by_size)}"
+        because += f" {_size_sentence(by_size)}"
     epsilons = sorted(setting.budget.epsilon for setting in table["setting"])
     return Finding(
         parts=(part,),
@@ -109,39 +120,42 @@ def guarantee(
         because=because,
         detail=detail,
         calibration="published",
-        sizes=Sizes(epsilons=_from_to(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
+        sizes=Sizes(epsilons=_range_text(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
     )
 
 
-# Each returns our numbers, and the sentence with the reason.
-def _confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
+# Each of these functions returns our numbers, and a sentence with the reason.
+def _describe_confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
     shown, wasted = paper[0], [_wasted_by_theorem(row) for row in paper]
     ours = (
         f"true at all {len(table)} settings; {shown['wasted_variance']:.3g} times the variance "
-        f"that is needed at {_at(shown)}"
+        f"that is needed at {_setting_text(shown)}"
     )
     if table["wasted_variance"].isna().any():
         return ours, "The guarantee holds by an upper bound on the privacy loss."
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
-    factor = _from_to(rounded_down(min(wasted)), rounded_up(max(wasted)))
+    factor = _range_text(rounded_down(min(wasted)), rounded_up(max(wasted)))
     needs = f"{factor} times the variance that it needs at its own paper's settings"
     return ours, f"The guarantee holds, with {needs}."
 
 
 def _wasted_by_theorem(row: pd.Series) -> float:
-    """The variance over that needed, without what the stated sensitivity of a Gram matrix adds."""
+    """Return the variance over the variance needed.
+
+    The factor by which a Gram matrix changes less than its stated sensitivity is not counted.
+    """
     query = row["setting"].query
     if query.gram_change is None:
         return row["wasted_variance"]
     return row["wasted_variance"] * (query.gram_change / query.l2_sensitivity) ** 2
 
 
-def _contradicted(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
+def _describe_contradicted(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str]:
     shown = paper[0]
     refuted = table[table["verdict"] == REFUTED]
     if refuted.empty:
-        # It fails at another size only, which the caller tells.
+        # The claim fails only at another size, which the caller reports.
         return f"refuted at none of {len(table)} settings", (
             "No setting of the papers within the theorem's range refutes the guarantee."
         )
@@ -150,32 +164,32 @@ def _contradicted(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[str, str
     told = shown if shown["verdict"] == REFUTED else worst
     factor = told["true_delta"] / told["setting"].budget.delta
     ours = (
-        f"true delta {told['true_delta']:.4g} at {_at(told)}, {factor:.3g} times the claim; "
-        f"false at {len(refuted)} of {len(table)} settings"
+        f"true delta {told['true_delta']:.4g} at {_setting_text(told)}, {factor:.3g} times the "
+        f"claim; false at {len(refuted)} of {len(table)} settings"
     )
     where = f"all {len(table)}" if len(refuted) == len(table) else f"{len(refuted)} of {len(table)}"
     because = (
         f"The guarantee is false at {where} settings of the papers within the theorem's range; "
-        f"at {_at(told)} the true delta is {told['true_delta']:.3g}."
+        f"at {_setting_text(told)} the true delta is {told['true_delta']:.3g}."
     )
     if pd.notna(told["audit_delta_lower"]):
         ours += f"; sampled, at least {rounded_down(told['audit_delta_lower'])}"
     return ours, because
 
 
-def _undecided(table: pd.DataFrame, _paper: list[pd.Series]) -> tuple[str, str]:
+def _describe_undecided(table: pd.DataFrame, _paper: list[pd.Series]) -> tuple[str, str]:
     held = int(table["verdict"].isin((HOLDS, LOOSE)).sum())
     ours = f"proved at {held} of {len(table)} settings, refuted at none"
     return ours, "The bounds on the true delta do not decide every case within the theorem's range."
 
 
-def _at(row: pd.Series) -> str:
+def _setting_text(row: pd.Series) -> str:
     query, budget = row["setting"].query, row["setting"].budget
     shape = "x".join(map(str, query.shape))
     return f"({budget.epsilon:.3g}, {budget.delta:.3g}) and {shape} elements"
 
 
-def _from_to(low: str, high: str) -> str:
+def _range_text(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
@@ -188,13 +202,16 @@ def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
 
 
 def _excess_of_condition(key: str, setting: PaperSetting) -> float:
-    """True over claimed delta of the worst noise that meets the theorem's condition, at most."""
+    """Bound the ratio of true to claimed delta over all noise that the theorem's condition allows.
+
+    The bound is attained in the limit of the worst noise.
+    """
     mu = LARGEST_MU[key](setting.query, setting.budget)
     return GaussianProfile(mu=mu).delta(setting.budget.epsilon).value / setting.budget.delta
 
 
 def _holds_at(key: str, size: int) -> bool | None:
-    """Whether the claim holds for a vector of this length at (0.9/M, 1e-5), sensitivity 1."""
+    """Whether the claim holds for a vector of this length M at (0.9/M, 1e-5) and sensitivity 1."""
     budget = Budget(epsilon=0.9 / size, delta=1e-5)
     mechanism = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget)
     delta = mechanism.profile().delta(budget.epsilon)
@@ -203,8 +220,8 @@ def _holds_at(key: str, size: int) -> bool | None:
     return False if delta.lower > budget.delta else None
 
 
-def _by_size(holds: dict[int, bool | None]) -> str:
-    """One sentence about vectors of these lengths."""
+def _size_sentence(holds: dict[int, bool | None]) -> str:
+    """Say in one sentence for which lengths of vectors the claim holds."""
     verbs = {True: "holds", False: "fails", None: "is undecided"}
     found = {
         verb: [str(size) for size, held in holds.items() if held is value]
@@ -215,19 +232,19 @@ def _by_size(holds: dict[int, bool | None]) -> str:
 
 
 def _mvg_largest_mu(query: Query, budget: Budget) -> float:
-    # Every query has gamma >= s/2, and the square root makes zeta smaller: together they give the
-    # least noise that any reading of Theorem 3 allows.
+    # Every query has gamma >= s/2, and the square root makes zeta smaller, so this is the least
+    # noise that any reading of Theorem 3 allows.
     least_bound = replace(query, frobenius_bound=query.l2_sensitivity / 2)
     return query.l2_sensitivity * math.sqrt(precision_bound(least_bound, budget, "sqrt"))
 
 
-# sup of mu over all noise that meets the condition of a theorem: the spectral norm of U^-1 is at
-# most its Frobenius norm, and tends to it as one direction takes all the precision.
+# This is the supremum of mu over all noise that meets the theorem's condition: the spectral norm of
+# U^-1 is at most its Frobenius norm, and tends to it as one direction takes all the precision.
 def _mgm_largest_mu(query: Query, budget: Budget) -> float:
     return query.l2_sensitivity * math.sqrt(frobenius_bound(query, budget))
 
 
-# By mechanism: the largest mu that its theorem's condition allows, at a query and budget.
+# The largest mu that each mechanism's theorem allows at a query and a budget.
 LARGEST_MU: dict[str, Callable[[Query, Budget], float]] = {
     "mvg": _mvg_largest_mu,
     "mgm": _mgm_largest_mu,

@@ -1,4 +1,4 @@
-"""Effects with intervals at any confidence: means over trials, and bootstrapped statistics."""
+"""Effects with confidence intervals: means over trials, and bootstrapped statistics."""
 
 import functools
 import math
@@ -16,18 +16,18 @@ SHOWN = 0.95
 
 
 class TooFewTrials(ValueError):
-    """An interval needs two trials or more."""
+    """There are fewer than the two trials that an interval needs."""
 
 
 class Interval(NamedTuple):
-    """Two ends, the lower one first."""
+    """The two ends of an interval, the lower one first."""
 
     low: float
     high: float
 
 
 class Effect(Protocol):
-    """A number that a rule compares with zero, with an interval at any confidence."""
+    """A number that a comparison tests, with an interval at any confidence."""
 
     @property
     def value(self) -> float:
@@ -35,26 +35,26 @@ class Effect(Protocol):
 
     @property
     def trials(self) -> int:
-        """Independent repetitions behind it."""
+        """The number of independent repetitions behind it."""
 
     def interval(self, confidence: float) -> Interval:
-        """The two-sided interval at a confidence in (0, 1)."""
+        """Return the two-sided interval at a confidence in (0, 1)."""
 
 
 def words(effect: Effect, confidence: float = SHOWN) -> str:
-    """The estimate with an interval and its confidence, "0.012 [95%: 0.004, 0.02]"."""
+    """Format the estimate with an interval and its confidence: "0.012 [95%: 0.004, 0.02]"."""
     low, high = effect.interval(confidence)
     return f"{effect.value:.4g} [{_percent(confidence)}: {low:.4g}, {high:.4g}]"
 
 
 def ratio_words(logarithm: Effect, confidence: float) -> str:
-    """The same of the ratio whose logarithm the effect is, "0.95 [95%: 0.91, 0.98] times"."""
+    """Format the ratio whose logarithm the effect is: "0.95 [95%: 0.91, 0.98] times"."""
     ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
     return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"
 
 
 def _percent(confidence: float) -> str:
-    """Never more than it is; rounding errors of 1 - (1 - confidence) do not count."""
+    """Format a confidence, rounded down; rounding errors of 1 - (1 - confidence) do not count."""
     return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
 
 
@@ -62,17 +62,17 @@ def _percent(confidence: float) -> str:
 class Mean:
     """The mean over independent trials, with Student's interval.
 
-    Right for numbers that are close to normal, such as differences of accuracies. Heavy-tailed
-    ones (squared losses) are compared on a logarithmic scale.
+    The interval is right for numbers that are close to normal, such as differences of accuracies.
+    Heavy-tailed ones, such as squared losses, are compared on a logarithmic scale.
 
     Args:
         values: One number per trial, at least two.
-        resolution: The standard error is at least this: numbers that are counted on a grid (an
-            accuracy over n test records has steps of 1/n) may agree by chance in all trials.
+        resolution: The least standard error. Numbers on a grid (an accuracy over n test records has
+            steps of 1/n) may agree by chance in all trials.
 
     Raises:
-        TooFewTrials: Fewer than two trials.
-        ValueError: Values that are not finite.
+        TooFewTrials: There are fewer than two trials.
+        ValueError: A value is not finite.
     """
 
     values: np.ndarray
@@ -96,7 +96,7 @@ class Mean:
 
     @functools.cached_property
     def standard_error(self) -> float:
-        """Of the mean, at least the resolution."""
+        """The standard error of the mean, at least the resolution."""
         return max(float(self.values.std(ddof=1)) / math.sqrt(self.trials), self.resolution)
 
     def interval(self, confidence: float) -> Interval:
@@ -104,7 +104,7 @@ class Mean:
         return Interval(self.value - half, self.value + half)
 
     def shifted(self, by: float) -> Self:
-        """The same effect, `by` larger."""
+        """Return the effect plus `by`."""
         return Mean(self.values + by, self.resolution)
 
     @property
@@ -119,8 +119,8 @@ class Bootstrap:
 
     Args:
         value: The statistic of the samples.
-        draws: The statistic of resamples, (draws,).
-        trials: Size of the smallest sample.
+        draws: The statistic of each resample, of shape (draws,).
+        trials: The size of the smallest sample.
     """
 
     value: float
@@ -132,19 +132,22 @@ class Bootstrap:
         return Interval(float(low), float(high))
 
     def shifted(self, by: float) -> Self:
-        """The same effect, `by` larger."""
+        """Return the effect plus `by`."""
         return Bootstrap(self.value + by, self.draws + by, self.trials)
 
 
 @functools.cache
 def _student(tail: float, freedom: int) -> float:
-    """The quantile of Student's t with this probability above it."""
-    # As scipy.stats does, which takes nearly a second to import.
+    """Return the quantile of Student's t with this probability above it."""
+    # scipy.stats has the same function but takes nearly a second to import.
     return float(-scipy.special.stdtrit(freedom, tail))
 
 
 def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0.0) -> Mean:
-    """`larger` - `smaller` over the trials that both have (columns trial and value)."""
+    """Return the effect `larger` - `smaller` over the trials that both have.
+
+    Both frames have the columns trial and value.
+    """
     difference = larger.set_index("trial")["value"] - smaller.set_index("trial")["value"]
     return Mean(difference.dropna().to_numpy(float), resolution)
 
@@ -152,11 +155,13 @@ def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0
 def bootstrapped(
     over: np.ndarray, under: np.ndarray, statistic: Callable[..., np.ndarray], draws: int = 40_000
 ) -> Bootstrap:
-    """A statistic of one sample less that of another, independent one.
+    """Return the difference between a statistic of two independent samples.
 
     Args:
-        statistic: From an array and `axis` to an array.
-        draws: Resamples, from a fixed seed.
+        over: The sample whose statistic comes first.
+        under: The sample whose statistic is subtracted.
+        statistic: A function from an array and `axis` to an array.
+        draws: The number of resamples, which have a fixed seed.
     """
     rng = np.random.default_rng(0)
     resampled = [
@@ -168,5 +173,5 @@ def bootstrapped(
 
 
 def log_mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:
-    """Logarithm of the mean: differences of it are log ratios of means."""
+    """Return the logarithm of the mean, whose differences are log ratios of means."""
     return np.log(np.mean(values, axis))

@@ -1,4 +1,4 @@
-"""Selections of rows that judges share, and words for their findings."""
+"""Selections of rows and texts for findings that judges share."""
 
 import math
 import warnings
@@ -19,14 +19,14 @@ from mechanisms import (
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
 
-# The controls: they ignore epsilon, so they are the same at every one.
+# The controls ignore epsilon, so each has the same level at all budgets.
 LEVELS = ("non-private", "random-answer")
 
 Found = TypeVar("Found", bound=Sized)
 
 
 def required(found: Found, missing: Exception) -> Found:
-    """What was found; raises `missing` where that is empty."""
+    """Return what was found, or raise `missing` if it is empty."""
     if not len(found):
         raise missing
     return found
@@ -35,7 +35,7 @@ def required(found: Found, missing: Exception) -> Found:
 def ok_rows(
     rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
 ) -> pd.DataFrame:
-    """Rows with status ok of one metric of one study (and data set)."""
+    """Return rows with status ok of one metric of one study (and data set)."""
     chosen = (rows["study"] == study) & (rows["metric"] == metric)
     chosen &= rows["status"] == OK
     if dataset is not None:
@@ -44,10 +44,10 @@ def ok_rows(
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
-    """Rows with status ok and these column values.
+    """Return rows with status ok and these column values.
 
     Raises:
-        CannotJudge: There are none; the message names what is missing.
+        CannotJudge: There are none; the message names the missing values.
     """
     chosen = rows["status"] == OK
     for column, value in values.items():
@@ -61,11 +61,12 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
 def official_study(
     rows: pd.DataFrame, study: str, *, about: str, shape: str, delta: float
 ) -> pd.DataFrame:
-    """Rows of a study on official data, at the shape and the delta of the paper's study.
+    """Return rows of a study on official data, at the shape and the delta of the paper's study.
 
     Raises:
         CannotJudge: The run has no such rows, and other data say nothing about the paper's
-            numbers; the message names `about`, what the claim is about, and what the run has.
+            numbers. The message names the subject of the claim, `about`, and the data that the run
+            has.
     """
     found = pick(rows, study=study)
     own = (found["shape"] == shape) & ((found["delta"] - delta).abs() <= 1e-9 * delta)
@@ -86,27 +87,27 @@ def official_study(
 def calibrated(
     key: str, query: Query, budget: Budget, calibration: str = "published", **options
 ) -> AdditiveMechanism:
-    """A mechanism at a budget that may lie outside its theorem's range, without the warning."""
+    """Calibrate a mechanism without the warning that a budget is outside its theorem's range."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return get_mechanism(key).calibrate_only(query, budget, calibration, **options)
 
 
 def listed(words: Iterable[str]) -> str:
-    """ "a, b and c"."""
+    """Join words as "a, b and c"."""
     words = list(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 def at_least(probability: float) -> str:
-    """A lower bound on a probability below 1 as text that rounding does not carry up to 1."""
+    """Format a lower bound on a probability below 1, which rounding never turns into 1."""
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)
 
 
 def tally(parts: Iterable[Part], trials: int | None) -> str:
-    """One sentence that counts the verdicts on comparisons; "" where all are confirmed.
+    """Count the verdicts on comparisons in one sentence, which is "" if all are confirmed.
 
-    "4 comparisons over 3 trials: 1 is confirmed and 3 are inconclusive."
+    An example is "4 comparisons over 3 trials: 1 is confirmed and 3 are inconclusive."
     """
     verdicts = [part.verdict for part in parts]
     counts = count_of(verdicts)

@@ -1,7 +1,7 @@
-"""Judges: functions whose keyword arguments are what a claim in claims.yaml has to state.
+"""Judges: functions that decide claims; a claim in claims.yaml states their keyword arguments.
 
-A judge of a theorem stands in the home of its paper. A rule is a judge that decides claims of any
-paper, and stands in this package. Both are found by their decorator.
+A judge of a theorem is in the folder of its paper. A rule is a judge for claims of any paper, and
+is in this package. Both are discovered by their decorator.
 """
 
 import importlib
@@ -31,9 +31,9 @@ Shape = tuple[Count, ...]
 
 
 class CannotJudge(Exception):
-    """The results at hand do not let a claim be judged; the message is the reason.
+    """A judge cannot decide a claim by the results that there are; the message is the reason.
 
-    Raised by judges; the claim's verdict is then `not run`.
+    The verdict on the claim is then `not run`.
     """
 
 
@@ -41,8 +41,8 @@ class CannotJudge(Exception):
 class Judge:
     """A function that decides claims, and the studies whose results it reads.
 
-    It takes the results of these studies, if there are any, and keyword arguments. One with the
-    argument `study` reads that study, and those that its argument `beside` names.
+    It takes the results of these studies, if any, and keyword arguments. A judge with the argument
+    `study` reads that study, and the studies that its argument `beside` names.
     """
 
     name: str
@@ -52,23 +52,23 @@ class Judge:
 
     @property
     def reads_results(self) -> bool:
-        """Whether a run decides; closed forms decide other claims, alike in every run."""
+        """Whether the verdict depends on the results of a run, not only on closed forms."""
         return bool(self.studies or self.timings) or "study" in self.schema.model_fields
 
     def read_studies(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-        """The studies whose rows it reads for a claim with these arguments."""
+        """Return the studies whose rows it reads for a claim with these arguments."""
         if self.studies or not self.reads_results:
             return self.studies
         return arguments["study"], *(arguments.get("beside") or ())
 
     def tables(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The files of a run that it reads for a claim with these arguments."""
+        """Return the files of a run that it reads for a claim with these arguments."""
         files = [f"{study}.parquet" for study in self.read_studies(arguments)]
         return files + [f"{study}.timings.parquet" for study in self.timings]
 
     @cached_property
     def schema(self) -> type[BaseModel]:
-        """What a claim has to state: the keyword arguments with their types and defaults."""
+        """The keyword arguments that a claim has to state, with their types and defaults."""
         types = get_type_hints(self.function, include_extras=True)
         fields = {
             name: (
@@ -81,7 +81,7 @@ class Judge:
         return create_model(self.name, __config__=STRICT, **fields)
 
     def decide(self, results: Results | None, arguments: dict[str, Any]) -> Finding:
-        """The finding on a claim with these arguments, which fit the schema."""
+        """Judge a claim with these arguments, which must fit the schema."""
         read = (results,) if self.reads_results else ()
         return self.function(*read, **arguments)
 
@@ -92,10 +92,10 @@ def judge(
     studies: Iterable[str] = (),
     timings: Iterable[str] = (),
 ):
-    """Declare a function as the judge of its own name.
+    """Declare a function as a judge, under its own name.
 
-    It takes the results first where it names studies or timings, which it then reads, or has the
-    argument `study`.
+    The function takes the results as its first argument if it reads any, that is, if `studies` or
+    `timings` are given here or if it has the argument `study`.
     """
 
     def declare(function: Callable[..., Finding]) -> Callable[..., Finding]:
@@ -106,13 +106,13 @@ def judge(
 
 
 def rule_modules() -> list[ModuleType]:
-    """The modules of this package, which have the rules."""
+    """Return the modules of this package, which contain the rules."""
     names = [info.name for info in pkgutil.iter_modules(claims.__path__)]
     return [importlib.import_module(f"claims.{name}") for name in names]
 
 
 def judges_in(modules: Iterable[ModuleType]) -> dict[str, Judge]:
-    """Every judge of these modules by name; a module with a name that is taken is left out."""
+    """Return every judge of these modules by name, without modules that repeat a name."""
     judges: dict[str, Judge] = {}
     for module in modules:
         functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
@@ -128,5 +128,5 @@ def judges_in(modules: Iterable[ModuleType]) -> dict[str, Judge]:
 
 
 def all_judges() -> dict[str, Judge]:
-    """Every rule and every judge of a paper by name."""
+    """Return every rule and every judge of a paper by name."""
     return judges_in([*rule_modules(), *paper_modules()])

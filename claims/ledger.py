@@ -1,8 +1,8 @@
-"""The claims ledger: what the papers state, next to what this suite measured.
+"""The claims ledger: the statements of the papers, next to the numbers of this suite.
 
 paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names the rule or the judge that
-decides it: a function that reads the results of a run, privacy profiles or closed forms and returns
-a Finding. The verdict follows from the parts of the finding.
+decides it, a function that reads results of a run, privacy profiles or closed forms and returns a
+Finding. The verdict follows from the parts of the finding.
 """
 
 from dataclasses import fields, replace
@@ -32,30 +32,30 @@ WHOLE = tuple(
     f"{whose}{size}" for whose in ("", "paper ") for size in ("records", "rounds", "trials")
 )
 _ELSEWHERE = "It needs no rows: the reference run judges it."
-# The epsilon at which a mechanism has each number that the claim is about, one in a line.
+# The column with the implied epsilon of each number that the claim is about, one per line.
 IMPLIED = "implied epsilon"
 NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
 
 def judging_sources() -> frozenset[str]:
-    """Code that verdicts depend on: judges, what they import, all mechanisms and papers."""
+    """Return the source files that verdicts depend on: judges, their imports and all mechanisms."""
     names = [module.__name__ for module in (*rule_modules(), *paper_modules())]
     imported = set().union(*(source_files(name) for name in names))
-    # Looked up by name, so that no import statement leads to them.
+    # Mechanisms are looked up by name, so no import statement leads to them.
     named = {str(path) for path in Path("mechanisms").rglob("*.py")}
     return frozenset(imported | named)
 
 
 def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
-    """The ledger of a run: one row per claim, from the tables in `folder`/studies.
+    """Judge the claims by the tables in `folder`/studies; return the ledger, one row per claim.
 
-    A run judges the claims about its rows. The reference run judges also those that need no rows,
-    which are the same in every run.
+    A run judges the claims about its rows. The reference run also judges those that need no rows,
+    whose verdicts are the same in every run.
 
     Args:
-        folder: results/<run>.
-        only: The id of the one claim to judge, whatever the run has, without implied epsilons; all
-            by default.
+        folder: The folder results/<run>.
+        only: The id of the one claim to judge, whatever the run has, without implied epsilons. The
+            default is to judge all.
     """
     judges = all_judges()
     rows = []
@@ -74,7 +74,7 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
 
 
 def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
-    """The implied epsilons of the claims that a run has judged, as text."""
+    """Return the implied epsilons of the claims that a run has judged, as text."""
     tables = [folder / "studies" / f"{study}.parquet" for study in implying_studies()]
     there = [path for path in tables if path.exists()]
     rows = read_results(there).rows if there else frame_of(to_table([]))
@@ -84,7 +84,7 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
 
 
 def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
-    """What a judge says of a claim, by the tables in a folder."""
+    """Return a judge's finding on a claim by the tables in a folder."""
     files = [folder / name for name in judge.tables(claim.arguments)]
     missing = [path.name for path in files if not path.exists()]
     if missing:
@@ -95,15 +95,15 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
         return not_run(f"{reason}.", claim.decided_by)
     except TooFewTrials as reason:
         return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
-    finding = _with_all_parts(claim, _settled(claim, finding))
+    finding = _add_unjudged_parts(claim, _apply_open_choices(claim, finding))
     return replace(finding, decided_by=finding.decided_by or claim.decided_by)
 
 
-def _settled(claim: Claim, finding: Finding) -> Finding:
-    """The finding with the outcomes that the paper's open choices leave, and those that lack a run.
+def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
+    """Remove the outcomes that the paper rules out, and add those that were not run.
 
     Raises:
-        ConfigError: The finding has a choice that the paper's list lacks.
+        ConfigError: The finding has a choice that is not among the paper's open choices.
     """
     listed = [each for each in claim.about.open_choices if each.where in claim.where]
     if finding.choice and finding.choice not in [each.choice for each in listed]:
@@ -119,8 +119,8 @@ def _settled(claim: Claim, finding: Finding) -> Finding:
     return finding
 
 
-def _with_all_parts(claim: Claim, finding: Finding) -> Finding:
-    """The finding with the parts of the claim that nobody judged."""
+def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:
+    """Add the parts of the claim that were not judged."""
     lacking = tuple(Part(name, NOT_RUN, reason=why) for name, why in claim.not_run.items())
     if not lacking:
         return finding
@@ -133,7 +133,7 @@ def _with_all_parts(claim: Claim, finding: Finding) -> Finding:
 
 
 def sentence_of(claim: Claim, finding: Finding, run: str) -> str:
-    """What the claim, or else its judge, says about the verdict; nothing where neither does."""
+    """Return the sentence of the claim, or else of its judge, on the verdict; it may be empty."""
     said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
     return said.get(finding.verdict) or finding.reason
 
@@ -175,7 +175,7 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
 
 
 def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
-    """Our sizes, and those of the paper on the same data set."""
+    """Return our sizes, and those of the paper on the same data set."""
     theirs = claim.sizes.on(ours.dataset)
     return {size.name: getattr(ours, size.name) for size in fields(Sizes)} | {
         f"paper {name}": getattr(theirs, name) for name in _PAPER_SIZES
@@ -183,10 +183,10 @@ def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
 
 
 def read_ledger(folder: Path) -> pd.DataFrame:
-    """The ledger in `folder`/claims.csv: NaN where a number is missing, "" where a text is."""
-    # A column without any value does not show what it would hold.
+    """Read the ledger in `folder`/claims.csv; missing numbers are NaN and missing texts ""."""
+    # Columns are read as text, because an empty column does not show its type.
     ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
-    # One of an older run lacks some columns.
+    # The ledger of an older run lacks some columns.
     texts = {name: ledger.get(name, "") for name in (IMPLIED, "differs", "reply")}
     numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
     return ledger.assign(**numbers, **texts)
@@ -198,11 +198,11 @@ def write_ledger(folder: Path) -> None:
     The same results give the same bytes.
 
     Raises:
-        ConfigError: Of the committed run, where a file of paper_figures/ was left out: its ledger
-            would lack claims.
+        ConfigError: This is the committed run, and a file of paper_figures/ was left out, so that
+            the ledger would lack claims.
     """
     if folder.name == REFERENCE and all_claims() and (broken := left_out("paper_figures")):
-        raise ConfigError(f"the ledger of {REFERENCE} needs all claims: mend {', '.join(broken)}")
+        raise ConfigError(f"the ledger of {REFERENCE} needs all claims: repair {', '.join(broken)}")
     ledger = evaluate(folder)
     ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")

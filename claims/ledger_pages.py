@@ -1,4 +1,4 @@
-"""The ledger as pages: every claim, and a short page of what does not hold."""
+"""The ledger as pages: one with every claim, and a short one of claims that are not confirmed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,16 +26,16 @@ BRACKETS = (
     "supports a claim needs 95%; what contradicts it needs 99.99%, so that of a claim with up to "
     "100 comparisons at most 1% is wrong."
 )
-# How a count reads where the verdict alone does not: "17 partly confirmed".
+# Phrases for counts of verdicts that do not read well by themselves: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 SHOW = (
     "`python -m paper_figures show RUN CLAIM --all` judges a claim again and prints every number "
     "and what was computed."
 )
-# Of a claim on the page of claims; the command has what has no room.
+# The most words of one claim on the page of claims; the command `show` prints the rest.
 MOST_WORDS = 200
 _FEW_WORDS = 4
-# In this order on the page of findings.
+# The sections of the page of findings, in order.
 _TOLD = {
     CONTRADICTED: "Contradicted at the stated parameters of the paper or its code",
     PARTLY: "True in part",
@@ -47,8 +47,8 @@ _TOLD = {
 
 
 def claims_page(ledger: pd.DataFrame) -> str:
-    """Every claim with its verdict, the parts of it, and their sizes."""
-    lines = ["# Claims ledger", "", f"{_counted(ledger)}.", ""]
+    """Return the page of every claim with its verdict, parts and sizes."""
+    lines = ["# Claims ledger", "", f"{_count_text(ledger)}.", ""]
     lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
     lines += ["", BRACKETS, "", SHOW]
     for paper, claims in ledger.groupby("paper", sort=False):
@@ -70,11 +70,11 @@ def claims_page(ledger: pd.DataFrame) -> str:
 
 
 def findings_page(ledger: pd.DataFrame) -> str:
-    """What is not confirmed, in one table per verdict; what is confirmed is a count."""
+    """Return the page of claims that are not confirmed, in one table per verdict."""
     lines = [
         "# Findings",
         "",
-        f"{_counted(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
+        f"{_count_text(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
         "sizes. This page lists the claims that are not confirmed as stated.",
     ]
     for verdict, title in _TOLD.items():
@@ -102,7 +102,7 @@ def findings_page(ledger: pd.DataFrame) -> str:
 
 
 def size_words(claim: Mapping[str, Any]) -> str:
-    """Our sizes beside the paper's: "10,000 of 60,000 records; 5 of 100 epochs; 3 trials"."""
+    """Format our sizes beside the paper's: "10,000 of 60,000 records; 5 of 100 epochs"."""
     words = []
     for name in ("records", "epochs", "rounds", "trials"):
         ours, theirs = claim[name], claim[f"paper {name}"]
@@ -111,22 +111,22 @@ def size_words(claim: Mapping[str, Any]) -> str:
             less, more = known and ours < theirs, known and ours > theirs
             text = f"{ours:,g}{f' of {theirs:,g}' if less else ''} {name}"
             words.append(f"{text} (paper: {theirs:,g})" if more else text)
-    if words and _given(claim["dataset"]):
+    if words and _is_given(claim["dataset"]):
         words[0] += f" of {dataset_title(claim['dataset'])}"
     for name, before in (("network", ""), ("epsilons", "epsilon ")):
         ours, theirs = claim[name], claim[f"paper {name}"]
-        if _given(ours):
-            differs = _given(theirs) and theirs != ours
+        if _is_given(ours):
+            differs = _is_given(theirs) and theirs != ours
             words.append(f"{before}{ours}{f' (paper: {theirs})' if differs else ''}")
     return "; ".join(words)
 
 
-def _given(value) -> bool:
+def _is_given(value) -> bool:
     return isinstance(value, str) and value != ""
 
 
 def _section(claim: pd.Series) -> list[str]:
-    """A claim within MOST_WORDS: what is claimed and found first, then parts and choices."""
+    """Format a claim within MOST_WORDS: first the claim and its verdict, then parts and choices."""
     name = claim["claim"]
     lines = [f"### {name} ({claim['where']})", ""]
     lines += _paragraph("Claim", claim["statement"])
@@ -139,7 +139,7 @@ def _section(claim: pd.Series) -> list[str]:
     tail += _paragraph("Limit", limit_of(claim))
     for path in certificate_of(name):
         tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
-    lines += _parts_within(claim, MOST_WORDS - _words(lines + tail))
+    lines += _fit_parts(claim, MOST_WORDS - _words(lines + tail))
     room = MOST_WORDS - _words(lines + tail)
     why = "Why that limit" if limit_of(claim) else "Choices"
     differs = ("Not the paper's method", claim["differs"])
@@ -151,9 +151,9 @@ def _section(claim: pd.Series) -> list[str]:
     return ["", f'<a id="{name}"></a>', *lines, *tail]
 
 
-def _parts_within(claim: pd.Series, room: int) -> list[str]:
-    """The parts, or the choices, that have room; the number of the others."""
-    parts = [f"  - {_shortened(part, claim)}" for part in _items(claim["parts"])]
+def _fit_parts(claim: pd.Series, room: int) -> list[str]:
+    """Return as many parts or choices as fit into this many words, and the number of the others."""
+    parts = [f"  - {_shorten_part(part, claim)}" for part in _items(claim["parts"])]
     if not parts and claim["we find"]:
         only = _paragraph("We find", claim["we find"])
         return only if _words(only) <= room else []
@@ -165,12 +165,12 @@ def _parts_within(claim: pd.Series, room: int) -> list[str]:
 
 
 def _items(text: str) -> list[str]:
-    """The lines of a column with one thing in each."""
+    """Split a column that has one item per line."""
     return list(filter(None, text.split("\n")))
 
 
-def _shortened(part: str, claim: pd.Series) -> str:
-    """A choice with its verdict, without the parts behind it; a part as it is."""
+def _shorten_part(part: str, claim: pd.Series) -> str:
+    """Drop the parts behind the verdict of a choice; return any other part unchanged."""
     if not claim["choice"]:
         return part
     marks = [part.index(f": {verdict} (") for verdict in MEANING if f": {verdict} (" in part]
@@ -178,7 +178,7 @@ def _shortened(part: str, claim: pd.Series) -> str:
 
 
 def limit_of(claim: Mapping[str, Any]) -> str:
-    """The tolerance or the margin as text; nothing where the claim has neither."""
+    """Format the tolerance or the margin; the text is empty if the claim has neither."""
     limits = []
     if pd.notna(claim["tolerance"]):
         limits.append(f"tolerance {claim['tolerance']:g} (relative)")
@@ -188,7 +188,7 @@ def limit_of(claim: Mapping[str, Any]) -> str:
 
 
 def all_sizes(claim: Mapping[str, Any]) -> list[str]:
-    """One line of sizes for each data set."""
+    """Return one line of sizes for each data set."""
     return [size_words(claim), *_items(claim["other sizes"])]
 
 
@@ -200,7 +200,7 @@ def _words(lines: list[str]) -> int:
     return sum(len(line.split()) for line in lines)
 
 
-def _counted(ledger: pd.DataFrame) -> str:
+def _count_text(ledger: pd.DataFrame) -> str:
     counts = count_of(ledger["verdict"]).items()
     words = ", ".join(f"{n} {_COUNTED.get(verdict, verdict)}" for verdict, n in counts)
     return f"{len(ledger)} claims: {words}"

@@ -1,39 +1,40 @@
-"""Tables in Markdown."""
+"""Format tables in Markdown."""
 
 import re
 from collections.abc import Collection
 
 import pandas as pd
 
-# A bar ends a cell. The others may begin a tag, code, strikethrough, a formula, a character by its
-# name, emphasis (a star behind a word and before none only ends it), or end the words of a link.
+# A bar ends a cell. The other characters may begin a tag, code, strikethrough, a formula, a named
+# character or emphasis, or end the text of a link. A star after a word that no word or star follows
+# can only end emphasis, and is left as it is.
 _SPECIAL = re.compile(
     r"[\\`<~|$]|&(?=#?\w+;)|(?<!\w)[*_]|\*(?=[\w*])|\](?=[(\[:])|(?<=:)(?=//)|(?<=www)(?=\.)"
 )
 
 
 def markdown_table(table: pd.DataFrame, markup: Collection[str] = ()) -> str:
-    """A table as GitHub's Markdown shows it, without the index.
+    """Format a table without its index for GitHub's Markdown.
 
     Args:
-        table: Every cell and every name of a column is shown as text.
-        markup: Columns that are Markdown already, of trusted text.
+        table: The table; every cell and column name is escaped, so that it is shown as plain text.
+        markup: The columns that are already Markdown, from trusted text.
     """
     text = table.astype(str).apply(
-        lambda column: column.map(_in_one_line if column.name in markup else _escaped)
+        lambda column: column.map(_join_lines if column.name in markup else _escape)
     )
-    shown = text.rename(columns=_escaped)
+    shown = text.rename(columns=_escape)
     return shown.to_markdown(index=False, tablefmt="github", disable_numparse=True)
 
 
-def _in_one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(_of_special, _in_one_line(str(text)))
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(_escape_match, _join_lines(str(text)))
 
 
-def _of_special(found: re.Match) -> str:
-    # An empty comment breaks an address, which would become a link.
+def _escape_match(found: re.Match) -> str:
+    # An empty match is inside an address; a comment there keeps it from becoming a link.
     return f"\\{found[0]}" if found[0] else "<!-- -->"

@@ -1,4 +1,4 @@
-"""Rules on formulas of matrix-variate Gaussian noise that several papers print."""
+"""Rules for formulas of matrix-variate Gaussian noise that several papers print."""
 
 import math
 
@@ -14,10 +14,10 @@ from mechanisms.query.words import rounded_up
 
 @judge
 def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
-    """The normalisation |Sigma_1|^(rows/2) |Sigma_2|^(columns/2) of the density of U1 N U2^T.
+    """Judge the normalisation |Sigma_1|^(rows/2) |Sigma_2|^(columns/2) of the density of U1 N U2^T.
 
-    Against the determinant of the covariance of its entries, Sigma_2 x Sigma_1 (Kronecker), for one
-    random pair of factors. U1 is m x m and U2 n x n.
+    It is compared with the determinant of the covariance of the entries, Sigma_2 x Sigma_1
+    (Kronecker), for one random pair of factors. U1 is m x m, U2 is n x n, and `shape` is (m, n).
     """
     rng = np.random.default_rng(0)
     first, second = (rng.normal(size=(side, side)) for side in shape)
@@ -43,9 +43,9 @@ def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
 
 @judge
 def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
-    """E||U1 N U2||^2 = ||U1||_F^2 ||U2||_F^2, by the trace of the covariance and by sampling.
+    """Judge E||U1 N U2||^2 = ||U1||_F^2 ||U2||_F^2 by the trace of the covariance and by sampling.
 
-    mgm2021 Theorem 4, and mvg2018 Lemma 4, which it follows from.
+    This is mgm2021 Theorem 4, and mvg2018 Lemma 4, from which it follows.
     """
     m, n = shape
     rng = np.random.default_rng(0)
@@ -74,9 +74,9 @@ def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
 
 @judge
 def norm_bound(*, lengths: list[Count], deltas: list[Delta]) -> Finding:
-    """P(||N||_F^2 > zeta(delta)) <= delta for standard normals, by the tail of the chi-square law.
+    """Judge P(||N||_F^2 > zeta(delta)) <= delta for standard normals by the chi-square tail.
 
-    mvg2018 Theorem 2 and mgm2021 Lemma 2, at these numbers mn of elements.
+    This is mvg2018 Theorem 2 and mgm2021 Lemma 2, at these numbers mn of elements.
     """
     shares = {}
     for size in lengths:

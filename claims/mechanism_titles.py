@@ -1,4 +1,4 @@
-"""What a mechanism is called in figures and findings."""
+"""The titles of mechanisms in figures and findings."""
 
 import functools
 
@@ -7,7 +7,7 @@ from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanis
 
 @functools.cache
 def variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
-    """Variants of the shipped configs: the class, what the variant changes, and the look."""
+    """Return the class, the changed option and the look of each variant of the shipped configs."""
     return {
         name: (found, *stated)
         for found in all_mechanisms().values()
@@ -16,7 +16,7 @@ def variants() -> dict[str, tuple[type[Mechanism], str, tuple[str, str, int]]]:
 
 
 def class_of(name: str) -> type[Mechanism] | None:
-    """The class behind a key, module:Class or a variant's name; None where it is not known."""
+    """Return the class behind a key, module:Class or a variant's name; None if it is unknown."""
     if name in variants():
         return variants()[name][0]
     try:
@@ -26,9 +26,9 @@ def class_of(name: str) -> type[Mechanism] | None:
 
 
 def mechanism_title(name: str) -> str:
-    """The title of a mechanism, given as its key, as module:Class or as a variant's name.
+    """Return the title of a mechanism, given as its key, as module:Class or as a variant's name.
 
-    A variant that the suite does not know keeps its name: only its config says what it is.
+    A variant that is defined only in a user's config keeps its name.
     """
     found = class_of(name)
     if found is None:

@@ -1,4 +1,4 @@
-"""The rule for a claim that no numbers of this suite decide: it says what is missing."""
+"""The rule for a claim that no numbers of this suite decide; it says what is missing."""
 
 from claims.judges import judge
 from claims.verdicts import Finding, not_run
@@ -6,8 +6,8 @@ from claims.verdicts import Finding, not_run
 
 @judge
 def needs_a_run(*, missing: str) -> Finding:
-    """No run, closed form or file at hand decides the claim; `missing` is a sentence that says why.
+    """Return the finding that a claim was not run; `missing` is a sentence that says why.
 
-    It is a rule of its own so that a claim which nobody judged stands in the ledger all the same.
+    With this rule, a claim that no run, closed form or file decides still appears in the ledger.
     """
     return not_run(missing)

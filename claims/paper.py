@@ -1,6 +1,6 @@
-"""What holds for all claims of a paper: the first entry of its claims.yaml.
+"""Facts that all claims of a paper share, from the first entry of its claims.yaml.
 
-It says what was read, which choices the paper leaves open, and where our method is not the paper's.
+The entry says what was read, which choices the paper leaves open, and how our method differs.
 """
 
 from collections.abc import Mapping
@@ -33,16 +33,16 @@ READ = {
 
 
 class OpenChoice(BaseModel):
-    """Something that decides a claim and that the paper does not state.
+    """A choice that a claim depends on and that the paper does not state.
 
     Args:
-        choice: In the words of the judges' `Finding.choice`; all claims that it touches are judged
-            at every outcome.
-        where: A place in the paper, such as "Figure 8", whose claims alone it touches.
+        choice: The choice in the words of the judges' `Finding.choice`; all claims that it affects
+            are judged under every outcome.
+        where: A place in the paper, such as "Figure 8", if the choice affects only its claims.
         ruled_out: The outcomes that the paper's own text or number excludes, for all these claims.
-        by: The sentence or the number that does, quoted.
-        here: The outcome that our rows have, where judges do not name it.
-        not_run: Outcomes that no row has yet.
+        by: The sentence or the number that excludes them, quoted.
+        here: The outcome that our rows have, if judges do not name it.
+        not_run: The outcomes that no row has yet.
     """
 
     model_config = STRICT
@@ -56,15 +56,15 @@ class OpenChoice(BaseModel):
 
 
 class Paper(BaseModel):
-    """What holds for all claims of a paper.
+    """Facts that all claims of a paper share.
 
     Args:
-        read: What of the paper was read. Claims of an abstract alone are not judged.
-        read_note: More about that.
+        read: How much of the paper was read. Claims are not judged if it was only the abstract.
+        read_note: A note on that.
         open_choices: Every choice that the paper leaves open.
-        differs: By study, how our method in the reference run is not the paper's: a sentence, or by
-            data set words with the paper's in brackets. The ledger, notes below drawings and the
-            table of panels print it.
+        differs: The difference between our method in the reference run and the paper's, by study.
+            It is a sentence, or a phrase for each data set with the paper's method in brackets. The
+            ledger, notes below drawings and the table of panels print it.
     """
 
     model_config = STRICT
@@ -76,7 +76,7 @@ class Paper(BaseModel):
 
     @property
     def read_words(self) -> str:
-        """What was read, in sentences."""
+        """Sentences on how much of the paper was read."""
         return f"{READ[self.read]} {self.read_note}".strip()
 
 
@@ -98,7 +98,7 @@ def paper_in(entry: Entry) -> Paper:
 
 
 def paper_of(key: str) -> Paper | None:
-    """The paper of a home; None without claims, or where all_claims warns of a broken file."""
+    """Return the paper of a folder; None if its file is missing or broken (`all_claims` warns)."""
     return _read(HOMES / key / "claims.yaml")
 
 
@@ -111,7 +111,7 @@ def _read(path: Path) -> Paper | None:
 
 
 def differences(key: str, studies: tuple[str, ...]) -> str:
-    """How our method differs from the paper's in these studies, as sentences; or nothing."""
+    """Say how our method differs from the paper's in these studies; the text may be empty."""
     differs = paper.differs if (paper := paper_of(key)) else {}
     # Two studies may differ in the same way.
     return " ".join(dict.fromkeys(_sentence(differs[name]) for name in studies if name in differs))

@@ -1,6 +1,6 @@
-"""Scores over epsilon: what figures draw, and what claims about orders, levels and rises rest on.
+"""Scores over epsilon, which figures draw and on which claims about orders, levels and rises rest.
 
-A score is the accuracy or the F1 of a trained model, one row for each trial.
+A score is the accuracy or the F1 of a trained model, with one row for each trial.
 """
 
 import math
@@ -21,7 +21,7 @@ from claims.verdicts import CONFIRMED, INCONCLUSIVE, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 
-# The metric of a study that is the score of its models.
+# The metric of each study that is the score of its models.
 SCORED = {
     "private_data": "f1",
     "private_features": "f1",
@@ -36,11 +36,11 @@ SCORED = {
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores on one data set, a row for each trial.
+    """The scores on one data set, with a row for each trial.
 
     Args:
-        rows: Columns dataset, mechanism, epsilon, trial and value. The controls, LEVELS, ignore
-            epsilon.
+        rows: A frame with columns dataset, mechanism, epsilon, trial and value. The controls,
+            LEVELS, ignore epsilon.
         resolution: The least standard error of a mean, such as one record of the test set.
     """
 
@@ -49,22 +49,22 @@ class Scores:
 
     @property
     def dataset(self) -> str:
-        """Key of the data set."""
+        """The key of the data set."""
         return self.rows["dataset"].iloc[0]
 
     @property
     def title(self) -> str:
-        """Title of the data set."""
+        """The title of the data set."""
         return dataset_title(self.dataset)
 
     @property
     def private(self) -> pd.DataFrame:
-        """The rows, controls aside."""
+        """The rows without those of controls."""
         return self.rows[~self.rows["mechanism"].isin(LEVELS)]
 
     @property
     def trials(self) -> int:
-        """Number of trials."""
+        """The number of trials."""
         return int(self.private["trial"].nunique())
 
     @property
@@ -79,21 +79,21 @@ class Scores:
 
     @property
     def means(self) -> pd.Series:
-        """Mean over the trials by (mechanism, epsilon)."""
+        """The means over trials, by (mechanism, epsilon)."""
         return self.rows.groupby(["mechanism", "epsilon"], observed=True)["value"].mean()
 
     def at(self, **values) -> Self:
-        """The scores with these column values; CannotJudge where there are none."""
+        """Return the scores with these column values, or raise CannotJudge if there are none."""
         return replace(self, rows=pick(self.rows, **values))
 
     def select(self, mechanisms: Iterable[str]) -> Self:
-        """The scores of these mechanisms; CannotJudge where there are none."""
+        """Return the scores of these mechanisms, or raise CannotJudge if there are none."""
         own = self.rows[self.rows["mechanism"].isin(list(mechanisms))]
         missing = CannotJudge(f"The results have no scores of {listed(mechanisms)}")
         return replace(self, rows=required(own, missing))
 
     def select_budgets(self, least: float, largest: float) -> Self:
-        """The scores at budgets from one to another, and the controls.
+        """Return the scores at budgets between two, both included, and those of the controls.
 
         Raises:
             CannotJudge: There is no such budget.
@@ -105,24 +105,24 @@ class Scores:
         return replace(self, rows=self.rows[inside | control])
 
     def level(self, mechanism: str) -> float:
-        """Mean over all trials and budgets of a mechanism, such as a control."""
+        """Return the mean over all trials and budgets of a mechanism, such as a control."""
         return float(pick(self.rows, mechanism=mechanism)["value"].mean())
 
     def peak(self, mechanisms: Iterable[str]) -> tuple[str, float]:
-        """The mechanism and the epsilon of the highest mean; CannotJudge where there is none."""
+        """Return the mechanism and epsilon of the highest mean; CannotJudge if there is none."""
         return self.select(mechanisms).means.idxmax()
 
     def best(self, mechanisms: Iterable[str]) -> float:
-        """The highest mean of these mechanisms; CannotJudge where there is none."""
+        """Return the highest mean of these mechanisms, or raise CannotJudge if there is none."""
         return float(self.means[self.peak(mechanisms)])
 
     def score(self, mechanism: str, epsilon: float) -> Mean:
-        """The trials of one mechanism at one epsilon as an effect."""
+        """Return the mean over trials of one mechanism at one epsilon, with its interval."""
         own = pick(self.rows, mechanism=mechanism, epsilon=epsilon)
         return Mean(own["value"].to_numpy(float), self.resolution)
 
     def by_trial(self, mechanism: str, epsilons: Collection[float]) -> pd.DataFrame:
-        """The mean over some budgets for each trial; of a control, which ignores them, over all.
+        """Return the mean over some budgets for each trial, or over all budgets for a control.
 
         Raises:
             CannotJudge: The mechanism has no scores there.
@@ -137,29 +137,29 @@ class Scores:
         return own.groupby("trial")["value"].mean().reset_index()
 
     def gap(self, larger: str, smaller: str, epsilon: float | None = None) -> Mean:
-        """The score of one mechanism less that of another, trial by trial.
+        """Return the difference between the scores of two mechanisms, paired by trial.
 
-        At one epsilon, or without one over the mean of the budgets that both have.
+        It is taken at one epsilon, or by default over the mean of the budgets that both have.
 
         Raises:
-            CannotJudge: One has no scores, or they share no budget.
+            CannotJudge: One of them has no scores, or they share no budget.
         """
         shared = [epsilon] if epsilon else self.shared_budgets(larger, smaller)
         both = (self.by_trial(name, shared) for name in (larger, smaller))
         return paired(*both, resolution=self.resolution)
 
     def shared_budgets(self, *mechanisms: str) -> list[float]:
-        """The budgets that these have in common; CannotJudge where there is none."""
+        """Return the budgets that mechanisms have in common; CannotJudge if there are none."""
         own = [name for name in mechanisms if name not in LEVELS]
         budgets = [set(pick(self.rows, mechanism=name)["epsilon"]) for name in own]
         missing = CannotJudge(f"{listed(mechanisms)} share no budget on {self.title}")
         return required(sorted(set.intersection(*budgets)), missing)
 
     def rise(self, mechanism: str) -> pd.Series:
-        """The score at the largest less that at the smallest budget, by trial.
+        """Return the score at the largest budget minus that at the smallest, by trial.
 
         Raises:
-            CannotJudge: There is one budget only.
+            CannotJudge: There is only one budget.
         """
         own = pick(self.rows, mechanism=mechanism)
         ends = [own["epsilon"].max(), own["epsilon"].min()]
@@ -170,10 +170,10 @@ class Scores:
 
     @property
     def floor(self) -> tuple[float | None, str]:
-        """The best score that needs no private answers, and what has it; None where none is known.
+        """The best score without private answers, and what has it; the score is None if unknown.
 
-        That of the commonest class or of random answers. The latter is larger where classes are
-        many: networks also learn from the labels beside random answers.
+        It is that of the most common class or of random answers. The latter is larger if there are
+        many classes, as networks also learn from the labels beside random answers.
         """
         random = self.rows[self.rows["mechanism"] == "random-answer"]["value"]
         known = [] if random.empty else [(float(random.mean()), "the random answer")]
@@ -182,7 +182,7 @@ class Scores:
         return max(known, default=(None, ""))
 
     def signal(self, mechanisms: Collection[str], margin: float) -> Signal:
-        """Whether mechanisms differ from the controls at any budget, by their means over trials."""
+        """Return the signal that mechanisms differ from the controls, by means over trials."""
         floor, words = self.floor
         exact = self.rows[self.rows["mechanism"] == "non-private"]["value"]
         return Signal(
@@ -195,13 +195,14 @@ class Scores:
         )
 
     def keep_learned(self, mechanisms: Collection[str], margin: float) -> Self:
-        """The scores at budgets at which one of the mechanisms is above the floor by the margin.
+        """Return the scores at budgets at which one of the mechanisms has learned.
 
-        Its whole 95% interval must be above the floor too: a few models that are mostly noise may
-        by chance be above it in the mean. At the other budgets scores differ without any mechanism
-        having learned. All scores where there is no such budget, or no floor: then `signal` says
-        what is missing. The budgets are chosen by the scores that are then compared, by the better
-        of the two whichever it is: intervals do not count that choice.
+        That is, its mean is above the floor by the margin, and its whole 95% interval is above the
+        floor, as a few models that are mostly noise may have a mean above it by chance. At other
+        budgets scores may differ although no mechanism has learned. If there is no such budget, or
+        no floor, all scores are returned, and `signal` says what is missing. The choice of budgets
+        depends on the scores that are then compared, by the better mechanism whichever it is, and
+        intervals do not account for that.
         """
         floor, _ = self.floor
         if floor is None:
@@ -215,10 +216,11 @@ class Scores:
         return self if kept.empty else replace(self, rows=kept)
 
     def low(self, mechanism: str, margin: float, end: float = math.inf) -> Part:
-        """Whether a mechanism, at its best budget up to `end`, is at most a margin above chance.
+        """Judge whether a mechanism is at most a margin above chance at budgets up to `end`.
 
-        Where all of its budgets are larger, a low score at the smallest shows it: with more noise
-        it is no better. A higher one shows nothing.
+        The best of these budgets decides. If all budgets are larger, a low score at the smallest
+        one confirms it, because more noise makes it no better. A higher score there decides
+        nothing.
         """
         own = self.select([mechanism])
         least = own.epsilons[0]
@@ -230,16 +232,16 @@ class Scores:
         return replace(part, verdict=INCONCLUSIVE, reason=f"not run up to {end:g}")
 
     def implied(self, mechanism: str, stated: float) -> Implied:
-        """The epsilon at which one mechanism reaches a stated score; CannotJudge without scores."""
+        """Find the epsilon at which a mechanism reaches a score; CannotJudge if it has none."""
         own = self.select([mechanism])
         return on_curve({each: self.score(mechanism, each) for each in own.epsilons}, stated)
 
 
 class ByDataset(dict[str, Scores]):
-    """The scores of a study at one calibration by data set.
+    """The scores of a study at one calibration, by data set.
 
     Raises:
-        CannotJudge: In place of a KeyError.
+        CannotJudge: The run does not have the data set; this replaces KeyError.
     """
 
     calibration: str = "published"
@@ -250,7 +252,7 @@ class ByDataset(dict[str, Scores]):
 
 
 def label_of(mechanism: str, epsilon: float) -> str:
-    """ "TLDP-G at epsilon 0.9"."""
+    """Format as "TLDP-G at epsilon 0.9"."""
     return f"{mechanism_title(mechanism)} at epsilon {epsilon:g}"
 
 
@@ -262,34 +264,36 @@ def official_scores(
     resolution: float = 0.0,
     **at: str,
 ) -> ByDataset:
-    """The scores on every official data set of a study, in alphabetical order; may be empty.
+    """Return the scores on every official data set of a study, in alphabetical order; may be empty.
 
     Args:
-        mechanisms: Those that a claim is about: others neither decide it nor keep it open. None for
-            all.
-        resolution: As in `Scores`.
-        at: Coordinates of the study, such as range="clip".
+        rows: The rows of a run.
+        study: The study.
+        calibration: The calibration.
+        mechanisms: The mechanisms that a claim is about; others have no part in it. None takes all.
+        resolution: The least standard error of a mean.
+        at: Values of the study's coordinates, such as range="clip".
     """
     by_dataset, found = ByDataset(), ok_rows(rows, study, SCORED[study])
     by_dataset.calibration = calibration
     if found.empty:
-        # A table without rows of the study lacks its coordinates, too.
+        # A table without rows of the study may lack its coordinates, too.
         return by_dataset
     for column, value in {"data_source": "official", "calibration": calibration, **at}.items():
         found = found[found[column] == value]
     if mechanisms is not None:
         found = found[found["mechanism"].isin(mechanisms)]
-    # Controls alone show nothing.
+    # A data set with only controls shows nothing.
     for name in sorted(found[~found["mechanism"].isin(LEVELS)]["dataset"].unique()):
         by_dataset[name] = Scores(found[found["dataset"] == name], resolution)
     return by_dataset
 
 
 def select_datasets(found: Mapping[str, Scores], datasets: Iterable[str]) -> dict[str, Scores]:
-    """The scores on those of some data sets that a run has, in this order.
+    """Return the scores on those of some data sets that a run has, in this order.
 
     Raises:
-        CannotJudge: It has none of them.
+        CannotJudge: The run has none of them.
     """
     titles = {name: dataset_title(name) for name in datasets}
     own = {name: found[name] for name in titles if name in found}
@@ -298,6 +302,6 @@ def select_datasets(found: Mapping[str, Scores], datasets: Iterable[str]) -> dic
 
 
 def sizes_in_lines(lines: Iterable[Sizes]) -> dict[str, Sizes | list[Sizes]]:
-    """The sizes of a finding, a line for each data set."""
+    """Return the fields of a finding for its sizes, with a line for each data set."""
     first, *others = lines
     return {"sizes": first, "other_sizes": others}

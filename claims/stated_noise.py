@@ -1,6 +1,6 @@
-"""Rules on noise for queries that the claim itself states.
+"""Rules for claims about noise at queries that the claims themselves state.
 
-No study is read: noise, privacy profile and sampled audit follow from the fields of the claim.
+They read no study: noise, privacy profile and sampled audit follow from the fields of the claim.
 """
 
 import math
@@ -26,10 +26,10 @@ Calibration = Literal["published", "exact"]
 
 
 class StatedQuery(BaseModel):
-    """A query of a claim: the fields of `Query`, or the box in their place.
+    """A query of a claim, with fields of `Query` or, in their place, a box.
 
     Args:
-        box: The range of every element; all may change at once.
+        box: The range of every element; all elements may change at once.
     """
 
     model_config = STRICT
@@ -47,7 +47,7 @@ class StatedQuery(BaseModel):
         return math.prod(self.shape)
 
     def query(self) -> Query:
-        """The same as a query."""
+        """Build the query."""
         if self.box is not None:
             return box_query(self.shape, *self.box)
         return Query(**self.model_dump(exclude={"box"}))
@@ -57,9 +57,11 @@ class Setting(BaseModel):
     """A query and a budget of a claim.
 
     Args:
-        options: Of the mechanism.
-        stated: What the paper or its code states there: a delta, or a ratio.
-        name: The setting in words, where its numbers do not say it.
+        query: The query.
+        epsilon, delta: The budget; without delta it is pure.
+        options: The options of the mechanism.
+        stated: The number that the paper or its code states there, a delta or a ratio.
+        name: The setting in words, if its numbers do not say enough.
     """
 
     model_config = STRICT
@@ -72,7 +74,7 @@ class Setting(BaseModel):
     name: str = ""
 
     def __str__(self) -> str:
-        """In words: "M = 784, epsilon 0.1"."""
+        """Format as "M = 784, epsilon 0.1"."""
         if self.name:
             return self.name
         words = [f"M = {self.query.size:,}"]
@@ -86,15 +88,15 @@ class Setting(BaseModel):
         return ", ".join(words)
 
     def mechanism(self, key: str, calibration: str = "published") -> Mechanism:
-        """A mechanism at this setting."""
+        """Calibrate a mechanism at this setting."""
         budget = Budget(epsilon=self.epsilon, delta=self.delta or 0.0)
         return calibrated(key, self.query.query(), budget, calibration, **self.options)
 
     def loss(self, key: str, calibration: str) -> float:
-        """E||noise||^2 of a mechanism.
+        """Return E||noise||^2 of a mechanism.
 
         Raises:
-            CannotJudge: It does not serve the setting, or adds no noise.
+            CannotJudge: The mechanism does not support the setting, or adds no noise.
         """
         try:
             mechanism = self.mechanism(key, calibration)
@@ -107,10 +109,10 @@ class Setting(BaseModel):
 
 @judge
 def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 0) -> Finding:
-    """Whether a mechanism is as private as it claims at every setting; an audit beside it.
+    """Judge whether a mechanism is as private as it claims at every setting, with an audit beside.
 
-    A setting's `stated` is the delta that the paper or its code gives there; the audit draws this
-    many samples, none by default.
+    A setting's `stated` is the delta that the paper or its code gives there. The audit draws
+    `samples` samples; by default there is no audit.
     """
     cases, shown, agreed, gaps, broken = [], [], [], [], []
     for setting in settings:
@@ -120,7 +122,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             samples=samples,
             confidence=CONFIDENCE,
             seed=len(cases),
-            # The studies compare its releases with what it states as well.
+            # A quick check is enough, as the studies compare its releases with its statements too.
             effort=QUICK,
         )
         cases.append(HOLDS_BY_VERDICT[result.verdict])
@@ -147,7 +149,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             f" A sampled audit ({samples:,} draws, {CONFIDENCE:.1%} confidence) refutes the "
             f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
-    detail += _beyond_the_limit(broken)
+    detail += _limit_sentence(broken)
     if gaps:
         detail += (
             f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
@@ -163,14 +165,14 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
 
 
 def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
-    """As `Verification.limit_broken`, of a mechanism that need not have a profile."""
+    """Compute `Verification.limit_broken` for a mechanism that need not have a profile."""
     least = limit(mechanism.query, mechanism.budget, fast=True).rmse
     stated = math.sqrt(mechanism.expected_loss() / mechanism.query.size)
     return None if least is None or stated >= least else (stated, least)
 
 
-def _beyond_the_limit(broken: list[tuple[float, float] | None]) -> str:
-    """A sentence on published noise that no private mechanism can have, from `limit_broken`."""
+def _limit_sentence(broken: list[tuple[float, float] | None]) -> str:
+    """Say where the noise is less than any private mechanism can have, from `limit_broken`."""
     shares = [stated / least for found in broken if found for stated, least in [found]]
     if not shares:
         return ""
@@ -193,10 +195,10 @@ def smaller_noise(
     settings_needed: Literal["every", "some"] = "every",
     tolerance: float = 0.0,
 ) -> Finding:
-    """Whether the noise of a mechanism has a smaller expected squared norm than that of others.
+    """Judge whether a mechanism's noise has a smaller expected squared norm than that of others.
 
-    It is compared with each of them, or `together` with the least of them at every setting. A lead
-    within the tolerance does not count.
+    It is compared with each of them or, if `together`, with the least of them at every setting. A
+    lead within the tolerance does not count.
     """
     rivals = [tuple(others)] if together else [(other,) for other in others]
     parts = []
@@ -227,7 +229,7 @@ def smaller_noise(
         broken = [_limit_broken(setting.mechanism(mechanism)) for setting in settings]
     return Finding(
         parts=parts,
-        detail=f"{'. '.join(detail)}.{_beyond_the_limit(broken)}",
+        detail=f"{'. '.join(detail)}.{_limit_sentence(broken)}",
         calibration="both" if len(calibrations) > 1 else calibrations[0],
     )
 
@@ -241,7 +243,7 @@ def variance_ratio(
     detail: str,
     tolerance: float,
 ) -> Finding:
-    """The variance of a noise over that of another, against the stated ratio at every setting."""
+    """Judge the stated ratio of the variances of two mechanisms' noise at every setting."""
     parts = []
     for setting in settings:
         own, their = (setting.loss(key, "published") for key in (mechanism, other))

@@ -1,4 +1,4 @@
-"""The vocabulary of verdicts, and how the verdict on a claim follows from those on its parts."""
+"""The verdicts, and the rules by which the verdict on a claim follows from those on its parts."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ MEANING = {
     INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
     NOT_RUN: "This run lacks the data or the study, or no run of this suite can decide the claim.",
 }
-# Of a mechanism's noise, as a reader knows them.
+# The names of the calibrations for readers.
 CALIBRATION_TITLES = {"published": "as published", "exact": "at equal true privacy"}
 
 
@@ -33,11 +33,11 @@ class Part:
     """One part of a claim with its verdict.
 
     Args:
-        name: What this part says, in a few words, without our number: "JL above MVG".
+        name: The statement of this part in a few words, without our number: "JL above MVG".
         verdict: One of VERDICTS, except `partly` and `depends`.
         found: Our number, as text.
-        reason: Why the verdict is what it is, where the number alone does not say it. A clause
-            without a full stop.
+        reason: The reason for the verdict if the number alone does not show it, as a clause without
+            a full stop.
     """
 
     name: str
@@ -55,16 +55,17 @@ class Part:
 
 
 def joined(name: str, found: str) -> str:
-    """What a part says and our number, either of which may be missing: "below JL: 0.01"."""
+    """Join the name of a part and our number, either of which may be empty: "below JL: 0.01"."""
     mark = " " if name.endswith((":", ",", " is")) or found.startswith("(") else ": "
     return mark.join(filter(None, (name, found)))
 
 
 def combined(verdicts: Iterable[str]) -> str:
-    """The verdict on a claim, given those on its parts.
+    """Return the verdict on a claim, given those on its parts.
 
-    All alike: that verdict. One part holds and another does not: partly. No part holds: what is
-    contradicted outweighs what is undecided, and that outweighs what is not found.
+    If all parts have the same verdict, the claim has it too. If only some parts hold, it is
+    `partly`. If no part holds, a contradicted part outweighs an undecided one, which outweighs one
+    that is not found.
 
     Raises:
         ValueError: There are no parts.
@@ -81,16 +82,16 @@ def combined(verdicts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a verdict rests on; None where a size has no meaning for the claim.
+    """The sizes of the study behind a verdict; None if a size has no meaning for the claim.
 
     Args:
-        dataset: The data set whose records, epochs and rounds these are, where there are several.
-        records: Training or private records. A paper's may differ by data set: then a mapping from
-            the data set to the number; so may epochs, rounds and the network.
-        epochs: Passes over the data.
-        rounds: Rounds of federated learning.
-        trials: Independent repetitions.
-        network: Name of the network, or of the regression or classifier.
+        dataset: The data set whose records, epochs and rounds these are, if there are several.
+        records: The number of training or private records. If a paper's number differs by data set,
+            it is a mapping from the data set; the same goes for epochs, rounds and network.
+        epochs: The number of passes over the data.
+        rounds: The number of rounds of federated learning.
+        trials: The number of independent repetitions.
+        network: The name of the network, regression or classifier.
         epsilons: The budgets, as text.
     """
 
@@ -105,7 +106,7 @@ class Sizes:
     epsilons: str | None = None
 
     def on(self, dataset: str | None) -> Self:
-        """The sizes on one data set."""
+        """Return the sizes on one data set."""
         chosen = {
             name: getattr(self, name).get(dataset)
             for name in ("records", "epochs", "rounds", "network")
@@ -129,21 +130,21 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a judge found. The verdict follows from the parts, or from the outcomes.
+    """The result of a judge. The verdict follows from the parts, or from the outcomes.
 
     Args:
-        parts: The parts of the claim; empty where there are outcomes.
-        choice: What the paper leaves open ("the kernel of the regression"), with `outcomes`.
-        outcomes: The parts under every choice that was swept.
-        beside: With outcomes, the parts of the claim that the choice does not touch.
-        ours: Our numbers as text, where the one part that there is does not have them.
-        because: One plain sentence with the reason, where the claim has none for the verdict.
-        decided_by: The run that would decide what is inconclusive or not run; "" where none would.
-            See `still_to_run`.
-        detail: What was computed, and how it differs from the paper's study.
-        calibration: "published", "exact", "both" or "" where it does not matter.
-        sizes: What the numbers rest on.
-        other_sizes: The same on further data sets.
+        parts: The parts of the claim; empty if there are outcomes.
+        choice: The choice that the paper leaves open, such as "the kernel of the regression".
+        outcomes: The parts under every value of that choice that was run.
+        beside: The parts of the claim that the choice does not affect, if there are outcomes.
+        ours: Our numbers as text, if there is one part and it does not have them.
+        because: One plain sentence with the reason, if the claim has none for the verdict.
+        decided_by: The run that would decide parts that are inconclusive or not run; "" if none
+            would. See `still_to_run`.
+        detail: The computation, and how it differs from the paper's study.
+        calibration: "published", "exact", "both", or "" if it does not matter.
+        sizes: The sizes of the study behind the numbers.
+        other_sizes: The sizes on further data sets.
     """
 
     parts: Sequence[Part] = ()
@@ -166,17 +167,19 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The verdict; `depends` only where two outcomes differ that no further run changes.
+        """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
-        Two that are `partly` differ where one confirms a part that the other contradicts. An
-        outcome that was not run is none. Nor is one that is inconclusive while a run that would
-        decide it is named; without such a run it is what can be known under that choice.
+        Two outcomes that are `partly` differ if one confirms a part that the other contradicts. An
+        outcome that was not run does not count. An inconclusive one counts only if no run is named
+        that would decide it, as it is then all that can be known under that choice.
         """
-        judged = [self._over_choices] if self.outcomes else [part.verdict for part in self.parts]
+        judged = (
+            [self._verdict_over_choices] if self.outcomes else [part.verdict for part in self.parts]
+        )
         return combined([*judged, *(part.verdict for part in self.beside)])
 
     @property
-    def _over_choices(self) -> str:
+    def _verdict_over_choices(self) -> str:
         found = {outcome.verdict for outcome in self.outcomes}
         if len(found) == 1:
             return DEPENDS if self._parts_differ else found.pop()
@@ -193,9 +196,9 @@ class Finding:
         return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
 
     def without(self, choices: Collection[str]) -> Self:
-        """The finding without the outcomes that the paper rules out; they become a note.
+        """Return the finding without the outcomes that the paper rules out, which become a note.
 
-        Where nothing else was run, nothing was run.
+        If no other outcome was run, the claim counts as not run.
         """
         if not choices:
             return self
@@ -214,7 +217,7 @@ class Finding:
         return replace(self, parts=parts, choice="", outcomes=(), beside=(), detail=detail)
 
     def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:
-        """The finding with outcomes that were not run: its own parts are those of `here`."""
+        """Add outcomes that were not run; the finding's own parts become those of `here`."""
         own = self.outcomes or [Outcome(choice=here, parts=tuple(self.parts))]
         no_rows = (Part("no rows of it", NOT_RUN),)
         outcomes = [*own, *(Outcome(choice=name, parts=no_rows) for name in lacking)]
@@ -222,14 +225,14 @@ class Finding:
 
     @property
     def still_to_run(self) -> str:
-        """The run that would decide what is open, or nothing where every part is decided."""
+        """The run that would decide the open parts, or "" if every part is decided."""
         parts = [*self.parts, *(part for outcome in self.outcomes for part in outcome.parts)]
         is_open = any(part.verdict in (NOT_RUN, INCONCLUSIVE) for part in parts)
         return self.decided_by if is_open else ""
 
     @property
     def reason(self) -> str:
-        """The sentence of the judge, or the choices that were not run, or nothing."""
+        """The sentence of the judge, or else one on the choices that were not run; may be empty."""
         lacking = [outcome.choice for outcome in self.outcomes if outcome.verdict == NOT_RUN]
         if self.because or not lacking:
             return self.because
@@ -239,7 +242,7 @@ class Finding:
     def by_verdict(self) -> str:
         """A sentence that lists the parts, or the choices, under their verdicts.
 
-        For the verdicts that nobody wrote a sentence for: a run of other sizes may have any.
+        It serves verdicts without a written sentence, which runs of other sizes may have.
         """
         named: dict[str, list[str]] = {}
         for each in self.outcomes:
@@ -260,7 +263,7 @@ class Finding:
 
     @property
     def listed_parts(self) -> list[str]:
-        """Each part, or each outcome, with its verdict; empty where one part is all there is."""
+        """Each part or outcome with its verdict; empty if there is a single part."""
         if self.outcomes:
             swept = [
                 f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
@@ -274,11 +277,11 @@ def _numbers_of(parts: Sequence[Part]) -> str:
 
 
 def not_run(reason: str, decided_by: str = "") -> Finding:
-    """The finding on a claim that this run cannot judge."""
+    """Return the finding on a claim that this run cannot judge."""
     return Finding(parts=(Part("", NOT_RUN),), because=reason, decided_by=decided_by)
 
 
 def count_of(verdicts: Iterable[str]) -> Mapping[str, int]:
-    """How many claims have each verdict, in the order of the vocabulary."""
+    """Count the claims with each verdict, in the order of VERDICTS."""
     found = list(verdicts)
     return {verdict: found.count(verdict) for verdict in VERDICTS if verdict in found}

@@ -82,7 +82,7 @@ def test_the_committed_ledger_is_not_written_without_a_paper(damaged):
         cwd=damaged.folder, env=damaged.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 2
-    assert "the ledger of reference needs all claims: mend " in ended.stderr
+    assert "the ledger of reference needs all claims: repair " in ended.stderr
     assert not (folder / "claims.csv").exists()
 
 

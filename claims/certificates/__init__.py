@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference" / "certificates"
-# The proofs in words, by mechanism; docs/certificates.md has the arguments.
+# The proofs in prose, by mechanism; docs/certificates.md has the full arguments.
 _NEAR_X = (
     "Let x and x' be neighbours, and let E hold the outputs that lie nearer to x than to x' by a "
     "factor. The length of the noise is about that of one normal number, at any dimension, so the "
@@ -49,27 +49,27 @@ SIGNS = {
 
 @functools.cache
 def read_certificates() -> dict[Path, dict]:
-    """Every committed file, as it is read."""
+    """Read every committed file, and return the contents by path."""
     return {
         path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))
     }
 
 
 def certificate_of(claim_id: str) -> list[Path]:
-    """The committed certificates of a claim of the ledger, or of "guarantee/MECHANISM".
+    """Return the committed certificates of a claim of the ledger, or of "guarantee/MECHANISM".
 
-    The latter are the rows of the guarantee study for a mechanism. Empty where there is none.
+    The latter stands for the rows of the guarantee study for a mechanism. The list may be empty.
     """
     return [path for path, file in read_certificates().items() if claim_id in file["claims"]]
 
 
 def command(path: Path) -> str:
-    """What checks a file, from the top of the repository."""
+    """Return the command that checks a file, to be run from the top of the repository."""
     return f"python check_certificate.py results/reference/certificates/{path.name}"
 
 
 def proof(path: Path) -> str:
-    """The proof of a file's first certificate, in words."""
+    """Return the proof of a file's first certificate as prose."""
     first = read_certificates()[path]["certificates"][0]
     ((kind, value),) = first["bound"].items()
     epsilon, delta = first["claim"].values()

@@ -1,15 +1,21 @@
-"""Noise whose odds are known at once: that of a norm, and the Wishart mechanism."""
+"""Certificates of noise whose likelihood ratios need no integral: norm noise and Wishart noise."""
 
 from fractions import Fraction
 
 import mpmath
 
-from claims.certificates.written import Certificate, certificate, exact, lower_bound, size
+from claims.certificates.certificate_format import (
+    Certificate,
+    certificate,
+    exact,
+    lower_bound,
+    size,
+)
 from mechanisms import Budget, Query
 
 
 def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
-    """Noise of density exp(-|y - x| / b) in a norm, b = sensitivity / epsilon: no event gains."""
+    """Certify noise of density exp(-|y - x| / b) in any norm, with b = sensitivity / epsilon."""
     largest = exact(sensitivity)
     return certificate(
         setting,
@@ -23,7 +29,7 @@ def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
 
 
 def wishart(setting: str, query: Query, budget: Budget) -> Certificate:
-    """The Wishart mechanism on a record of the largest norm, against none."""
+    """Refute the Wishart mechanism with one record of the largest norm against no record."""
     with mpmath.workdps(40):
         p = -mpmath.expm1(-mpmath.mpf(budget.epsilon) / 3)
         bound = lower_bound(p, 0, budget.epsilon)

@@ -1,22 +1,28 @@
-"""Gaussian noise: of the least variance its guarantee, and IMGM's budget of a batch."""
+"""Certificates of Gaussian noise: the guarantee of the least variance, and IMGM's batch budget."""
 
 import math
 from fractions import Fraction
 
 import mpmath
 
-from claims.certificates.written import Certificate, certificate, exact, lower_bound, rounded
+from claims.certificates.certificate_format import (
+    Certificate,
+    certificate,
+    exact,
+    lower_bound,
+    rounded,
+)
 from mechanisms import Budget
 from mechanisms.privacy.gaussian_profile import mu_for
 
 
 def half_space_probabilities(z: float, mu: float) -> tuple[mpmath.mpf, mpmath.mpf]:
-    """P and Q of {<y - x, x' - x> <= z sigma |x' - x|} for Gaussian noise, |x - x'| = mu sigma."""
+    """Return P and Q of {<y - x, x' - x> <= z sigma |x' - x|} at |x - x'| = mu sigma."""
     return mpmath.ncdf(z), mpmath.ncdf(mpmath.mpf(z) - mu)
 
 
 def root(budget: Budget) -> mpmath.mpf:
-    """mu of the analytic Gaussian to 14 digits, on the private side of the root."""
+    """Return mu of the analytic Gaussian to 14 digits, rounded to the private side of the root."""
     with mpmath.workdps(60):
         epsilon, delta = mpmath.mpf(exact(budget.epsilon)), _real(exact(budget.delta))
         start = mpmath.mpf(float(mu_for(budget.epsilon, budget.delta)))
@@ -40,7 +46,7 @@ def _text(mu: mpmath.mpf) -> str:
 
 
 def gaussian_holds(setting: str, budget: Budget) -> Certificate:
-    """Analytic Gaussian noise has at most the claimed delta."""
+    """Certify that analytic Gaussian noise has at most the claimed delta."""
     return certificate(
         setting,
         "gaussian",
@@ -53,7 +59,14 @@ def gaussian_holds(setting: str, budget: Budget) -> Certificate:
 
 
 def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -> Certificate:
-    """IMGM's noise at (epsilon / q, delta / q): released for all records, or on a secret sample."""
+    """Refute IMGM's noise at (epsilon / q, delta / q) for a claim of (epsilon, delta).
+
+    Args:
+        setting: The setting in words.
+        budget: The claim.
+        rate: q, the share of the records in a batch.
+        sampled: Whether the batch is a secret sample; otherwise the releases cover all records.
+    """
     step = {
         name: Fraction(exact(value)) / rate
         for name, value in (("epsilon", budget.epsilon), ("delta", budget.delta))

@@ -1,4 +1,4 @@
-"""Certificates of the limits, at the budgets of the table in docs/the_limit.md."""
+"""Write certificates of the limits, at the budgets of the table in docs/the_limit.md."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ BUDGETS = [(epsilon, 1e-5) for epsilon in (0.1, 1.0, 5.0)]
 
 
 def write_limits() -> list[Path]:
-    """Write a file for each number of elements, at l2 sensitivity 1; returns their paths."""
+    """Write a file for each number of elements, at l2 sensitivity 1, and return the paths."""
     LIMITS.mkdir(exist_ok=True)
     paths = []
     for size in SIZES:

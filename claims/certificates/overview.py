@@ -1,4 +1,4 @@
-"""The table of all certificates, and the verdicts on guarantees that have none, with the reason."""
+"""The page of all certificates, and of the guarantee verdicts that have none, with reasons."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from claims.certificates.writer import FOLDER, verdicts
 from mechanisms.query.words import rounded_down
 
-# Why a verdict on a guarantee has no certificate.
+# These reasons say why a verdict on a guarantee has no certificate.
 _GAUSSIAN = (
     "Gaussian noise: the certificates of `guarantee/gaussian-analytic` bound delta at its mu; that "
     "the noise has this mu is algebra"
@@ -17,7 +17,7 @@ _WASTEFUL = "Gaussian noise with far more variance than needed; its formula is n
 _CAP = "the odds of a cap are e^epsilon by the choice of p; there is no number to bound"
 _TRIANGLE = "the loss is at most epsilon by the triangle inequality; there is no number to bound"
 _QUALITY = "a proof by the sensitivity of the quality; there is no number to bound"
-# Claims of the ledger.
+# The reasons for claims of the ledger, by their ids.
 CLAIMS_WITHOUT = {
     "mvg-thm3": _WASTEFUL,
     "mvg-directions-free": "about the directions of the noise, by a rotation; no number to bound",
@@ -34,7 +34,7 @@ CLAIMS_WITHOUT = {
     "r1-null-space": "about the null space of a vector, not about a delta",
     "r1-composition": "about which of two accountants is looser, not about a noise",
 }
-# Mechanisms of the guarantee study.
+# The reasons for mechanisms of the guarantee study, by their keys.
 HOLDS_WITHOUT = {
     "dawa": "a proof by sensitivity and composition; there is no number to bound",
     "exponential": _QUALITY,
@@ -48,7 +48,7 @@ _LIMITS = (
     "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
     "answers that take all values; a file for each number of elements."
 )
-# Seconds that a check takes at most, in coarse steps so that the page does not change by itself.
+# The limits on seconds that the page shows are coarse, so that it does not change by itself.
 _SECONDS = (5, 20, 60)
 _SIGNS = {
     "delta_at_least": "delta >=",
@@ -59,7 +59,12 @@ _JUDGED = ("contradicted", "partly", "confirmed")
 
 
 def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
-    """The page, from the files and the seconds that the check of each took."""
+    """Return the page.
+
+    Args:
+        seconds: The seconds that the check of each certificate file took.
+        of_limits: The same for the files of limits.
+    """
     lines = [
         "# Certificates",
         "",
@@ -73,7 +78,7 @@ def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
     files = {path: json.loads(path.read_text(encoding="utf-8")) for path in seconds}
     for path, file in files.items():
         claims = ", ".join(f"`{claim}`" for claim in file["claims"])
-        count, spent = len(file["certificates"]), _at_most(seconds[path])
+        count, spent = len(file["certificates"]), _seconds_bound(seconds[path])
         lines.append(f"| [{path.stem}]({path.name}) | {claims} | {count} | {spent} |")
     for path, file in files.items():
         lines += ["", f"## {path.stem}", ""]
@@ -91,22 +96,22 @@ def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
             rmse = rounded_down(math.sqrt(value / each["test"]["d"]), 5)
             lines.append(
                 f"| [{path.stem}](limits/{path.name}) | ({claim['epsilon']}, {claim['delta']}) | "
-                f"{rmse} | {_at_most(spent)} |"
+                f"{rmse} | {_seconds_bound(spent)} |"
             )
     lines += ["", "## Verdicts without a certificate", ""]
-    lines += ["| verdict | on | why |", "|---|---|---|", *without(files)]
+    lines += ["| verdict | on | why |", "|---|---|---|", *uncertified_rows(files)]
     return "\n".join(lines) + "\n"
 
 
-def _at_most(seconds: float) -> int:
+def _seconds_bound(seconds: float) -> int:
     return min(limit for limit in _SECONDS if seconds <= limit)
 
 
-def without(files: dict[Path, dict]) -> list[str]:
-    """Rows for the guarantees, refuted or holding, that no file covers.
+def uncertified_rows(files: dict[Path, dict]) -> list[str]:
+    """Return table rows for the verdicts on guarantees that no file covers.
 
     Raises:
-        LookupError: One of them has neither a certificate nor a reason.
+        LookupError: A verdict has neither a certificate nor a reason.
     """
     covered = {claim for file in files.values() for claim in file["claims"]}
     rows = []

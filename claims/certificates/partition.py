@@ -1,20 +1,21 @@
-"""DAWA as published: the partition of equal cells against that of cells that differ."""
+"""The certificate against DAWA as published: its partition of equal and of unequal cells."""
 
 from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
 
-from claims.certificates.written import Certificate, certificate, exact, rounded, size
+from claims.certificates.certificate_format import Certificate, certificate, exact, rounded, size
 from mechanisms import Budget, Query
 from mechanisms.catalogue.workloads.dawa import DawaPublished
 from mechanisms.strategies.partition import spikes
 
 
 def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
-    """DAWA as published at its default ratio: the change that raises P / Q most.
+    """Refute DAWA as published, at its default ratio, with the change that raises P / Q most.
 
-    One cell, two cells where a record moves, or every other cell where all may change.
+    The change is in one cell, in two cells if a record moves, or in every other cell if all may
+    change.
     """
     mechanism = DawaPublished.calibrate_only(query, budget)
     n, one = query.size, Fraction(exact(query.linf_sensitivity))
@@ -50,9 +51,10 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
 def uneven(
     n: int, start: int, stride: int, change: float
 ) -> Callable[[int], list[tuple[float, int]]]:
-    """Deviations, for `log_all_single`, of equal cells of which every `stride`-th is changed.
+    """Return the deviations, for `log_all_single`, of equal cells after some have been changed.
 
-    An interval with several changed cells counts as one with one, unless every other is changed.
+    Every `stride`-th cell from `start` is changed. An interval with several changed cells counts as
+    having one, unless every other cell is changed.
     """
     spots = range(start, n, stride)
     gaps = [start + 1, n - spots[-1], *[stride] * min(1, len(spots) - 1)]

@@ -1,6 +1,6 @@
-"""Noise in a uniform direction with a half-normal radius: R1SMG and product noise.
+"""Certificates of noise with a uniform direction and a half-normal radius: R1SMG, product noise.
 
-P and Q are integrated over the radius; the checker integrates over the direction.
+This module integrates P and Q over the radius; the checker integrates over the direction.
 """
 
 import math
@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import scipy
 
-from claims.certificates.written import (
+from claims.certificates.certificate_format import (
     Certificate,
     certificate,
     digits,
@@ -23,17 +23,17 @@ from mechanisms import Budget, Query
 from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
 from papers.r1smg2024 import GRADIENT
 
-# Nodes of the quadrature over the logarithm of the radius, in units of sigma.
+# The panels, nodes and range of the quadrature over log(radius / sigma).
 _PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)
 
 
 def ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float]:
-    """P and Q of {|y - x| <= sqrt(1 - tau^2) |y - x'|} for half-normal spherical noise.
+    """Return P and Q of {|y - x| <= sqrt(1 - tau^2) |y - x'|} for half-normal spherical noise.
 
     Args:
-        size: M, at least 3.
-        rho: |x - x'| / sigma.
-        tau: In (0, 1).
+        size: The number of elements M, at least 3.
+        rho: The distance |x - x'| / sigma.
+        tau: The parameter of the event, in (0, 1).
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     edges = np.linspace(*_LOG_RADIUS, _PANELS + 1)
@@ -55,10 +55,10 @@ def _square(cosine: np.ndarray) -> np.ndarray:
 def ball(
     query: Query, sigma: float, epsilon: float, rate: float = 1.0
 ) -> tuple[dict, dict, dict[str, str]]:
-    """Neighbours, event and bound for spherical noise with a half-normal radius.
+    """Return neighbours, event and bound for spherical noise with a half-normal radius.
 
-    The loss of an output that lies kappa times as far from x' as from x is (M - 1) ln kappa, and
-    what the radius adds, which is little.
+    The privacy loss of an output that lies kappa times as far from x' as from x is
+    (M - 1) ln kappa plus a small term from the radius.
     """
     loss = math.log1p(math.expm1(epsilon) / rate)
     tau = float(f"{math.sqrt(-math.expm1(-2 * loss / (query.size - 1))):.12g}")
@@ -69,14 +69,14 @@ def ball(
 
 
 def r1smg(setting: str, query: Query, budget: Budget) -> Certificate:
-    """R1SMG as published."""
+    """Refute R1SMG as published."""
     sigma = calibrated("r1smg", query, budget).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(query, sigma, budget.epsilon)
     return certificate(setting, "r1smg", budget, neighbours, {"scale": digits(sigma)}, event, bound)
 
 
 def r1smg_step(setting: str, step: Budget, total: Budget, rate: float) -> Certificate:
-    """One step of DP-SGD with R1SMG, on a Poisson sample, against the total budget."""
+    """Refute the total budget of DP-SGD with R1SMG by one of its steps on a Poisson sample."""
     sigma = calibrated("r1smg", GRADIENT, step).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(GRADIENT, sigma, total.epsilon, rate)
     own = {"epsilon": exact(step.epsilon), "delta": exact(step.delta), "rate": exact(rate)}
@@ -87,9 +87,9 @@ def r1smg_step(setting: str, step: Budget, total: Budget, rate: float) -> Certif
 def product_noise(
     setting: str, query: Query, budget: Budget, k: float | None = None
 ) -> Certificate:
-    """Product noise; with k, the claim is the delta that is stated for k, rounded up."""
+    """Refute product noise; with k, the claim is the delta that is stated for k, rounded up."""
     if k is None:
-        # The stated delta falls with k: it must not exceed the budget's.
+        # The stated delta falls with k, so round k up to keep delta within the budget.
         log_k = log_k_for(query.size, budget.epsilon, budget.delta)
         text = digits(math.exp(log_k) * (1 + 1e-10))
     else:

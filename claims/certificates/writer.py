@@ -1,7 +1,7 @@
-"""Which certificates there are, and their files.
+"""Choose the certificates, and write their files.
 
-The settings are those of the claims, of the judges and of the guarantee study; the verdicts are
-those of the reference run.
+The settings come from the claims, the judges and the guarantee study, and the verdicts from the
+reference run.
 """
 
 import csv
@@ -13,11 +13,11 @@ from typing import Any
 
 from claims.certificates import FOLDER
 from claims.certificates.bounded_loss import norm_noise, wishart
+from claims.certificates.certificate_format import Certificate
 from claims.certificates.gaussian import gaussian_holds, imgm_batch
 from claims.certificates.partition import dawa
 from claims.certificates.spherical import product_noise, r1smg, r1smg_step
 from claims.certificates.tensor import tldp
-from claims.certificates.written import Certificate
 from claims.ledger import all_claims
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.query.box_query import box_query
@@ -26,12 +26,12 @@ from papers.settings import PAPER_SETTINGS
 
 File = tuple[str, list[str], list[Certificate]]
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
-# Their noise is Gaussian of the least variance.
+# The noise of these mechanisms is Gaussian with the least variance.
 OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
 
 
 def verdicts() -> dict[str, dict[str, str]]:
-    """By mechanism and setting: the verdict of the guarantee study of the reference run."""
+    """Return the verdicts of the reference run's guarantee study, by mechanism and setting."""
     found: dict[str, dict[str, str]] = {}
     with VERDICTS.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -39,30 +39,33 @@ def verdicts() -> dict[str, dict[str, str]]:
     return found
 
 
-def judged(key: str, verdict: str = "refuted") -> list[PaperSetting]:
-    """The settings at which the study gives a mechanism this verdict."""
+def settings_with(key: str, verdict: str = "refuted") -> list[PaperSetting]:
+    """Return the settings at which the study gives a mechanism this verdict."""
     found = verdicts()[key]
     return [setting for setting in PAPER_SETTINGS if found.get(setting.name) == verdict]
 
 
 def files() -> Iterator[File]:
-    """Name, claims and certificates of every file."""
+    """Yield the name, the claims and the certificates of every file."""
     arguments = {claim.id: claim.arguments for claim in all_claims()}
     yield from _spherical_files(arguments)
     yield from _tensor_files(arguments)
     yield _batch_file(arguments["imgm-f1-budget"])
     for key, make in (("wishart", wishart), ("dawa-published", dawa)):
-        yield _study_file(key, [make(s.name, s.query, _pure(s)) for s in judged(key)])
+        yield _study_file(key, [make(s.name, s.query, _pure(s)) for s in settings_with(key)])
     for key in OPTIMAL_GAUSSIAN:
-        made = [gaussian_holds(s.name, s.budget) for s in judged(key, "holds")]
+        made = [gaussian_holds(s.name, s.budget) for s in settings_with(key, "holds")]
         yield _study_file(key, made, "imgm-thm2" if key == "imgm" else "")
     for key, norm in (("laplace", "l1_sensitivity"), ("l2", "l2_sensitivity")):
-        made = [norm_noise(s.name, getattr(s.query, norm), _pure(s)) for s in judged(key, "holds")]
+        made = [
+            norm_noise(s.name, getattr(s.query, norm), _pure(s))
+            for s in settings_with(key, "holds")
+        ]
         yield _study_file(key, made)
 
 
 def _study_file(key: str, certificates: list[Certificate], claim: str = "") -> File:
-    """The file on what the guarantee study finds for a mechanism, and a claim it decides."""
+    """Return the file on the study's verdict on a mechanism, and on a claim that it decides."""
     name = f"guarantee/{key}"
     return name.replace("/", "-"), [name, *filter(None, [claim])], certificates
 
@@ -74,7 +77,7 @@ def _pure(setting: PaperSetting) -> Budget:
 def _spherical_files(arguments: dict[str, Any]) -> Iterator[File]:
     theorem = get_mechanism("r1smg")
     inside, outside = [], []
-    for s in judged("r1smg"):
+    for s in settings_with("r1smg"):
         rest = inside if theorem.limit(s.query, s.budget) is None else outside
         rest.append(r1smg(s.name, s.query, s.budget))
     for m in arguments["r1-thm5"]["lengths"]:
@@ -108,7 +111,7 @@ def _spherical_files(arguments: dict[str, Any]) -> Iterator[File]:
     ]
     yield "product-guarantee", ["product-guarantee"], made
     key = "product-noise"
-    yield _study_file(key, [product_noise(s.name, s.query, s.budget) for s in judged(key)])
+    yield _study_file(key, [product_noise(s.name, s.query, s.budget) for s in settings_with(key)])
 
 
 def _tensor_files(arguments: dict[str, Any]) -> Iterator[File]:
@@ -129,7 +132,7 @@ def _tensor_files(arguments: dict[str, Any]) -> Iterator[File]:
         yield claims[0], claims, made
     for letter in "lg":
         for key, weight in ((f"tldp-{letter}", 0.0), (f"tldp-{letter}-w", 0.5)):
-            rows = judged(key)
+            rows = settings_with(key)
             made = [tldp(s.name, letter, s.query, s.budget.epsilon, weight) for s in rows]
             yield _study_file(key, made)
 
@@ -150,13 +153,13 @@ def _batch_file(a: dict[str, Any]) -> File:
 
 
 def text_of(claims: list[str], certificates: list[Certificate]) -> str:
-    """The bytes of a file."""
+    """Return the text of a file."""
     lines = ",\n".join(json.dumps(each) for each in certificates)
     return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{lines}\n]}}\n'
 
 
 def write() -> list[Path]:
-    """Write all certificates; returns their paths."""
+    """Write all certificates, and return their paths."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, claims, certificates in files():

@@ -106,7 +106,7 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("It holds.", "It holds. " * 16, 5, "the statement has 32 words, at most 30 are allowed"),
         ("- read: full\n", "", 1, "the first entry says what was read of the paper; begin with"),
         ("read: full", "read: some", 1, "field 'read' must be 'full', 'code', 'theorem' or 'abs"),
-        ("read: full", "read: abstract", 7, "the abstract alone was read; the rule of its claims"),
+        ("read: full", "read: abstract", 7, "only the abstract was read; use the rule needs_a_run"),
         (
             "read: full",
             "{read: full, open_choices: [{choice: c, ruled_out: [o]}]}",

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from claims.certificates import FOLDER
-from claims.certificates.overview import without
+from claims.certificates.certificate_format import exact, rounded
+from claims.certificates.overview import uncertified_rows
 from claims.certificates.writer import files, text_of
-from claims.certificates.written import exact, rounded
 
 TABLE = FOLDER.parent / "tables" / "suite_verdicts.csv"
 WRITTEN = {name: text_of(claims, certificates) for name, claims, certificates in files()}
@@ -45,10 +45,10 @@ def test_every_refuted_row_has_a_certificate_within_a_hundredth():
 
 
 def test_verdicts_without_a_certificate_have_a_reason():
-    rows = without({path: json.loads(path.read_text()) for path in FOLDER.glob("*.json")})
+    rows = uncertified_rows({path: json.loads(path.read_text()) for path in FOLDER.glob("*.json")})
     assert any("`r1-clue`" in row for row in rows)
     with pytest.raises(LookupError, match="neither a certificate nor a reason"):
-        without({})
+        uncertified_rows({})
 
 
 def test_numbers_are_written_as_their_source_has_them():

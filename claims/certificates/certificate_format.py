@@ -1,6 +1,6 @@
-"""Numbers as certificates write them, and the order of what a certificate says.
+"""The format of a certificate: how it writes numbers, and the order of its fields.
 
-Bounds that refute are rounded down, bounds that hold are rounded up.
+Bounds that refute a claim are rounded down, and bounds that confirm one are rounded up.
 """
 
 import math
@@ -13,13 +13,13 @@ import mpmath
 from mechanisms import Budget
 
 Certificate = dict[str, Any]
-# Share of P that the quadrature of the writer may err; the bound is that much smaller.
+# The relative error in P that the writer's quadrature may have; the bound is reduced by it.
 _ERROR = 1e-10
 _DIGITS = 8
 
 
 def exact(value: float) -> str:
-    """A number as its source writes it: a short decimal, or a fraction with a small denominator."""
+    """Write a number as its source does: a short decimal, or a fraction of small denominator."""
     text = f"{value:.12g}".replace("e+", "e")
     if float(text) == value:
         return text
@@ -28,12 +28,12 @@ def exact(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Fifteen digits, without a plus sign."""
+    """Write a number with fifteen digits and no plus sign."""
     return f"{value:.15g}".replace("e+", "e")
 
 
 def rounded(value: mpmath.mpf, digits: int, *, up: bool = False) -> str:
-    """A decimal that is not above `value` (not below it, where `up`), to so many digits."""
+    """Round a positive value down (or `up`) to this many digits, as a decimal."""
     exponent = int(mpmath.floor(mpmath.log10(value))) + 1 - digits
     unit = mpmath.mpf(10) ** exponent
     whole = int((mpmath.ceil if up else mpmath.floor)(value / unit))
@@ -41,7 +41,7 @@ def rounded(value: mpmath.mpf, digits: int, *, up: bool = False) -> str:
 
 
 def size(value: str | int, limit: str | int) -> dict[str, str | int]:
-    """A size of the change between neighbours, with what the claim allows."""
+    """Return a size of the change between neighbours, and the most that the claim allows."""
     return {"is": value, "at_most": limit}
 
 
@@ -55,7 +55,7 @@ def certificate(
     bound: dict,
     step: dict | None = None,
 ) -> Certificate:
-    """One certificate in the order in which it is read; delta is the text "0" for a pure claim."""
+    """Assemble a certificate in reading order; delta is the text "0" for a pure claim."""
     claim = {"epsilon": exact(budget.epsilon), "delta": exact(budget.delta)}
     own = {"setting": setting, "mechanism": mechanism, "claim": claim}
     own |= {"step": step} if step else {}
@@ -63,7 +63,7 @@ def certificate(
 
 
 def lower_bound(p: Any, q: Any, epsilon: float, rate: float = 1.0) -> dict[str, str]:
-    """P - e^epsilon Q, less what the probabilities may err, rounded down."""
+    """Return P - e^epsilon Q minus the error of the probabilities, rounded down."""
     with mpmath.workdps(40):
         p, q, rate = mpmath.mpf(p), mpmath.mpf(q), mpmath.mpf(rate)
         gain = rate * p - (mpmath.exp(epsilon) - 1 + rate) * q
