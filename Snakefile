@@ -3,7 +3,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-# A --configfile stands alone: merged with the default one it would inherit keys unasked.
+# A given --configfile is used alone: merged with the default one, it would inherit its keys.
 if not workflow.overwrite_configfiles:
 
     configfile: "config/quick.yaml"
@@ -23,7 +23,7 @@ include: "workflow/rules/site.smk"
 include: "workflow/rules/unknown.smk"
 
 
-# On a cluster batches are the jobs; all else takes seconds and runs where Snakemake does.
+# On a cluster only batches are jobs; everything else takes seconds and runs where Snakemake does.
 localrules:
     all,
     data,

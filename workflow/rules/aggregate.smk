@@ -1,9 +1,9 @@
-"""The store to tables: complete, without duplicates, finite."""
+"""Join the store into tables that are complete, finite and free of duplicates."""
 
 
 rule results:
     input:
-        # Listed for the reason that `with_tables` gives.
+        # These are listed for the reason that `with_tables` gives.
         [path for study in CONFIG["studies"] for path in tables_of(study)],
         RUN / "results.csv",
         RUN / "timings.csv",

@@ -1,4 +1,4 @@
-"""The checked configuration, and the names that the rules share."""
+"""The checked configuration, and the names and functions that the rules share."""
 
 import os
 import sys
@@ -24,23 +24,23 @@ from claims.ledger import judging_sources
 from paper_figures.drawings import by_studies, drawings_for, words_of
 
 try:
-    # Snakemake has read them already, but keeps the last of two equal keys without a word.
+    # Snakemake has read them already, but silently keeps the last of two equal keys.
     for path in workflow.configfiles:
         read_yaml(path)
     try:
         CONFIG = check_config(config)
     except ConfigError as error:
-        # A value of --config stands in no file.
+        # A value from --config is in no file.
         alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
         raise located(error, workflow.configfiles[0]) if alone else error from None
 except (ConfigError, UnknownMechanism) as error:
-    # One line; Snakemake would add where in this file it was raised.
+    # Exit with one line, because Snakemake would add where in this file the error was raised.
     sys.exit(f"error: {error}")
 
-# Scripts read the checked limits from here: as params they would rerun every cell when raised.
+# Scripts read the checked limits from here: as params, raised limits would rerun every cell.
 config["limits"] = CONFIG["limits"]
 
-# Jobs end with this process; on a cluster each job has a Snakemake of its own, which they end with.
+# Jobs end when this process ends; on a cluster each has a Snakemake of its own, and ends with that.
 os.environ[PLANNER] = str(os.getpid())
 
 ENVIRONMENT = "../../envs/environment.yaml"
@@ -48,7 +48,7 @@ RUN = results_folder(CONFIG)
 DATA = Path(CONFIG["data"]["folder"])
 CELLS = cells_of(CONFIG)
 BATCHES = {batch.stem: batch for batch in batches_of(CONFIG)}
-# The jobs of a cluster have Snakemakes of their own, which read the plan.
+# Only the main process writes the plan; the Snakemakes of cluster jobs read it.
 if workflow.is_main_process:
     try:
         write_plan(RUN, CONFIG, BATCHES.values())
@@ -56,8 +56,8 @@ if workflow.is_main_process:
         sys.exit(f"error: {error}")
 if workflow.output_settings.dryrun:
     print(cells_in_words(CONFIG, RUN), file=sys.stderr)
-    # One table, in place of every job twice and of all their names in one line. `--quiet host` has
-    # the jobs with their reasons.
+    # Print one table instead of every job twice and all their names in one line. `--quiet host`
+    # lists the jobs with their reasons.
     if not {"-q", "--quiet"} & set(sys.argv):
         workflow.output_settings.quiet = {Quietness.RULES, Quietness.PROGRESS}
 DRAWINGS = drawings_for(set(CONFIG["studies"]) | {f"{cell.study}/{cell.dataset}" for cell in CELLS})
@@ -70,8 +70,8 @@ wildcard_constraints:
     dataset=r"[a-z0-9_-]+",
     study=r"[a-z0-9_]+",
     batch=r"[a-z0-9_]+/[0-9]+",
-    # What nothing here makes: files outside of data/ and of the folder of this run, and drawings
-    # that the run does not have.
+    # Nothing here makes files outside of data/ and of the folder of this run, or drawings that the
+    # run does not have.
     target=(
         rf"[^/]+|results/(?!{CONFIG['run']}/).+"
         rf"|results/{CONFIG['run']}/(figures|tables)/(?!({'|'.join(DRAWINGS)})\.).+"
@@ -79,14 +79,14 @@ wildcard_constraints:
 
 
 def tables_of(study):
-    """What a study is joined to: rows, seconds, cells, a mark that it is, and maps if it has any."""
+    """Return the files of a joined study: rows, timings, manifest, a mark, and maps if any."""
     endings = [".parquet", ".timings.parquet", ENDING, JOINED]
     endings += [".maps.parquet"] if STUDIES[study].maps else []
     return [RUN / "studies" / f"{study}{ending}" for ending in endings]
 
 
 def no_target(name):
-    """What to say about a target that this config does not have."""
+    """Return the error message for a target that this config does not have."""
     known = [each.name for each in workflow.rules if not each.has_wildcards()]
     hint = nearest(name, known, "did you mean {!r}? ")
     return (
@@ -96,13 +96,13 @@ def no_target(name):
 
 
 def drawn(drawing):
-    """Files of one figure or table that are committed; a PDF or a TeX file is drawn beside them."""
+    """Return the committed files of one figure or table; a PDF or TeX file is drawn beside them."""
     endings = {"figures": ("png", "csv", "md"), "tables": ("csv", "md")}
     return [RUN / drawing.kind / f"{drawing.name}.{each}" for each in endings[drawing.kind]]
 
 
 def caption_of(drawing):
-    """The file with the words below a drawing in the report, which is made as the report is."""
+    """Return the file with a drawing's caption for the report; write it if a report is made."""
     caption = RUN / "captions" / f"{drawing.name}.rst"
     words = RUN / drawing.kind / f"{drawing.name}.md"
     if "--report" in sys.argv and words.exists():
@@ -112,13 +112,13 @@ def caption_of(drawing):
 
 
 def in_restructured_text(words):
-    """Paragraphs of text for the report, its marks escaped."""
+    """Join paragraphs for the report, with the markup of reStructuredText escaped."""
     marks = str.maketrans({mark: f"\\{mark}" for mark in "\\|*`_"})
     return "\n\n".join(words).translate(marks) + "\n"
 
 
 def in_report(drawing):
-    """Files of one figure or table, its picture or its numbers marked for the report."""
+    """Return the files of one figure or table; mark its picture or numbers for the report."""
     shown = report(
         RUN / drawing.kind / f"{drawing.name}.{'png' if drawing.kind == 'figures' else 'csv'}",
         caption=str(caption_of(drawing).resolve()),
@@ -134,15 +134,15 @@ def in_report(drawing):
 
 
 def all_drawn(kind):
-    """Files of every figure, or every table."""
+    """Return the files of every figure, or of every table."""
     return [path for each in DRAWINGS.values() if each.kind == kind for path in drawn(each)]
 
 
 def with_tables(drawings):
-    """Files of figures and tables, and of the results that they are drawn from.
+    """Return the files of figures and tables, and of the results that they are drawn from.
 
-    A target lists both: Snakemake does not make a missing file again, as after `redo`, while what
-    was made of it is there.
+    A target lists both, because Snakemake does not remake a missing file, as after `redo`, while
+    the files made from it exist.
     """
     drawings = list(drawings)
     files = {file for each in drawings for file in each.files}
@@ -151,9 +151,9 @@ def with_tables(drawings):
 
 
 def print_summary():
-    """Show what became of the cells that this run has, and what they say; returns how many failed.
+    """Print what became of the cells of this run and what was found; return the number of failures.
 
-    What the rows say is left out while nothing has judged them.
+    The findings are left out until the claims have been judged.
     """
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text, failed = summary_of(RUN, there) if there else ("", 0)
@@ -166,20 +166,20 @@ def print_summary():
 
 
 def print_stop():
-    """Show what became of the cells that this run has, and what a run that stopped leaves to do."""
+    """Print what became of the cells of this run, and what remains after it has stopped early."""
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text = summary_of(RUN, there)[0] if there else ""
-    text += f"stopped before the end; the same command goes on. {cells_in_words(CONFIG, RUN)}\n"
+    text += f"stopped before the end; the same command resumes. {cells_in_words(CONFIG, RUN)}\n"
     print(write_end(RUN, text, []), end="", file=sys.stderr)
 
 
 def print_what_is_missing():
-    """Name the studies of this run that the summary leaves out."""
+    """Print the studies of this run that the summary leaves out."""
     missing = [name for name in CONFIG["studies"] if not table_of(name).exists()]
     if missing:
         print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)
 
 
 def table_of(study):
-    """The table of a study's rows."""
+    """Return the table of a study's rows."""
     return RUN / "studies" / f"{study}.parquet"

@@ -1,4 +1,4 @@
-"""Official files, downloaded and verified."""
+"""Download and verify official files."""
 
 
 rule data:
@@ -6,8 +6,8 @@ rule data:
         expand(DATA / "{dataset}" / "fetched.json", dataset=OFFICIAL),
 
 
-# Without `retries`: the fetch itself tries a failing place again, and another attempt does not
-# repair a missing mirror or a wrong checksum.
+# There are no `retries`, because the fetch itself retries a failing address, and another attempt
+# does not repair a missing mirror or a wrong checksum.
 rule download_data:
     output:
         DATA / "{dataset}" / "fetched.json",

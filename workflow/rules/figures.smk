@@ -1,4 +1,4 @@
-"""Figures and tables of the papers, from the aggregated results alone."""
+"""Draw figures and tables of the papers from the joined results alone."""
 
 
 rule tables:
@@ -13,7 +13,7 @@ rule figures:
         RUN / "summary.txt",
 
 
-# One job for all that reads the same studies.
+# One job draws all figures and tables that read the same studies.
 for studies, group in DRAWING_JOBS.items():
 
     rule:
@@ -37,7 +37,7 @@ for studies, group in DRAWING_JOBS.items():
             "../scripts/draw.py"
 
 
-# One target per figure or table, and one per paper.
+# Every figure, table and paper has a target of its name.
 for drawing in DRAWINGS.values():
 
     rule:

@@ -1,9 +1,9 @@
-"""The claims of the papers, judged by the results of the run."""
+"""Judge the claims of the papers by the results of the run."""
 
 
 rule claims:
     input:
-        # Listed for the reason that `with_tables` gives.
+        # These are listed for the reason that `with_tables` gives.
         [path for study in CONFIG["studies"] for path in tables_of(study)],
         RUN / "claims.csv",
         RUN / "claims.md",
@@ -25,13 +25,13 @@ rule judge_claims:
         markdown=RUN / "claims.md",
     log:
         RUN / "logs" / "claims.log",
-    # The longest job that is not a batch.
+    # It starts early because it is the longest job that is not a batch.
     priority: 1
     conda:
         ENVIRONMENT
     threads: 1
     params:
-        # Some claims are decided by profiles and closed forms, not by results.
+        # The code is a parameter because profiles and closed forms in it decide some claims.
         digest=digest_of(judging_sources()),
     script:
         "../scripts/judge_claims.py"

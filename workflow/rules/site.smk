@@ -1,4 +1,4 @@
-"""The site of the run: pages, figures and downloads in one folder."""
+"""Build the site of the run: pages, figures and downloads in one folder."""
 
 
 rule build_site:

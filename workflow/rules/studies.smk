@@ -1,4 +1,4 @@
-"""One job per batch: cells of a study, one after the other in one warm process."""
+"""Run one job per batch, which measures cells of a study in sequence in one warm process."""
 
 
 rule run_batch:
@@ -8,17 +8,17 @@ rule run_batch:
         ],
         plan=RUN / "plan" / "{batch}.json",
     output:
-        # Its cells are in the store, and each knows whether it is current; see runs/store.py.
+        # The cells are in the store, and each knows whether it is current; see runs/store.py.
         RUN / "batches" / "{batch}.json",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
-    # Batches go first, then what judging waits for. Figures fill the idle cores at the end.
+    # Batches go first, then the tables for the judges. Figures fill idle cores at the end.
     priority: 2
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        # The child's limit and room for its parents. Resources may change without a rerun.
+        # This is the child's limit plus room for its parents. Resources may change without a rerun.
         mem_mb=int(CONFIG["limits"]["memory_gib"] * 1024) + 1024,
         runtime=lambda wildcards: int(
             len(BATCHES[wildcards.batch].cells) * CONFIG["limits"]["seconds"] / 60
@@ -26,7 +26,7 @@ rule run_batch:
         + 5,
         gpu=lambda wildcards: int(BATCHES[wildcards.batch].cells[0].takes_gpu(CONFIG)),
     params:
-        # What it stands for is in the plan, which must be that of this run.
+        # The job refuses a plan with another digest, which would belong to another run.
         digest=lambda wildcards: BATCHES[wildcards.batch].digest(CONFIG),
     script:
         "../scripts/run_batch.py"

@@ -1,4 +1,4 @@
-"""The start and the end of a run: what computes it, and what became of its cells."""
+"""Summarise what became of the cells of a run, and print it at the end."""
 
 
 rule summary:
@@ -17,7 +17,8 @@ rule summary:
         "../scripts/summarise.py"
 
 
-# Targets that need all studies list the summary; this is for all others, such as one figure.
+# Targets that need all studies list the summary as an input; this serves all others, such as one
+# figure.
 onsuccess:
     if print_summary() and CONFIG["strict"]:
         sys.exit(1)

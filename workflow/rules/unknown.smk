@@ -1,4 +1,4 @@
-"""What Snakemake says to a target that no rule makes."""
+"""Answer a target that no rule makes with one line."""
 
 
 rule unknown_target:

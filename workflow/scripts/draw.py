@@ -1,6 +1,6 @@
 """Draw figures and tables; the work is in paper_figures/.
 
-What cannot be drawn from a run's results says so in its files.
+A drawing that the run's results do not suffice for says so in its files.
 """
 
 import importlib
