@@ -129,9 +129,9 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
         judges: Every rule and judge by name.
 
     Raises:
-        ConfigError: The file is no list of claims; a field that the claim or its judge does not
-            have, or one with a wrong value; a rule of the ledger that is broken; an id that is used
-            twice; a name that papers/<paper>.py does not have.
+        ConfigError: The file is not a list of claims; a field is unknown to the claim and its judge
+            or has a wrong value; a claim breaks a rule of the ledger; an id is used twice; or
+            papers/<paper>.py lacks a name.
     """
     broken = left_out(f"paper_figures.{path.parent.name}")
     claims: dict[str, Claim] = {}
@@ -152,7 +152,7 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     own, inline = {"paper": entry.path.parent.name, "about": about} | entry.fields, {}
     if "rule" in own:
         inline = {name: own.pop(name) for name in set(own) - set(Claim.model_fields)}
-    claim = entry.checked(Claim, own)
+    claim = entry.validate(Claim, own)
     for place, problem in _broken_rules(claim):
         raise entry.error(place, problem)
     name = claim.rule or claim.judge
@@ -168,7 +168,7 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     if limits and not claim.reason:
         raise entry.error(tuple(limits)[:1], "a tolerance or a margin needs a reason")
     given = (inline or claim.arguments) | limits
-    checked = entry.checked(judges[name].schema, given, () if claim.rule else ("arguments",))
+    checked = entry.validate(judges[name].schema, given, () if claim.rule else ("arguments",))
     return claim.model_copy(update={"arguments": dict(checked)})
 
 

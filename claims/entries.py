@@ -1,4 +1,4 @@
-"""Entries of claims.yaml: read, checked against a model, and wrong ones named with their line."""
+"""Read the entries of claims.yaml, check them against a model, and name errors with their line."""
 
 import importlib
 import re
@@ -22,16 +22,16 @@ class Entry:
 
     Args:
         path: The claims.yaml.
-        index: Position of the entry in it.
-        fields: What it says, by name.
+        index: The position of the entry in the file.
+        fields: The fields of the entry, by name.
     """
 
     path: Path
     index: int
     fields: Mapping[str, Any]
 
-    def checked(self, model: type[Model], fields: Mapping[str, Any], place: tuple = ()) -> Model:
-        """The fields as a model; `place` leads to them.
+    def validate(self, model: type[Model], fields: Mapping[str, Any], place: tuple = ()) -> Model:
+        """Return the fields, which are at the path `place` in the entry, as a model.
 
         Raises:
             ConfigError: A field is wrong, missing or unknown.
@@ -40,15 +40,15 @@ class Entry:
             return model.model_validate(fields)
         except ValidationError as failure:
             errors = failure.errors()
-        # A mistyped name is often why another one is missing.
+        # Report unknown names first, as a mistyped name is often why another one is missing.
         errors.sort(key=lambda error: error["type"] not in _UNKNOWN)
         path = errors[0]["loc"]
         place = () if path[:1] in (("tolerance",), ("margin",)) else place
         raise self.error((*place, *path), _problem(model, errors[0]))
 
     def error(self, place: tuple, problem: str) -> ConfigError:
-        """The error about what stands at a path of names and positions in the entry."""
-        # An error has one line, whatever stands in the field.
+        """Return an error about the value at a path of names and positions in the entry."""
+        # The id may have line breaks, and an error has one line.
         whose = f"claim {' '.join(str(self.fields['id']).split())}: " if "id" in self.fields else ""
         key = joined(f"[{self.index}]", *place)
         return located(ConfigError(f"{whose}{problem}", key), self.path)
@@ -58,7 +58,7 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def _problem(model: type[BaseModel], error: Mapping[str, Any]) -> str:
-    """What is wrong with a field, and what to do."""
+    """Say what is wrong with a field, and what to do."""
     *above, name = error["loc"]
     if error["type"] in _UNKNOWN:
         parent, _ = type_at(model, above)
@@ -73,7 +73,7 @@ def _problem(model: type[BaseModel], error: Mapping[str, Any]) -> str:
 
 
 class _ClaimsLoader(StrictLoader):
-    """Reads `!paper NAME` as that name, such as `A` or `A.b.c`, in the numbers of the paper."""
+    """Replaces `!paper NAME`, such as `A` or `A.b.c`, by that value in papers/<paper>.py."""
 
     def construct_number_of_the_paper(self, node: yaml.Node) -> Any:
         paper = Path(self.name).parent.name
@@ -91,21 +91,21 @@ _ClaimsLoader.add_constructor("!paper", _ClaimsLoader.construct_number_of_the_pa
 
 
 def entries(path: Path) -> Iterator[Entry]:
-    """The entries of a file, which is a list of mappings of names to values.
+    """Yield the entries of a file, which is a list of mappings of names to values.
 
     Raises:
-        ConfigError: The file cannot be read, or is no such list.
+        ConfigError: The file cannot be read, or is not such a list.
     """
     listed = read_yaml(path, _ClaimsLoader)
     if not isinstance(listed, list) or not listed:
-        raise ConfigError(f"{path}, line 1: this is no list of entries; begin with - read: full")
+        raise ConfigError(f"{path}, line 1: not a list of entries; begin with - read: full")
     for index, fields in enumerate(listed):
         if not isinstance(fields, dict):
-            problem = "this is no entry of a list; begin with - id:"
+            problem = "not an entry of a list; begin with - id:"
             raise located(ConfigError(problem, f"[{index}]"), path)
         yield Entry(path, index, fields)
 
 
 def shown_path(path: Path) -> str:
-    """A claims.yaml from the root of the project."""
+    """Return the path of a claims.yaml relative to the root of the project."""
     return str(path.relative_to(path.parents[2]))

@@ -17,13 +17,13 @@ from datasets.titles import dataset_title
 from studies.base.yaml_file import ConfigError
 
 
-def _ended(text: str) -> str:
+def _require_full_stop(text: str) -> str:
     if not text.endswith("."):
         raise ValueError("must end with a full stop")
     return text
 
 
-Sentence = Annotated[str, AfterValidator(_ended)]
+Sentence = Annotated[str, AfterValidator(_require_full_stop)]
 READ = {
     "full": "The whole paper was read.",
     "code": "Its code was read, and the paper in part.",
@@ -81,18 +81,18 @@ class Paper(BaseModel):
 
 
 def paper_in(entry: Entry) -> Paper:
-    """The paper of the first entry of a file.
+    """Read the paper from the first entry of a file.
 
     Raises:
-        ConfigError: A field is wrong; outcomes are ruled out, and no words of the paper do it.
+        ConfigError: A field is wrong, or outcomes are ruled out without the paper's words.
     """
     if "read" not in entry.fields:
         problem = "the first entry says what was read of the paper; begin with - read: full"
         raise entry.error((), problem)
-    paper = entry.checked(Paper, entry.fields)
+    paper = entry.validate(Paper, entry.fields)
     for index, each in enumerate(paper.open_choices):
         if bool(each.ruled_out) != bool(each.by):
-            problem = "what is ruled out has `by`, the paper's words; add the other"
+            problem = "ruled_out and by, the paper's words, need each other; add the missing one"
             raise entry.error(("open_choices", index), problem)
     return paper
 

@@ -1,7 +1,7 @@
-"""The JSON schema of a config: with it, an editor completes keys and marks mistyped ones.
+"""The JSON schema of a config, with which an editor completes keys and marks mistyped ones.
 
-It allows all that `runs.config.check_config` allows, and more: what depends on names in the config
-itself, such as its sets of mechanisms, is not in it.
+It allows everything that `runs.config.check_config` allows, and more: it has no rules that depend
+on names in the config itself, such as its sets of mechanisms.
 """
 
 from collections import Counter
@@ -12,25 +12,25 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from runs.config import Included, RunSettings
 from studies.base.study import all_studies
 
-# Pydantic names the limits of a field in its own words where its type has a validator before it.
+# Pydantic keeps its own names for the limits of a field whose type has a "before" validator.
 _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out titles of fields, which only repeat the keys."""
+    """Omits the titles of fields, which only repeat the keys."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
 def config_schema() -> dict[str, Any]:
-    """What a config may have, and a file that configs include, as JSON Schema, draft 7."""
+    """Return the JSON Schema (draft 7) of a config and of a file that configs include."""
     models = {name: study.Settings for name, study in all_studies().items()}
     references, found = models_json_schema(
         [(model, "validation") for model in dict.fromkeys([RunSettings, *models.values()])],
         schema_generator=_Generator,
     )
-    definitions = _in_words_of_json(found["$defs"])
+    definitions = _rename_limits(found["$defs"])
     run = definitions.pop("RunSettings")
     studies = {name: references[model, "validation"] for name, model in models.items()}
     run["properties"]["studies"] |= {"properties": studies, "additionalProperties": False}
@@ -40,21 +40,22 @@ def config_schema() -> dict[str, Any]:
         "$schema": "http://json-schema.org/draft-07/schema#",
         **run,
         "anyOf": [whole, included],
-        "$defs": definitions | _shared([each["properties"] for each in definitions.values()]),
+        "$defs": definitions
+        | _extract_shared([each["properties"] for each in definitions.values()]),
     }
 
 
-def _in_words_of_json(value: Any) -> Any:
-    """A part of a schema with JSON Schema's words for limits."""
+def _rename_limits(value: Any) -> Any:
+    """Rename limits in a part of a schema to the names of JSON Schema."""
     if isinstance(value, list):
-        return [_in_words_of_json(each) for each in value]
+        return [_rename_limits(each) for each in value]
     if isinstance(value, dict):
-        return {_LIMITS.get(key, key): _in_words_of_json(each) for key, each in value.items()}
+        return {_LIMITS.get(key, key): _rename_limits(each) for key, each in value.items()}
     return value
 
 
-def _shared(sections: list[dict[str, Any]]) -> dict[str, Any]:
-    """Keys that several sections have alike, as definitions; the sections then refer to them."""
+def _extract_shared(sections: list[dict[str, Any]]) -> dict[str, Any]:
+    """Turn keys that several sections share into definitions to which the sections then refer."""
     counts = Counter((key, repr(value)) for keys in sections for key, value in keys.items())
     found: dict[str, Any] = {}
     for keys in sections:

@@ -111,7 +111,7 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
             "read: full",
             "{read: full, open_choices: [{choice: c, ruled_out: [o]}]}",
             1,
-            "what is ruled out has `by`",
+            "ruled_out and by, the paper's words, need each other",
         ),
         (
             "  expected",
@@ -157,8 +157,8 @@ def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
         ("[2, 3]", "[2, 3", 11, "not valid YAML: .* that begins in line 10.; indent with spaces"),
         ("where: w", "where: 2020-99-99", 3, "'2020-99-99' is not a valid timestamp; put a text"),
         ("[2, 3]", "!number A", 10, "the tag '!number' is not allowed; remove it"),
-        ("- read: full", "claims:", 1, "this is no list of entries; begin with - read: full"),
-        ("- id: a-b", "- a-b\n- id: a-b", 2, "this is no entry of a list; begin with - id:"),
+        ("- read: full", "claims:", 1, "not a list of entries; begin with - read: full"),
+        ("- id: a-b", "- a-b\n- id: a-b", 2, "not an entry of a list; begin with - id:"),
         ("- read: full", "- read: full # \x02", 1, "YAML allows no character 0x0002; remove it"),
     ],
 )
