@@ -1,15 +1,15 @@
 """Redraw the figures and tables of a run, or judge the papers' claims again.
 
 python -m paper_figures draw RUN [NAME...]
-    Draw figures and tables from the stored results of the run, all unless some are named. A drawing
-    for which the run lacks data says so in its files and on stderr.
+    Draw the named figures and tables from the stored results of the run, or all of them. If the
+    run lacks the data for a drawing, its files and stderr say so.
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
 python -m paper_figures show RUN CLAIM [--all]
-    Judge one claim by these results, such as r1-thm5, and print its numbers. A long claim is
-    shortened to its verdicts; --all prints every number, and what was computed.
+    Judge one claim, such as r1-thm5, by these results and print its numbers. A long claim is
+    shortened to its verdicts; --all prints every number and says how it was computed.
 python -m paper_figures where RUN
-    List where the figures, tables, verdicts and rows of the run are.
+    List the paths of the run's figures, tables, verdicts and rows.
 """
 
 if __name__ == "__main__":
@@ -44,7 +44,7 @@ PLACES = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command and return its exit status."""
     parser = Parser(
         prog="python -m paper_figures",
         description=__doc__,
@@ -55,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
     )
-    parser.add_argument("--all", action="store_true", help="every number, and what was computed")
+    parser.add_argument(
+        "--all", action="store_true", help="print every number and how it was computed"
+    )
     options = parser.parse_args(arguments)
     folder = RESULTS / options.run
     if options.command == "show" and len(options.names) != 1:
@@ -90,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _show(folder: Path, name: str, *, whole: bool) -> int:
-    """Judge one claim and print what the ledger says of it."""
+    """Judge one claim and print its entry of the ledger."""
     claims = [claim.id for claim in all_claims()]
     if name not in claims:
         near = nearest(name, claims, " did you mean {!r}?")
@@ -118,14 +120,14 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
 
 
 def _studies_of(name: str) -> list[str]:
-    """The studies whose rows decide a claim."""
+    """Return the studies whose rows decide a claim."""
     (claim,) = (each for each in all_claims() if each.id == name)
     tables = all_judges()[claim.rule or claim.judge].tables(claim.arguments)
     return sorted({table.partition(".")[0] for table in tables})
 
 
 def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
-    """Draw what the run has the studies for: the figures and tables of these names, or all."""
+    """Draw the named figures and tables, or all for which the run has the studies."""
     rows = read_results(path for path in stored if path.name.count(".") == 1).rows
     available = set(rows["study"]) | set(rows["study"] + "/" + rows["dataset"])
     drawings = drawings_for(available)

@@ -1,13 +1,13 @@
-"""Words in a panel at a place where they hide no line."""
+"""Place text in a panel where it hides no line."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from paper_figures import pyplot as plt
 
-# Points around words that stay free: half of a marker.
+# Free space around text, in points: half of a marker.
 _MARGIN = 3.0
-# What words cover stays readable.
+# The white box is translucent, so that whatever it covers stays readable.
 LOOK = {
     "fontsize": 6,
     "zorder": 6,
@@ -16,7 +16,7 @@ LOOK = {
 
 
 class Place(NamedTuple):
-    """Where words may stand: a point of the panel, as shares of its sides, and their alignment."""
+    """A place for text: a point of the panel, as shares of its sides, and the text's alignment."""
 
     x: float
     y: float
@@ -25,9 +25,9 @@ class Place(NamedTuple):
 
 
 def write_clear(axis: plt.Axes, words: str, places: Iterable[Place], **look) -> None:
-    """Write words at the first of some places in the panel that hide no line, bar or words.
+    """Write text at the first of the places where it hides no line, error bar or other text.
 
-    Where there is none, the last one is taken. To be called when all else is drawn.
+    If there is no such place, the last one is used. Call this after everything else is drawn.
     """
     axis.figure.draw_without_rendering()
     others = [*axis.texts]

@@ -1,4 +1,4 @@
-"""Curves of mechanisms: identical ones are drawn once, and labels stand at their right ends."""
+"""Curves of mechanisms: draw identical ones once, and label them at their right ends."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -11,22 +11,22 @@ import scipy
 from paper_figures import pyplot as plt
 from paper_figures.style import in_order, look, mechanism_title
 
-# Curves whose values differ by less than this, relatively, lie on each other in print.
+# Curves cannot be told apart in print if their values differ by less than this (relative).
 SAME = 1e-2
 GAUSSIAN = "gaussian-analytic"
-# No line crosses a longer step of the horizontal axis, as a factor: nothing was measured there.
-# Sizes that are squares are not exactly tenfold: 99,856 and 1,000,000.
+# A line is broken where x grows by more than this factor, because nothing was measured there.
+# The factor is above 10 because square sizes grow by slightly more: from 99,856 to 1,000,000.
 LONGEST_STEP = 10.1
-# Points and characters of the labels at the ends of curves.
+# Font size in points and width in characters of the labels at the ends of curves.
 FONT, WIDTH = 6.5, 24
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line of a panel and every mechanism whose numbers lie on it.
+    """One line of a panel, with every mechanism whose numbers lie on it.
 
     Args:
-        mechanisms: In the order of legends.
+        mechanisms: The keys of the mechanisms, in the order of legends.
         x, y: The points, in ascending x.
         starts: The first x of each mechanism.
     """
@@ -48,19 +48,19 @@ class Curve:
     def drawn_as(self) -> str:
         """The mechanism that gives the colour and the marker.
 
-        It is the analytic Gaussian among others, so that Gaussian noise looks alike in all panels.
+        The analytic Gaussian takes precedence, so that Gaussian noise looks alike in all panels.
         """
         return GAUSSIAN if GAUSSIAN in self.mechanisms else self.mechanisms[0]
 
     def table(self, x: str, y: str) -> pd.DataFrame:
-        """Its points in columns `curve`, `x` and `y`."""
+        """Return the points in the columns `curve`, `x` and `y`."""
         return pd.DataFrame({"curve": self.title, x: self.x, y: self.y})
 
 
 def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
-    """The curves of all mechanisms in `rows`, those that agree within SAME as one.
+    """Return the curves of all mechanisms in `rows`; curves that agree within SAME become one.
 
-    A mechanism with fewer points than another belongs to it if it agrees at all of its own.
+    A curve with fewer points joins a longer one if they agree at all of its points.
 
     Args:
         rows: Columns mechanism, x and y; one row per mechanism and x.
@@ -100,7 +100,7 @@ def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
 
 
 def with_gaps(line: pd.DataFrame, x: str) -> pd.DataFrame:
-    """The points of a line in ascending x > 0, with an empty row in each step above LONGEST_STEP.
+    """Sort the points of a line by x > 0 and put an empty row into each step above LONGEST_STEP.
 
     Matplotlib draws no line to or from an empty row.
     """
@@ -111,12 +111,12 @@ def with_gaps(line: pd.DataFrame, x: str) -> pd.DataFrame:
 
 
 def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
-    """Write the title of every curve right of the axis, at the height of its last point.
+    """Write the title of every curve to the right of the axis, level with its last point.
 
-    Labels that would overlap move apart. The limits and scales must be set before.
+    Labels that would overlap move apart. Set the limits and scales before calling this.
 
     Args:
-        height: Of the axis, in inches.
+        height: The height of the axis, in inches.
     """
     texts = [textwrap.fill(curve.title, WIDTH, break_on_hyphens=False) for curve in curves]
     heights = [(text.count("\n") + 1.3) * 1.2 * FONT / 72 / height for text in texts]
@@ -126,7 +126,7 @@ def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
     ]
     for curve, text, end, place in zip(curves, texts, ends, spread(ends, heights), strict=True):
         colour = look(curve.drawn_as).colour
-        # A line from the end of the curve, which colours alone do not find in grey print.
+        # A line links each label to its curve, because colours alone do not in grey print.
         axis.plot(
             [1.0, 1.04], [end, place], color=colour, lw=0.7, transform=axis.transAxes,
             clip_on=False, scalex=False, scaley=False,
@@ -144,14 +144,14 @@ def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
 
 
 def spread(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """The centres moved so that boxes of these heights neither overlap nor leave 0 to 1.
+    """Move the centres so that boxes of these heights neither overlap nor leave [0, 1].
 
-    Their order stays, and they move as little as they must, in the sum of squares. Boxes that are
-    higher than 1 together stand out at the bottom.
+    The boxes keep their order, and the sum of squared moves is the least possible. If the heights
+    add up to more than 1, the boxes extend below 0.
     """
     order = np.argsort(centres, kind="stable")
     sizes = np.asarray(heights, dtype=float)[order]
-    # Less the room that the boxes below need, the centres only have to ascend.
+    # After the room that the boxes below need is subtracted, the centres only have to ascend.
     room = np.cumsum(sizes) - sizes / 2
     free = scipy.optimize.isotonic_regression(np.asarray(centres, dtype=float)[order] - room).x
     placed = np.empty(len(sizes))

@@ -1,4 +1,4 @@
-"""Which figures and tables there are, and how one of them is written to files."""
+"""Declare, discover and write the figures and tables."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ from paper_figures.narrow import stack_panels
 from runs.results import Results, read_results
 from runs.sources import source_files
 
-# Dots per inch of the PNG files.
+# The resolution of the PNG files, in dots per inch.
 DPI = 200
-# How the picture for a narrow screen ends, of a figure whose panels stand beside each other.
+# The file ending of the narrow-screen version, with the panels stacked.
 NARROW = "narrow.png"
-# Rows of a table that a page shows; a longer one is read in its CSV.
+# The most rows of a table that a page shows; readers open the CSV file for the rest.
 LONGEST_TABLE = 40
 
 
@@ -33,14 +33,15 @@ class DrawingError(Exception):
 
 @dataclass(frozen=True)
 class Drawn:
-    """One drawing.
+    """A drawing that was made.
 
     Args:
-        caption: What is shown, on which data, at which calibration, over how many trials; at most
-            70 words.
+        caption: The caption says what is shown, on which data, at which calibration and over how
+            many trials, in at most 70 words.
         data: The numbers that are drawn, and no others.
-        figure: None for a table.
-        note: What else a reader needs to judge the drawing; the .md file has it below the caption.
+        figure: The figure, or None for a table.
+        note: Anything else that a reader needs to judge the drawing; it follows the caption in the
+            .md file.
     """
 
     caption: str
@@ -51,18 +52,17 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure or table by name.
+    """The declaration of a figure or table.
 
     Args:
-        name: File name and Snakemake target, "<paper>_<figure>".
-        paper: Key of the paper: the folder of `function`'s module.
+        name: The file name and Snakemake target, "<paper>_<figure>".
+        paper: The key of the paper, which is the folder of `function`'s module.
         kind: "figures" or "tables".
-        needs: The studies whose rows it reads, or "study/dataset" where it needs one data set of a
-            study.
-        timings: The studies whose seconds it reads.
+        needs: The studies whose rows it reads, or "study/dataset" if it needs one data set only.
+        timings: The studies whose timings it reads.
         maps: The studies whose maps it reads.
-        function: Makes a Drawn of Results. It leaves out what the results lack, and raises
-            DrawingError where nothing is left to draw.
+        function: The function that makes a Drawn from Results. It omits whatever the results lack,
+            and raises DrawingError if nothing is left to draw.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Drawing:
 
     @property
     def files(self) -> list[str]:
-        """The files that it reads, below results/<run>/studies/."""
+        """The files that it reads, relative to results/<run>/studies/."""
         rows = [f"{name}.parquet" for name in self.studies]
         timings = [f"{name}.timings.parquet" for name in self.timings]
         return rows + timings + [f"{name}.maps.parquet" for name in self.maps]
@@ -91,7 +91,7 @@ class Drawing:
         return self.function.__module__
 
     def sources(self) -> frozenset[str]:
-        """Files with the code of the drawing: its module and the project's modules it imports."""
+        """Return the source files: the drawing's module and the project's modules it imports."""
         return source_files(self.module)
 
 
@@ -107,7 +107,7 @@ def drawing(
 
     def declare(function):
         paper = function.__module__.split(".")[1]
-        # A list that follows from figures may name a study twice.
+        # A list that is derived from several figures may name a study twice.
         read = (tuple(dict.fromkeys(names)) for names in (needs, timings, maps))
         function.drawing = Drawing(name, paper, kind, *read, function)
         return function
@@ -116,9 +116,9 @@ def drawing(
 
 
 def all_drawings() -> dict[str, Drawing]:
-    """Every drawing by name, from the modules of paper_figures/<paper>/.
+    """Return every drawing of the modules in paper_figures/<paper>/, by name.
 
-    A module that gives a drawing a name that is taken is left out.
+    A module that reuses the name of another drawing is skipped, with a warning.
     """
     found: dict[str, Drawing] = {}
     for module in paper_modules():
@@ -131,7 +131,7 @@ def all_drawings() -> dict[str, Drawing]:
 
 
 def drawings_in(module: ModuleType) -> list[Drawing]:
-    """The drawings that a module declares."""
+    """Return the drawings that a module declares."""
     functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
     declared = [getattr(function, "drawing", None) for function in functions]
     return [
@@ -140,7 +140,7 @@ def drawings_in(module: ModuleType) -> list[Drawing]:
 
 
 def drawings_for(available: set[str]) -> dict[str, Drawing]:
-    """The drawings that can be made of results: "study" and "study/dataset" names."""
+    """Return the drawings for which `available`, "study" and "study/dataset" names, suffices."""
     return {
         name: drawing
         for name, drawing in all_drawings().items()
@@ -149,9 +149,9 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
 
 
 def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
-    """Drawings by the studies that they read, whose names "_" joins.
+    """Group drawings by the studies that they read; the key joins the studies' names with "_".
 
-    Those of one group are drawn by one process: starting it takes longer than to draw.
+    One process draws a whole group, because starting a process takes longer than drawing.
     """
     groups: dict[str, list[Drawing]] = {}
     for each in drawings:
@@ -162,9 +162,10 @@ def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
 def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
     """Draw from the result files in the folder `studies` into `folder`.
 
-    A figure becomes PDF, PNG, CSV with the numbers drawn, MD with the caption, and perhaps a PNG
-    with its panels stacked; a table becomes CSV, TEX and MD, which has the caption and up to
-    LONGEST_TABLE rows. The files carry no timestamps: the same results give the same bytes.
+    A figure becomes a PDF, a PNG, a CSV of the numbers drawn, an MD with the caption and, if its
+    panels can be stacked, a second PNG for narrow screens. A table becomes a CSV, a TEX and an MD
+    with the caption and up to LONGEST_TABLE rows. The files carry no timestamps, so that the same
+    results give the same bytes.
 
     Raises:
         DrawingError: The results lack what the drawing needs.
@@ -181,10 +182,12 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
 
 
 def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None:
-    """Draw as `draw` does, or write the same files with the reason why it is not drawn.
+    """Draw as `draw` does, or write the same files with the reason why the drawing is missing.
 
-    So a run of a few mechanisms has every file that its targets promise. Returns the reason, None
-    if it is drawn.
+    A run of only a few mechanisms thus has every file that its targets promise.
+
+    Returns:
+        The reason, or None if the drawing was made.
     """
     try:
         draw(drawing, studies, folder)
@@ -195,11 +198,11 @@ def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None
 
 
 def words_of(page: Path) -> list[str]:
-    """The caption and, where there is one, the note of a drawing's `.md`; [] without the file."""
+    """Return the caption and, if any, the note of a drawing's `.md`; [] if there is no file."""
     if not page.exists():
         return []
     paragraphs = page.read_text(encoding="utf-8").split("\n\n")
-    # Neither the picture, the table nor the link to its CSV.
+    # Skip the picture, the table and the link to its CSV.
     words = [" ".join(each.split()) for each in paragraphs if not each.startswith(("!", "|", "["))]
     return [each for each in words if each]
 
@@ -229,10 +232,10 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
         return
     (folder / f"{name}.md").write_text(f"![{name}]({name}.png)\n\n{words}\n", encoding="utf-8")
     _lay_out(drawn.figure)
-    # With the style's layout engine a figure is drawn twice for each file, and anew for each.
+    # With a layout engine the figure would be drawn twice for every file.
     with plt.rc_context({"figure.constrained_layout.use": False}):
         drawn.figure.set_layout_engine(None)
-        # Without dates and versions, the same figure is the same file.
+        # Dates and versions would make files of the same figure differ.
         dates = {"CreationDate": None, "ModDate": None}
         drawn.figure.savefig(folder / f"{name}.pdf", metadata=dates)
         picture = {"dpi": DPI, "metadata": {"Software": None}}
@@ -243,9 +246,9 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
 
 
 def _lay_out(figure: plt.Figure) -> None:
-    """Lay a figure out once, so that its files agree.
+    """Lay out a figure once, so that its files agree.
 
-    A figure without a layout engine has placed its axes itself.
+    The axes of a figure without a layout engine are already placed.
     """
     engine = figure.get_layout_engine()
     if engine is not None and figure.axes:
@@ -261,7 +264,7 @@ def _shown(value: object) -> str:
 
 
 def latex_table(table: pd.DataFrame, caption: str) -> str:
-    """A table of text in LaTeX, for the package booktabs, without the index; all text escaped."""
+    """Format a table of text as LaTeX for the package booktabs, escaped and without the index."""
     styler = table.style.hide(axis="index").format(escape="latex")
     styler = styler.format_index(escape="latex", axis="columns")
     return styler.to_latex(
@@ -270,6 +273,6 @@ def latex_table(table: pd.DataFrame, caption: str) -> str:
 
 
 def _latex_text(text: str) -> str:
-    # Styler escapes cells but not captions, so the caption passes through a cell.
+    # Styler escapes cells but not captions, so format the caption as a cell.
     cell = pd.DataFrame([[text]]).style.hide(axis="index").hide(axis="columns")
     return cell.format(escape="latex").to_string().strip()

@@ -1,15 +1,15 @@
-"""Entries of a legend, and its place."""
+"""Collect the entries of legends, and place legends."""
 
 from collections.abc import Iterable
 
 from paper_figures import pyplot as plt
 
-# Points from the axis down to its legend. Tick labels and the axis label lie in between.
+# The distance from an axis down to its legend, in points; tick and axis labels lie in between.
 BELOW_LABEL = 29.0
 
 
 def entries_of(axes: Iterable[plt.Axes]) -> dict:
-    """What is drawn, by its label: one entry for all axes, from the first that has it."""
+    """Return the legend handles of all axes by label; the first axis with a label provides it."""
     entries = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
@@ -18,10 +18,10 @@ def entries_of(axes: Iterable[plt.Axes]) -> dict:
 
 
 def legend_below(axis: plt.Axes) -> None:
-    """A legend below an axis and its label.
+    """Put a legend below an axis and its label.
 
-    The distance is in points. As a share of the axis it would shrink with it, and the layout makes
-    room for legends by shrinking the axes.
+    The distance is in points, because the layout makes room for legends by shrinking the axes: a
+    distance relative to the axis would shrink with it.
     """
     from matplotlib.transforms import ScaledTranslation
 

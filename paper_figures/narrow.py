@@ -1,4 +1,4 @@
-"""A figure again for a narrow screen: its panels one below the other, each with its own labels."""
+"""Redraw a figure for a narrow screen: panels one below the other, each with its own labels."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING
 from paper_figures.legends import entries_of
 
 if TYPE_CHECKING:
-    # Planning a run imports this module, and matplotlib takes a second.
+    # Planning a run imports this module, and importing matplotlib takes a second.
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
-# Inches: a phone shows a letter of 8 points at 10 pixels.
+# The width of the figure and the gap between panels, in inches. At this width a phone shows a
+# letter of 8 points with 10 pixels.
 WIDTH = 3.7
 GAP = 0.12
-# Letters in a line of a legend or a label.
+# The most letters in a line of a legend or a label.
 LETTERS = 46
 
 
 def stack_panels(figure: Figure) -> bool:
-    """Change a figure that has been laid out.
+    """Stack the panels of a figure that has been laid out, in place.
 
-    Panels keep their height. Those that shared titles and labels with others get them, and a
-    legend stands below its panels.
+    Panels keep their height. Each panel gets the titles and labels that it shared with others, and
+    a legend stands below its panels.
 
     Returns:
-        False where it has parts that are no panels, such as the scale of colours of maps, which
-        are compared side by side.
+        Whether the panels were stacked. Figures with other parts are left alone, such as maps with
+        a colour bar, which readers compare side by side.
     """
     grids = {
         part: [axis for axis in figure.axes if axis.figure is part]
@@ -66,7 +67,7 @@ def stack_panels(figure: Figure) -> bool:
 
 
 def _narrow(legend: Legend, figure: Figure) -> Legend:
-    """Replace a legend by one of as many columns as fit."""
+    """Replace a legend by one with as many columns as fit."""
     texts = [text.get_text() for text in legend.get_texts()]
     known = entries_of(legend.figure.axes)
     handles = [known.get(t, h) for t, h in zip(texts, legend.legend_handles, strict=True)]
@@ -84,7 +85,7 @@ def _height(legend: Legend, figure: Figure) -> float:
 
 
 def _give_titles(part: FigureBase) -> None:
-    """Give every panel the title and the label of its figure or part of one."""
+    """Give every panel the title and the label of its figure or subfigure."""
     for axis in part.axes:
         if part.get_supxlabel():
             axis.set_xlabel(textwrap.fill(part.get_supxlabel(), LETTERS))
@@ -95,7 +96,7 @@ def _give_titles(part: FigureBase) -> None:
 
 
 def _label(axis: Axes, grid: list[Axes]) -> None:
-    """Give a panel what it leaves to its neighbours: title, labels and numbers."""
+    """Give a panel the title, axis labels and tick labels that it shared with its neighbours."""
     own = axis.get_subplotspec()
     axis.tick_params(labelleft=True, labelbottom=True)
     row = [each for each in grid if each.get_subplotspec().rowspan == own.rowspan]

@@ -1,4 +1,4 @@
-"""Accuracy over epsilon, a row of panels per data set and a column per calibration."""
+"""Figures of accuracy over epsilon: a row of panels per data set, a column per calibration."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -27,47 +27,48 @@ from paper_figures.style import (
     mechanism_title,
 )
 
-# Means on an axis from 0 to 1 that differ by no more than this lie within one marker.
+# On an axis from 0 to 1, means that differ by at most this lie within one marker.
 ALIKE = 0.03
-# Sizes of markers in points, from the first to the last: of a lone curve, and of several.
+# Marker sizes in points from the first curve to the last, by whether several curves coincide.
 MARKERS = {False: (4, 4), True: (7.5, 3)}
-# Whether a mechanism's theorem does not cover the budget.
+# The column that says whether a budget lies outside the range of the mechanism's theorem.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
-# What trains a network in place of a release, in studies where `random-answer` does that.
+# The title of `random-answer` in studies in which it trains a network on random data.
 TRAINED_ON_RANDOM = {
     "features": "Random features",
     "federated_vertical": "Random features",
     "private_features": "Random features",
     "private_data": "Random images",
 }
-# What a point of a curve is.
+# The columns that identify a point of a curve.
 KEYS = ["dataset", "calibration", "mechanism", "epsilon", "delta"]
-# What an epsilon on the axis is; at equal true privacy it is the bound on the true one.
+# Labels of the epsilon axis; at equal true privacy epsilon bounds the true one.
 EPSILONS = {"published": "claimed epsilon", "exact": "epsilon (true: at most this)"}
 
 
 class Stated(NamedTuple):
-    """A score of the paper, and the epsilon that it says to be below, where it does."""
+    """A score that the paper states, and the epsilon below which it is reached, if stated."""
 
     score: float
     below: float | None = None
 
 
 class Panels(NamedTuple):
-    """The parts of a figure around its curves.
+    """The labels and marks of a figure around its curves.
 
     Args:
-        score: What the means are of; the title of the row of panels follows.
-        epsilons: What the epsilon of a calibration is.
-        floor: What the accuracy of a guess is called in the legend; "" where none is drawn.
-        beside: What was trained by title of the row, such as "3,000 records (paper: 55,000)".
-        stated: The paper's scores by title of the row and by what they are for. They stand as stars
-            in the panel as published.
-        marked: Epsilons with a line in the panels as published, and words for it.
-        empty: What a panel says that has no curve of its own; without it, it has the controls.
-        lone: What a panel at equal true privacy says that has one curve, for all mechanisms.
-        random: What the control `random-answer` is; without it, its title.
+        score: The name of the score on the axis; the title of the row of panels follows it.
+        epsilons: The label of the epsilon axis by calibration.
+        floor: The legend's name for the accuracy of a guess; "" if none is drawn.
+        beside: The text at the right of a row, by its title, on the size of the training, such as
+            "3,000 records (paper: 55,000)".
+        stated: The paper's scores by title of the row and then by label. They are drawn as stars in
+            the panel as published.
+        marked: The epsilons to mark with a line in the panels as published, with their labels.
+        empty: The text of a panel that has no curve of its own; if "", it shows the controls.
+        lone: The text of a panel at equal true privacy with one curve for all mechanisms.
+        random: The name of the control `random-answer`; if "", its title.
     """
 
     score: str
@@ -87,10 +88,10 @@ def spread_over_trials(
     *keys: str,
     statistics: Sequence[str] = ("mean", "min", "max", "count"),
 ) -> pd.DataFrame:
-    """Statistics of a study's scores over the trials at every budget.
+    """Compute statistics of a study's scores over the trials at every budget.
 
     Args:
-        *keys: Further columns to keep, which are constant over the trials.
+        *keys: Further columns to keep; they are constant over the trials.
 
     Raises:
         DrawingError: There are no scores.
@@ -107,21 +108,22 @@ def spread_over_trials(
 
 
 def add_true_epsilon(spread: pd.DataFrame, rows: pd.DataFrame, study: str) -> pd.DataFrame:
-    """The spread with the upper bound on the run's true epsilon, where one is known and finite."""
+    """Add the upper bound on the run's true epsilon to the spread, where it is known and finite."""
     true = ok_rows(rows, study, "true_epsilon_upper")[[*KEYS, "value"]]
     return spread.merge(true.rename(columns={"value": "true_epsilon_upper"}), "left", KEYS)
 
 
 def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
-    """A row of panels for each data set, a column for each calibration; controls are lines.
+    """Draw a row of panels per data set and a column per calibration; controls are lines.
 
-    A guess, such as the commonest class, has a dashed line where random answers have another score.
+    A dashed line shows the score of a guess, such as the commonest class, if random answers score
+    differently.
 
     Args:
-        spread: Columns dataset, calibration, mechanism, epsilon, mean in [0, 1], and the ends min
-            and max of its error bar, which is drawn within [0, 1]. An optional column OUTSIDE says
-            which points have a hollow marker, and `panel` has the title of the row of panels, in
-            place of the data set's.
+        spread: A table with the columns dataset, calibration, mechanism, epsilon, mean in [0, 1],
+            and min and max, the ends of the error bar, which is drawn within [0, 1]. The optional
+            column OUTSIDE says which points get a hollow marker; the optional column `panel` gives
+            the title of the row of panels in place of the data set's.
     """
     spread = label_panels(spread)
     if not panels.floor:
@@ -160,14 +162,14 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
 
 
 def label_panels(spread: pd.DataFrame) -> pd.DataFrame:
-    """The spread with the title of the row in `panel`, and the accuracy of a guess in `guess`."""
+    """Add the title of the row as `panel` and the accuracy of a guess as `guess` to the spread."""
     guess = spread["dataset"].map(MAJORITY)
     title = spread.get("panel", spread["dataset"].map(dataset_title))
     return spread.assign(panel=title, guess=guess)
 
 
 def _blank(axis: plt.Axes, words: str) -> bool:
-    """Replace all that a panel without curves has by these words; False without words."""
+    """Replace the content of a panel without curves by text; return False if the text is ""."""
     if words:
         for artist in [*axis.lines, *axis.patches]:
             artist.remove()
@@ -177,7 +179,7 @@ def _blank(axis: plt.Axes, words: str) -> bool:
 
 
 def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: Panels) -> None:
-    """One legend of all panels: a data set may lack mechanisms that another has."""
+    """Draw one legend for all panels, because data sets may lack mechanisms that others have."""
     drawn = entries_of(axes.flat)
     titles = [_title(m, panels.random) for m in in_order(spread["mechanism"])]
     if OUTSIDE in spread and spread[OUTSIDE].any():
@@ -188,16 +190,16 @@ def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: 
 
 
 def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
-    """The paper's scores: on a line below the epsilon that it states, or at the right end.
+    """Draw the paper's scores, and vertical lines with labels at the marked epsilons.
 
-    And lines at the epsilons that are marked, with their words.
+    A score is a line up to the epsilon below which the paper states it, or a star at the right end.
     """
     for epsilon in marked:
         axis.axvline(epsilon, color="black", linewidth=0.8, linestyle="-.", zorder=1)
     for score, below in stated.values():
         axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
         if below is None:
-            # In axes coordinates along epsilon: the paper states few of its budgets.
+            # The star has no epsilon of its own, so its x is in axes coordinates.
             place = axis.get_yaxis_transform()
             star = {"markersize": 8, "transform": place, "clip_on": False}
             axis.plot(0.985, score, "*", color="black", **star)
@@ -222,12 +224,12 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, s
 
 
 def _panel_point(axis: plt.Axes, epsilon: float, score: float) -> np.ndarray:
-    """Where a point is in a panel, as shares of its sides."""
+    """Convert a point to axes coordinates, in shares of the panel's sides."""
     return axis.transAxes.inverted().transform(axis.transData.transform((epsilon, score)))
 
 
 def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: str) -> None:
-    """The mechanisms that have a curve in the other panel of a row alone, or why one has all."""
+    """Name the mechanisms with a curve only in the row's other panel, or explain a lone curve."""
     own = rows[~rows["mechanism"].isin(LEVELS)]
     here = set(own[own["calibration"] == calibration]["mechanism"])
     if len(here) == 1 and calibration == "exact":
@@ -241,20 +243,20 @@ def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: st
 
 
 def _guess_to_draw(rows: pd.DataFrame) -> float | None:
-    """The score of a guess on the data set of a panel, where random answers have another one."""
+    """Return the score of a guess on a panel's data set; None if random answers score the same."""
     floor = rows["guess"].iloc[0]
     random = rows[rows["mechanism"] == "random-answer"]["mean"]
     return floor if ((random - floor).abs() > ALIKE).all() and pd.notna(floor) else None
 
 
 def floor_words(spread: pd.DataFrame, guess: str) -> str:
-    """The end of a sentence, "; dashed: `guess`", or nothing where nothing is dashed."""
+    """Return the end of a sentence, "; dashed: `guess`", or "" if no line is dashed."""
     drawn = (_guess_to_draw(rows) for _, rows in label_panels(spread).groupby("panel"))
     return f"; dashed: {guess}" if any(floor is not None for floor in drawn) else ""
 
 
 def _limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Those of an accuracy, or closer where all that is drawn lies in one half."""
+    """Return the limits of the score's axis: [0, 1], or closer if all values lie in one half."""
     floor = _guess_to_draw(rows)
     drawn = [] if floor is None else [floor]
     low, high = min([rows["min"].min(), *drawn]), max([rows["max"].max(), *drawn])
@@ -286,7 +288,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
         axis.errorbar(
             drawn["epsilon"],
             drawn["mean"],
-            # The mean of equal numbers may differ from them by rounding.
+            # By rounding, the mean of equal numbers may lie slightly outside their range.
             yerr=[
                 (drawn["mean"] - drawn["min"].clip(lower=0)).clip(lower=0),
                 (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
@@ -304,14 +306,14 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
             markeredgecolor=style.colour,
             markerfacecolor="white",
             markersize=sizes[mechanism],
-            # As `errorbar` draws filled ones: below what is drawn later.
+            # This is the zorder of the filled markers of `errorbar`: below later curves.
             zorder=2.1,
         )
     axis.set_xscale("log")
 
 
 def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
-    """Points, by mechanism: of curves that lie on each other, what is drawn later is smaller."""
+    """Return marker sizes in points by mechanism; later curves that coincide are smaller."""
     own = rows[~rows["mechanism"].isin(LEVELS)]
     means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
     groups = groups_within(means[in_order(means)], ALIKE)
@@ -323,7 +325,7 @@ def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
-    """The true epsilon of a mechanism's claims as published, by panel; "" where unknown."""
+    """Describe the true epsilon of a mechanism's published claims by panel; "" if unknown."""
     own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
     own = label_panels(own.dropna(subset="true_epsilon_upper"))
     return "; ".join(
@@ -337,12 +339,12 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
 
 
 def coinciding(spread: pd.DataFrame) -> str:
-    """One sentence on the curves of each panel that nobody can tell apart, or nothing.
+    """Return a sentence on the curves that cannot be told apart in a panel, or "".
 
     It begins with a space, so that it can follow another sentence.
 
     Args:
-        spread: As for `draw_spread`.
+        spread: The table described in `draw_spread`.
     """
     private = label_panels(spread[~spread["mechanism"].isin(LEVELS)])
     panels = []
@@ -360,7 +362,7 @@ def coinciding(spread: pd.DataFrame) -> str:
 
 
 def groups_within(values: pd.DataFrame, margin: float) -> list[list[str]]:
-    """The columns in groups that lie within `margin` of each other in every row both have."""
+    """Group columns that lie within `margin` of each other in every row that both have."""
     groups: list[list[str]] = []
     for name in values:
         for group in groups:
@@ -374,10 +376,10 @@ def groups_within(values: pd.DataFrame, margin: float) -> list[list[str]]:
 
 
 def trial_words(spread: pd.DataFrame) -> str:
-    """The trials behind the means, by data set where they differ: "20 (Adult), 10 (MNIST) trials".
+    """Describe the number of trials, by data set if it differs: "20 (Adult), 10 (MNIST) trials".
 
     Args:
-        spread: Columns dataset and count.
+        spread: A table with the columns dataset and count.
     """
     counts = spread.groupby("dataset")["count"].max()
     if counts.nunique() == 1:
@@ -387,7 +389,7 @@ def trial_words(spread: pd.DataFrame) -> str:
 
 
 def study_words(rows: pd.DataFrame, study: str, spread: pd.DataFrame) -> str:
-    """Trials, delta and data: "20 trials, delta 1e-05, on MNIST (official data)"."""
+    """Describe trials, delta and data: "20 trials, delta 1e-05, on MNIST (official data)"."""
     own = rows[(rows["study"] == study) & rows["dataset"].isin(spread["dataset"])]
     sources = ", ".join(
         f"{listed(sorted(map(dataset_title, found['dataset'])))} ({SOURCE_WORDS[source]})"
@@ -407,14 +409,15 @@ def score_figure(
     trained: Callable[[str], str],
     beside: Callable[[str], str] = lambda dataset: "",
 ) -> Drawn:
-    """The figure of a study, with the size of the run beside each panel.
+    """Draw the figure of a study, with the size of the run beside each row of panels.
 
-    The note begins with what was trained, and ends with the curves that are hidden or were not run.
+    The note begins with the trained models, and ends with the curves that are hidden or not run.
 
     Args:
-        spread: As for `draw_spread`; with all of its rows and columns it is the figure's data.
-        trained: The words on what was trained on a data set.
-        beside: The words beside the panels of a data set, after its size, from the line break on.
+        spread: The table described in `draw_spread`, all of which becomes the figure's data.
+        trained: Describes the training on a data set.
+        beside: Returns the text to append to the size beside a data set's panels, with its leading
+            line break.
     """
     datasets = sorted(set(spread["dataset"]))
     words = (f"{dataset_title(dataset)}: {trained(dataset)}" for dataset in datasets)

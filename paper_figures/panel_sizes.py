@@ -1,4 +1,4 @@
-"""How large a run is, beside the paper's: one entry per panel of the figures on learning."""
+"""The sizes of a run and of the papers, for each panel of the figures on learning."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,12 +20,12 @@ from papers.tldp2025 import ROUNDS as TLDP_ROUNDS
 
 IMAGES = {name: TLDP_RECORDS[name] for name in ("mnist", "cifar10", "svhn")}
 TLDP_EPOCHS = {name: TLDP_ROUNDS[name] for name in IMAGES}
-# Metrics and columns that count the rounds or epochs of a run.
+# The metrics and columns that count the rounds or epochs of a run.
 TURN_METRICS, TURNS = ("rounds", "epochs"), ("round", "epoch")
 
 
 class Size(NamedTuple):
-    """Of a study on one data set; None where it has no such number, or was not run."""
+    """The size of a study on one data set; a number that is not known or not run is None."""
 
     records: float | None = None
     turns: float | None = None
@@ -33,11 +33,12 @@ class Size(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure with a panel per data set.
+    """A figure with a panel for each data set.
 
-    records, turns: The paper's training records, and rounds or epochs where it has several, by
-        data set.
-    unit: What the turns are.
+    Args:
+        records: The paper's training records by data set.
+        turns: The paper's rounds or epochs by data set, where it has several.
+        unit: The unit of the turns, "rounds" or "epochs".
     """
 
     paper: str
@@ -70,7 +71,7 @@ FIGURES = (
         FEATURE_EPOCHS,
         "epochs",
     ),
-    # The paper has its setup, and no results yet.
+    # The paper describes this setup but gives no results.
     Figure(
         "imgm2022",
         "type I, no figure",
@@ -117,7 +118,7 @@ FIGURES = (
 
 
 def size_here(rows: pd.DataFrame, study: str) -> Size:
-    """The size of a study on the one data set of the rows."""
+    """Return the size of a study; the rows are those of one data set."""
     own = ok_rows(rows, study, "records")
     if own.empty:
         return Size()
@@ -129,7 +130,7 @@ def size_here(rows: pd.DataFrame, study: str) -> Size:
 
 
 def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
-    """Lines such as "3,000 records (paper: 55,000)", or "simulated data"; "" where not known."""
+    """Describe a size as "3,000 records (paper: 55,000)" or "simulated data"; "" if unknown."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     if (own["data_source"] == "simulated").any():
         return "simulated data"
@@ -147,7 +148,7 @@ def size_words(rows: pd.DataFrame, study: str, dataset: str) -> str:
 
 
 def missing_words(rows: pd.DataFrame, study: str) -> str:
-    """One sentence on the panels of the paper that this run lacks, or nothing."""
+    """Return a sentence on the paper's panels that this run lacks, or ""."""
     run = set(rows[rows["study"] == study]["dataset"])
     panels = {dataset for each in FIGURES if each.study == study for dataset in each.records}
     names = sorted(map(dataset_title, panels - run))

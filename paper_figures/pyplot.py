@@ -1,6 +1,7 @@
 """matplotlib.pyplot in the suite's style, loaded when the first figure is drawn.
 
-Planning a run imports the modules of all figures; pyplot alone would take a second of that.
+It loads lazily because planning a run imports the modules of all figures, and importing pyplot
+takes a second.
 """
 
 import functools

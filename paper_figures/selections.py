@@ -1,4 +1,4 @@
-"""Selections of result rows that several figures make."""
+"""Selections of result rows, and sentences about them, that several figures share."""
 
 import math
 
@@ -20,7 +20,7 @@ _PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
 def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
-    """The data sets of a study, official before simulated, with their titles and sources.
+    """Return the data sets of a study with titles and sources, official before simulated ones.
 
     Raises:
         DrawingError: The results hold no rows of the study.
@@ -37,26 +37,26 @@ def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
 
 
 def main_dataset(rows: pd.DataFrame, study: str) -> tuple[str, str]:
-    """The data set to draw where a figure shows one: the first of `dataset_sources`."""
+    """Return the data set for a figure that shows only one: the first of `dataset_sources`."""
     return next(iter(dataset_sources(rows, study).items()))
 
 
 def size_of(shape: str) -> int:
-    """M, the number of elements of a shape written as 89x89."""
+    """Return M, the number of elements of a shape such as "89x89"."""
     return math.prod(int(axis) for axis in shape.split("x"))
 
 
 def query_size(rows: pd.DataFrame, study: str, dataset: str) -> int:
-    """M of the query of a study that has one shape on a data set."""
+    """Return M, the number of elements of the query; the study has one shape on the data set."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     return size_of(own["shape"].iloc[0])
 
 
 def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
-    """One sentence about the mechanisms without a result at some grid point, or nothing.
+    """Return a sentence on the mechanisms that lack a result at some grid point, or "".
 
-    It names the data sets on which a mechanism has none, and the calibration, unless that is all of
-    them; of an error, the message. It begins with a space, so that it can follow another sentence.
+    It names the data sets and the calibration without a result, unless all lack one, and gives the
+    message of an error. It begins with a space, so that it can follow another sentence.
     """
     own = rows[(rows["study"] == study) & rows["dataset"].isin(datasets)]
     own = own[~own["mechanism"].isin(LEVELS)]
@@ -77,7 +77,7 @@ def failed_mechanisms(rows: pd.DataFrame, study: str, *datasets: str) -> str:
 
 
 def published_only(rows: pd.DataFrame, study: str, *datasets: str) -> str:
-    """One sentence about the mechanisms that were run as published only, or nothing.
+    """Return a sentence on the mechanisms that were run as published only, or "".
 
     It begins with a space, so that it can follow another sentence.
     """

@@ -1,7 +1,7 @@
-"""One look for every figure: a mechanism has the same colour, marker and title everywhere.
+"""One style for every figure: a mechanism has the same colour, marker and title everywhere.
 
 The colours come from Okabe and Ito (2008) and from Paul Tol's muted scheme, which colour-blind
-readers can tell apart. The markers carry the same distinction without colour.
+readers can tell apart. The markers make the same distinction without colour.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from claims.mechanism_titles import class_of, mechanism_title, variants
 from claims.verdicts import CALIBRATION_TITLES
 
-# Inches: both columns of a two-column paper.
+# The width of a figure in inches: both columns of a two-column paper.
 PAGE = 7.0
 CALIBRATION_LINES = {"published": "-", "exact": "--"}
 
@@ -27,11 +27,11 @@ class Look:
 
     @property
     def line(self) -> dict[str, str]:
-        """What `Axes.plot` is given for a line of the mechanism."""
+        """The arguments of `Axes.plot` for a line of the mechanism."""
         return {"color": self.colour, "marker": self.marker, "label": self.title}
 
     def at(self, calibration: str) -> dict[str, str]:
-        """The same for a line at one calibration: dashed and open at equal true privacy."""
+        """Return the arguments for one calibration: dashed and hollow at equal true privacy."""
         return self.line | {
             "label": f"{self.title}, {CALIBRATION_TITLES[calibration]}",
             "linestyle": CALIBRATION_LINES[calibration],
@@ -39,14 +39,14 @@ class Look:
         }
 
 
-# By study and key: mechanisms whose noise in that study is not that of their theorem.
+# Titles by study and key for mechanisms whose noise in that study is not that of their theorem.
 _TITLES_IN = {
     ("dpsgd", "gaussian"): {
         "published": "DPSGD (Gaussian, noise multiplier by RDP)",
         "exact": "DPSGD (Gaussian, rescaled)",
     },
 }
-# For mechanisms that state no look.
+# Colours and markers for mechanisms that state none.
 _SPARE = [
     (colour, marker)
     for marker in ("d", "8", "H", "1", "2", "3")
@@ -55,10 +55,10 @@ _SPARE = [
 
 
 def _stated_look(name: str) -> tuple[str, str, float]:
-    """Colour, marker and place in legends.
+    """Return the colour, the marker and the place in legends.
 
-    The name decides on those of mechanisms that state none, not the position: two of them may look
-    alike, but one never changes the look of another.
+    A mechanism that states none gets a colour and a marker by a hash of its name, not by its
+    position: two of them may look alike, but adding one never changes the look of another.
     """
     found = class_of(name)
     stated = variants()[name][2] if name in variants() else found and found.look
@@ -69,26 +69,26 @@ def _stated_look(name: str) -> tuple[str, str, float]:
 
 
 def with_own(compared: Iterable[str], mechanisms: Iterable[str]) -> list[str]:
-    """Of the mechanisms in some rows those that a figure compares, and those of the reader's own.
+    """Return the mechanisms that a figure compares, followed by the reader's own.
 
-    The latter are all that the package does not have, or that state no look.
+    A mechanism counts as the reader's own if the package lacks it or if it states no look.
     """
     own = (name for name in mechanisms if _stated_look(name)[2] == math.inf)
     return list(dict.fromkeys([*compared, *own]))
 
 
 def title_in(study: str, mechanism: str, calibration: str) -> str:
-    """The title of a mechanism as a study uses it."""
+    """Return the title of a mechanism as a study uses it."""
     titles = _TITLES_IN.get((study, mechanism))
     return titles[calibration] if titles else mechanism_title(mechanism)
 
 
 def look(mechanism: str) -> Look:
-    """How a mechanism (or a variant of the config) is drawn."""
+    """Return the look of a mechanism or of a variant that a config defines."""
     colour, marker, _ = _stated_look(mechanism)
     return Look(colour, marker, mechanism_title(mechanism))
 
 
 def in_order(mechanisms: Iterable[str]) -> list[str]:
-    """Mechanisms in the order of legends: by the place that they state, then the others by name."""
+    """Sort mechanisms for legends: by the place that they state, then the others by name."""
     return sorted(set(mechanisms), key=lambda name: (_stated_look(name)[2], name))

@@ -1,4 +1,4 @@
-"""Accuracy over epsilon in imgm2022's two studies: Figure 1, and the one announced with it."""
+"""Accuracy over epsilon in imgm2022's two studies: Figure 1, and the one it only announces."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ FEATURES, GRADIENTS = "features", "gradients"
 
 @drawing("imgm2022_fig1", kind="figures", needs=[FEATURES])
 def figure_1(results: Results) -> Drawn:
-    """Accuracy of a head on features released once, over epsilon."""
+    """Draw the accuracy over epsilon of a head that is trained on features released once."""
     return _draw(
         results.rows,
         FEATURES,
@@ -52,7 +52,7 @@ def figure_1(results: Results) -> Drawn:
 
 @drawing("imgm2022_gradients", kind="figures", needs=[GRADIENTS])
 def accuracy_with_private_gradients(results: Results) -> Drawn:
-    """Accuracy after training with noisy gradients, over epsilon."""
+    """Draw the accuracy over epsilon after training with noisy gradients."""
     return _draw(
         results.rows,
         GRADIENTS,
@@ -83,12 +83,14 @@ def _draw(
     note: str,
     true: str,
 ) -> Drawn:
-    """Mean and range of a study's accuracies over epsilon, on every data set.
+    """Draw the mean and range of a study's accuracies over epsilon, on every data set.
 
     Args:
-        title: The caption's first words; `more` are its last, without a full stop.
-        facts: The words for metrics that the note begins with, by their names; `note` follows them.
-        true: Of what IMGM's true epsilon is that the note ends with.
+        title: The beginning of the caption.
+        facts: Labels by metric; the note begins with the values of these metrics.
+        more: The end of the caption, without a full stop.
+        note: The note after these values.
+        true: The qualification of IMGM's true epsilon, with which the note ends.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.

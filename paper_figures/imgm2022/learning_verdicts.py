@@ -1,6 +1,6 @@
-"""Verdicts on imgm2022's private features, Figure 1, and on private gradients beside them.
+"""Verdicts on imgm2022's private features (Figure 1) and private gradients.
 
-Judges read official data only.
+The judges read official data only.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from paper_figures.imgm2022.accuracies import FEATURES, GRADIENTS
 from runs.results import Results
 from studies.features import network_name
 
-# Studies with more than so many times the records of each other are not compared.
+# Two studies are not compared if one has more than this many times the records of the other.
 ALIKE = 2.0
 # The study `gradients` has one network for each data set.
 GRADIENT_NETWORKS = {
@@ -33,7 +33,7 @@ GRADIENT_NETWORKS = {
     "adult": "MLP",
     "cora": "GCN",
 }
-# A config chooses the networks of the study `features`, by these names.
+# A config chooses the networks of the study `features` by these keys.
 CUT_NETWORKS = {
     "lenet": "LeNet",
     "cnn": "small CNN",
@@ -52,10 +52,10 @@ def imgm_and_analytic(
     says: str,
     tolerance: float,
 ) -> Finding:
-    """Whether IMGM can be ahead of, or behind, the analytic Gaussian: they are one distribution.
+    """Judge whether IMGM can differ from the analytic Gaussian, which is the same distribution.
 
-    Compared at the feature shapes of Table 1: accuracies of two names of one noise differ by
-    chance.
+    The variances are compared at the feature shapes of Table 1. If they are equal, accuracies
+    differ only by chance.
     """
     parts, budgets = [], [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     for dataset, shape in shapes.items():
@@ -83,14 +83,14 @@ def imgm_and_analytic(
 def features_order(
     results: Results, *, datasets: list[str], random: float, margin: float
 ) -> Finding:
-    """IMGM above MVG, and MVG near random answers, as published."""
+    """Judge whether IMGM is above MVG, and MVG near random answers, both as published."""
     rows, parts, exact = results.rows, [], []
     found = select_datasets(official_scores(rows, FEATURES), datasets)
     rescaled = official_scores(rows, FEATURES, "exact")
     for dataset, scores in found.items():
         above = {f"{scores.title}, IMGM above MVG": scores.gap("imgm", "mvg")}
         parts += order(above, margin=margin, signal=scores.signal(["imgm", "mvg"], margin))
-        # One answer for all records is right as often as its class occurs.
+        # A constant answer is right as often as its class occurs.
         level = scores.by_trial("mvg", scores.epsilons)["value"] - MAJORITY[dataset]
         near = {f"{scores.title}, MVG almost random": Mean(level.to_numpy(float))}
         parts += equal(near, margin=random)
@@ -114,7 +114,7 @@ def features_order(
 def _finding(
     rows: pd.DataFrame, study: str, found: Mapping[str, Scores], parts: list[Part], detail: str
 ) -> Finding:
-    """A finding at both calibrations, whose reason counts the comparisons by verdict."""
+    """Make a finding at both calibrations, with the comparisons counted by verdict."""
     sizes = [_sizes(rows, study, scores) for scores in found.values()]
     because = tally(parts, sizes[0].trials)
     kind = {"parts": tuple(parts), "calibration": "both", "detail": detail}
@@ -122,10 +122,10 @@ def _finding(
 
 
 def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
-    """The sizes behind a verdict on one data set."""
+    """Return the sizes behind a verdict on one data set."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == scores.dataset)]
     if study == GRADIENTS:
-        # It has one network for each data set, and measures at every epoch.
+        # This study has one network for each data set, and measures at every epoch.
         network, epochs = GRADIENT_NETWORKS[scores.dataset], own["epoch"]
     else:
         network = CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]
@@ -145,9 +145,9 @@ def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
 def gradients_beside_features(
     results: Results, *, datasets: list[str], mechanism: str, epochs: dict[str, int], margin: float
 ) -> Finding:
-    """Whether accuracies with private gradients exceed those with private features.
+    """Judge whether accuracies with private gradients exceed those with private features.
 
-    Gradients that were descended for fewer epochs than the paper's contradict nothing.
+    If the gradients were trained for fewer epochs than in the paper, nothing is contradicted.
     """
     rows, parts, exact = results.rows, [], []
     published, rescaled = (
@@ -187,7 +187,7 @@ def gradients_beside_features(
 def _pairs(
     studies: Mapping[str, Mapping[str, Scores]], dataset: str, mechanism: str
 ) -> dict[float, list[pd.DataFrame]]:
-    """The trials of a mechanism with features and with gradients, at every budget of both."""
+    """Return a mechanism's trials with features and with gradients at every shared budget."""
     both = [found.get(dataset) for found in studies.values()]
     if None in both or not all(mechanism in set(each.rows["mechanism"]) for each in both):
         return {}
@@ -196,14 +196,14 @@ def _pairs(
 
 
 def _fewer_epochs(rows: pd.DataFrame, dataset: str, papers: int) -> str:
-    """Why gradients are not the paper's: they were descended for fewer epochs. Else nothing."""
+    """Return the reason that training had fewer epochs than the paper's; "" if it had enough."""
     own = rows[(rows["study"] == GRADIENTS) & (rows["dataset"] == dataset)]
     descended = own["epoch"].fillna(0).max()
     return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
 
 
 def _unlike_sizes(rows: pd.DataFrame, dataset: str) -> str:
-    """Why two studies of a data set cannot be compared: one has far more records. Else nothing."""
+    """Return the reason that one study has far more records than the other; "" if it has not."""
     kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
     counts = {name: kept[kept["study"] == name]["value"].max() for name in (FEATURES, GRADIENTS)}
     if max(counts.values()) <= ALIKE * min(counts.values()):

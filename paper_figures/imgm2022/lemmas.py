@@ -1,7 +1,7 @@
-"""Statements of imgm2022 beside its theorems, in closed form or by random matrices.
+"""Judges of imgm2022's further statements, by closed forms or random matrices.
 
-Lemmas 1 to 4 and Theorem 1, the branches of Algorithm 2, directional noise (Section 4.1), and the
-budget (epsilon / q, delta / q) of a batch.
+They cover Lemmas 1 to 4 and Theorem 1, the branches of Algorithm 2, directional noise
+(Section 4.1), and the budget (epsilon / q, delta / q) of a batch.
 """
 
 import math
@@ -25,10 +25,11 @@ from papers.mvg2018 import REGRESSION, binary_allocation
 
 @judge
 def loss_variable(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
-    """Lemma 1: the privacy loss is normal with mean eta and variance 2 eta.
+    """Judge Lemma 1: the privacy loss is normal with mean eta and variance 2 eta.
 
-    At every drawn output the log ratio of the two densities, from the precision matrices, has to be
-    eta + <N, D'> with D' = U1^-1 D U2^-T: linear in the standard normals N, with variance ||D'||^2.
+    At every drawn output the log ratio of the two densities, computed from the precision matrices,
+    must be eta + <N, D'> with D' = U1^-1 D U2^-T. This is linear in the standard normals N and has
+    variance ||D'||^2.
     """
     rng = np.random.default_rng(0)
     m, n = shape
@@ -65,10 +66,11 @@ def loss_variable(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
 def loss_condition(
     *, epsilons: list[Epsilon], deltas: list[Delta], shift: Positive, tolerance: float
 ) -> Finding:
-    """Lemmas 2 and 3: delta from the tails of the loss, and the B at which it is delta.
+    """Judge Lemmas 2 and 3: delta from the tails of the loss, and the B that attains it.
 
-    Lemma 2: P(L >= epsilon) - e^epsilon P(L' <= -epsilon), by the normal laws of Lemma 1. Lemma 3:
-    it is at most delta exactly where ||D'|| <= B; a little more than B must exceed delta.
+    By Lemma 2 and the normal laws of Lemma 1, delta is P(L >= epsilon) - e^epsilon P(L' <=
+    -epsilon). By Lemma 3 this is at most delta exactly if ||D'|| <= B, so that a distance slightly
+    above B must exceed delta.
     """
     tails, sides = [], []
     for epsilon in epsilons:
@@ -93,11 +95,11 @@ def loss_condition(
 
 @judge
 def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
-    """Section 4.1: "any direction change" adds noise, but for a trade of rows against columns.
+    """Judge Section 4.1: "any direction change" adds noise, except a trade of rows for columns.
 
-    The exception has the smallest singular values `split` and 1 / `split` of the factors, not 1 and
-    1; the other values are equal to the smallest, as in eq. (13). In a change of direction, some of
-    them are larger.
+    In the exception the smallest singular values of the factors are `split` and 1 / `split` instead
+    of 1 and 1, and the other values equal the smallest, as in eq. (13). A change of direction makes
+    some of them larger.
     """
     directional, before, after = (
         _variances(shape, least, kept)
@@ -134,7 +136,10 @@ def split_of_the_smallest(*, shape: Shape, split: Positive) -> Finding:
 
 
 def _variances(shape: tuple[int, int], least: tuple[float, float], kept: float) -> np.ndarray:
-    """Of the elements; one singular value of a factor is `least`, others too or larger: `kept`."""
+    """Return the variances of the elements for given singular values of the two factors.
+
+    One singular value of each factor is its `least`; the others are max(least, kept).
+    """
     rows, columns = (
         np.array([low, *[max(low, kept)] * (size - 1)])
         for size, low in zip(shape, least, strict=True)
@@ -144,11 +149,10 @@ def _variances(shape: tuple[int, int], least: tuple[float, float], kept: float) 
 
 @judge
 def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> Finding:
-    """Section 4.1: whether directional noise leaves the magnitude of MVG's noise as it is.
+    """Judge Section 4.1: whether directional noise keeps the magnitude of MVG's noise.
 
-    The magnitude is E||Z||^2, or the l2 norm of the precisions' singular values, which the
-    constraint fixes. Noise changes its directions by other shares of the precision, or by a
-    rotation.
+    The magnitude is read as E||Z||^2, or as the l2 norm of the precisions' singular values, which
+    the constraint fixes. Directions change by other shares of the precision or by a rotation.
     """
     setting = REGRESSION
     size = setting.query.shape[0]
@@ -193,7 +197,10 @@ def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> F
 
 @judge
 def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
-    """Eq. (35): the first t rows of U Sigma V have the squares of the t largest singular values."""
+    """Judge eq. (35): the first t rows of U Sigma V and its t largest singular values.
+
+    The squared norms are said to be equal.
+    """
     rng = np.random.default_rng(0)
     equal, below = [], []
     for _ in range(draws):
@@ -215,7 +222,7 @@ def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
 
 @judge
 def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) -> Finding:
-    """Section 6: the analytic Gaussian on a matrix is that on its vector."""
+    """Judge Section 6: the analytic Gaussian applies to a matrix by its flattened vector."""
     budget = Budget(epsilon=epsilon, delta=delta)
     losses = [
         [
@@ -242,12 +249,12 @@ def applies_to_matrices(*, shapes: list[Shape], epsilon: Epsilon, delta: Delta) 
 
 @judge
 def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> Finding:
-    """Lemma 4 and Theorem 1: ||U1^-1 D U2^-T||_F over the bound from ordered singular values."""
+    """Judge Lemma 4 and Theorem 1: ||U1^-1 D U2^-T||_F is at most the bound of eq. (8)."""
     rng = np.random.default_rng(0)
     largest, aligned = [], []
     for m, n in shapes:
         for _ in range(draws):
-            # Their spread is any, from nearly orthogonal factors to nearly singular ones.
+            # The factors range from nearly orthogonal to nearly singular.
             first, second = (_random_factor(rng, size) for size in (m, n))
             change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
             largest.append(distance_over_bound(first, change, second))
@@ -274,23 +281,23 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
 
 
 def distance_over_bound(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> float:
-    """||U1^-1 D U2^-T||_F over the root of the left side of eq. (8); factors are square."""
+    """Divide ||U1^-1 D U2^-T||_F by the root of the left side of eq. (8), for square factors."""
     distance = np.linalg.norm(np.linalg.solve(first, np.linalg.solve(second, change.T).T))
     inner = np.linalg.svd(change, compute_uv=False)
-    # Ascending, as eq. (8) counts the factors' singular values from the smallest.
+    # Eq. (8) counts the factors' singular values from the smallest.
     rows, columns = (np.linalg.svd(u, compute_uv=False)[::-1] for u in (first, second))
     r = len(inner)
     return float(distance / np.linalg.norm(inner / (rows[:r] * columns[:r])))
 
 
 def _random_factor(rng: np.random.Generator, size: int) -> np.ndarray:
-    """A random invertible square matrix, its singular values spread over a factor of up to e^6."""
+    """Draw an invertible square matrix; its singular values differ by a factor of up to e^6."""
     left, right = (np.linalg.qr(rng.standard_normal((size, size)))[0] for _ in range(2))
     return left * np.exp(rng.uniform(0, 6) * rng.random(size)) @ right
 
 
 def _aligned(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """A change with the same singular values along the factors' directions of least noise."""
+    """Turn a change, with its singular values kept, into the factors' directions of least noise."""
     inner = np.linalg.svd(change, compute_uv=False)
     rows, columns = (np.linalg.svd(u)[0][:, ::-1] for u in (first, second))
     return rows[:, : len(inner)] * inner @ columns[:, : len(inner)].T
@@ -300,10 +307,11 @@ def _aligned(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.nd
 def least_noise_in_any_direction(
     *, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count, tolerance: float
 ) -> Finding:
-    """Section 4.1: in no direction noise that meets Theorem 2 has less variance than i.i.d. noise.
+    """Judge Section 4.1: in no direction does noise that meets Theorem 2 beat i.i.d. noise.
 
-    Then no utility that falls with the noise gains from directional noise: its covariance is at
-    least that of i.i.d. noise, as matrices.
+    If its variance is no smaller in any direction, its covariance is at least that of i.i.d. noise
+    in the order of matrices. Then no utility that falls with the noise gains from directional
+    noise.
     """
     m, n = shape
     budget = Budget(epsilon=epsilon, delta=delta)
@@ -313,7 +321,7 @@ def least_noise_in_any_direction(
     for _ in range(draws):
         first, second = _random_factor(rng, m), _random_factor(rng, n)
         covariance = np.kron(second @ second.T, first @ first.T)
-        # Scaled to meet Theorem 2 with equality, at sensitivity 1.
+        # Scale the factors to meet Theorem 2 with equality at sensitivity 1.
         floor = np.linalg.norm(first, -2) * np.linalg.norm(second, -2)
         covariance *= independent / floor**2
         least.append(np.linalg.eigvalsh(covariance)[0] / independent)
@@ -345,7 +353,7 @@ def least_noise_in_any_direction(
 
 @judge
 def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) -> Finding:
-    """Algorithm 2: B from its two branch functions against the root of g(B) = delta.
+    """Judge Algorithm 2: compare B from its two branch functions with the root of g(B) = delta.
 
     T, the number of releases in Theorem 4, is 1 in Lemma 3; the algorithm does not define it.
     """
@@ -354,7 +362,7 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
         for delta in deltas:
             branch, root = algorithm_2(epsilon, delta)
             errors[branch].append(abs(root / float(mu_for(epsilon, delta)) - 1))
-    # With T = 4 in that one term, the root should be that of four releases, B / 2.
+    # With T = 4 in that one term, the root should be B / 2, that of four releases.
     fourfold = [
         algorithm_2(epsilon, delta, times=4)[1] / (float(mu_for(epsilon, delta)) / 2)
         for epsilon in epsilons
@@ -381,7 +389,7 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
 
 
 def algorithm_2(epsilon: float, delta: float, times: int = 1) -> tuple[str, float]:
-    """Which branch Algorithm 2 takes, and the B that it returns; `times` is T as printed."""
+    """Return the branch that Algorithm 2 takes and the B that it returns; `times` is its T."""
     growth = math.exp(epsilon)
     if delta >= 0.5 - growth * scipy.special.ndtr(-math.sqrt(2 * epsilon)):
 
@@ -413,12 +421,12 @@ def amplified_budget(
     readings: dict[Literal["released", "sampled"], str],
     tolerance: float,
 ) -> Finding:
-    """Whether noise for (epsilon / q, delta / q) on a batch is (epsilon, delta)-DP for the data.
+    """Judge whether noise for (epsilon / q, delta / q) on a batch is (epsilon, delta)-DP.
 
-    IMGM's noise for a budget has exactly that budget (imgm-thm2): its profile is a Gaussian's. If
-    every record is released in one of the batches, the whole release has this profile. If a batch
-    is a secret Poisson sample at rate q, and a record is in it or not, then delta(epsilon) = q
-    delta'(ln(1 + (e^epsilon - 1) / q)) exactly, with delta' of the profile.
+    IMGM's noise spends its budget exactly (imgm-thm2), with the profile of a Gaussian. If every
+    record is released in some batch, the whole release has this profile. If a batch is a secret
+    Poisson sample at rate q that may lack the record, then delta(epsilon) is exactly
+    q delta'(ln(1 + (e^epsilon - 1) / q)), where delta' is the profile.
     """
     true_delta = {
         "released": lambda profile, epsilon, rate: profile.delta(epsilon).value,
@@ -457,12 +465,12 @@ def amplified_budget(
 
 
 def sampled_delta(profile: GaussianProfile, epsilon: float, rate: float) -> float:
-    """The exact delta at epsilon of a release on a Poisson sample that may lack one record."""
+    """Return the exact delta at epsilon of a release on a Poisson sample that may lack a record."""
     return rate * profile.delta(math.log1p(math.expm1(epsilon) / rate)).value
 
 
 def _true_epsilons(batch: int, records: dict[str, int], epsilon: float, delta: float) -> list[str]:
-    """The true epsilon of a release of all records on each data set, as text."""
+    """Describe the true epsilon of a release of all records, for each data set."""
     words = []
     for dataset, size in records.items():
         rate = batch / size

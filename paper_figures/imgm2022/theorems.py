@@ -1,6 +1,6 @@
-"""Theorems of imgm2022, judged by closed forms, quadrature and exact profiles.
+"""Judges of imgm2022's theorems, by closed forms, quadrature and exact profiles.
 
-Only the verdict on Theorem 2 reads rows: those of the guarantee study.
+Only the judge of Theorem 2 reads rows, those of the study guarantee.
 """
 
 import math
@@ -24,11 +24,11 @@ from runs.results import Results
 
 @judge(studies=("guarantee",))
 def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance: float) -> Finding:
-    """Theorem 2: the condition on the smallest singular values is necessary and sufficient.
+    """Judge Theorem 2: the condition on the smallest singular values is necessary and sufficient.
 
-    At every setting whose stated sensitivity is attained, the published noise must have exactly the
-    claimed delta. For random U1 and U2 the exact mu over the l2 ball, from the Kronecker product,
-    must be s over the product of the smallest singular values.
+    At every setting that attains its stated sensitivity, the published noise must have exactly the
+    claimed delta. For random U1 and U2 the exact mu over the l2 ball, computed from the Kronecker
+    product, must be s over the product of the smallest singular values.
     """
     table = verified(results.rows, mechanism)
     queries = [setting.query for setting in table["setting"]]
@@ -68,7 +68,7 @@ def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance
 
 @judge
 def composition(*, epsilon: Epsilon, delta: Delta, times: list[int], tolerance: float) -> Finding:
-    """Theorem 4 for several T, against a numerical convolution of T privacy losses."""
+    """Judge Theorem 4 for several T by a numerical convolution of T privacy losses."""
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
     query = Query(shape=(2, 2), l2_sensitivity=1.0)
@@ -101,13 +101,13 @@ def composition(*, epsilon: Epsilon, delta: Delta, times: list[int], tolerance: 
 
 @judge
 def iid_least(*, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count) -> Finding:
-    """Section 3.1: no noise that meets Theorem 2 has a smaller E||Z||^2 than i.i.d. noise."""
+    """Judge Section 3.1: no noise that meets Theorem 2 has a smaller E||Z||^2 than i.i.d. noise."""
     m, n = shape
     query = Query(shape=(m, n), l2_sensitivity=1.0)
     least = calibrated("imgm", query, Budget(epsilon=epsilon, delta=delta)).expected_loss()
     floor = 1 / float(mu_for(epsilon, delta))
     rng = np.random.default_rng(0)
-    # Singular values from nearly equal to widely spread, the smallest product at the condition.
+    # Draw singular values from nearly equal to widely spread; their least product is the floor.
     widths = np.geomspace(1e-3, 3, draws)[:, None]
     rows = np.exp(widths * rng.random((len(widths), m)))
     columns = np.exp(widths * rng.random((len(widths), n)))
@@ -135,7 +135,7 @@ def iid_least(*, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count) -> 
 
 @judge
 def limit_at_zero(*, deltas: list[Delta], epsilons: list[Epsilon], tolerance: float) -> Finding:
-    """Section 4.2: B at ever smaller epsilon against 2 PhiInv((delta + 1)/2)."""
+    """Judge Section 4.2: B tends to 2 PhiInv((delta + 1)/2) as epsilon falls."""
     limit = 2 * scipy.special.ndtri((1 + np.array(deltas)) / 2)
     errors = np.abs(mu_for(np.array(epsilons)[:, None], np.array(deltas)) / limit - 1).max(axis=1)
     approaching = bool(np.all(np.diff(errors) < 0))
@@ -159,10 +159,10 @@ def mvg_limit(
     delta: Delta,
     tolerance: float,
 ) -> Finding:
-    """Eq. (16): the exponent of mn in MVG's bound, s and gamma fixed.
+    """Judge eq. (16): the exponent of mn in MVG's bound at fixed s and gamma.
 
-    The paper states it for mn to infinity, however the sides grow: the same numbers of elements as
-    matrices of a fixed smaller side, and as squares.
+    The paper states it as mn tends to infinity, however the sides grow. So matrices with a fixed
+    smaller side are judged as well as square ones with as many elements.
     """
     fixed = [(m, columns) for m in rows]
     square = [(math.isqrt(m * n),) * 2 for m, n in fixed]
@@ -198,10 +198,10 @@ def renyi_divergence(
     orders: list[float],
     tolerance: float,
 ) -> Finding:
-    """Eq. (52) against the Renyi divergence of IMGM's noise, by quadrature.
+    """Judge eq. (52) by the Renyi divergence of IMGM's noise, computed by quadrature.
 
-    Its equality; its step from there to a bound, which takes eta = B^2/2 as at most B/2 and so
-    needs B <= 1; and that bound itself, from which the paper's RDP guarantee follows.
+    Three parts are judged: the equality; the step from it to a bound, which takes eta = B^2/2 as
+    at most B/2 and so needs B <= 1; and the bound, from which the paper's RDP guarantee follows.
     """
     mu = float(mu_for(epsilon, delta))
     eta = mu**2 / 2
@@ -243,13 +243,13 @@ def renyi_divergence(
 
 
 def rdp_expression(orders: np.ndarray, mu: float) -> np.ndarray:
-    """What eq. (52) sets equal to the divergence at B = mu, eta = mu^2 / 2."""
+    """Return the expression that eq. (52) equates with the divergence, at B = mu, eta = mu^2/2."""
     eta = mu**2 / 2
     return (2 * orders + 1) * eta / (orders - 1) * np.exp(eta * (orders**2 + orders))
 
 
 def rdp_bound(orders: np.ndarray, mu: float) -> np.ndarray:
-    """The last line of eq. (52) at B = mu: epsilon' of the paper's (alpha, epsilon')-RDP."""
+    """Return the last line of eq. (52) at B = mu, the epsilon' of the (alpha, epsilon')-RDP."""
     growth = np.exp(mu * (orders**2 + orders) / 2)
     return (2 * orders + 1) * mu / (2 * (orders - 1)) * growth
 
@@ -258,7 +258,7 @@ def rdp_bound(orders: np.ndarray, mu: float) -> np.ndarray:
 def mvg_at_small_epsilon(
     *, shape: Shape, delta: Delta, epsilons: list[Epsilon], tolerance: float
 ) -> Finding:
-    """Eq. (17): MVG's expected loss at ever smaller epsilon, and that IMGM's stays bounded."""
+    """Judge eq. (17): as epsilon falls, MVG's expected loss diverges and IMGM's stays bounded."""
     query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=1.0)
     losses = {
         key: [
@@ -292,15 +292,16 @@ def mvg_at_small_epsilon(
 
 @judge
 def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[Delta]) -> Finding:
-    """Section 4.1: all factors that MVG's theorem allows meet IMGM's condition, but not conversely.
+    """Judge Section 4.1: MVG's theorem allows a strict subset of the factors that IMGM's allows.
 
     With U1 U1' = Sigma and U2 U2' = Psi, the norm of the singular values of an inverse is at least
-    the largest of them. So MVG's right-hand side P gives sv(U1) sv(U2) >= 1 / sqrt(P) of the least
-    singular values, and IMGM asks for s / B.
+    the largest of them. So with MVG's right-hand side P, the product of the least singular values
+    of U1 and U2 is at least 1 / sqrt(P), whereas IMGM asks for s / B.
     """
     ratios = {"published": [], "sqrt": []}
     for shape in shapes:
-        # gamma is at least s / 2: answers in a ball of this radius. MVG allows less with a larger.
+        # gamma is at least s / 2, for answers in a ball of this radius. A larger gamma makes MVG
+        # allow less.
         query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=0.5)
         for epsilon in epsilons:
             for delta in deltas:
@@ -330,7 +331,7 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
 def variance_over_shapes(
     *, shapes: list[Shape], epsilon: Epsilon, delta: Delta, tolerance: float
 ) -> Finding:
-    """Section 4.2: IMGM's variance per element at a fixed sensitivity, over shapes; and MVG's."""
+    """Judge Section 4.2: at a fixed sensitivity IMGM's variance per element ignores the shape."""
     budget = Budget(epsilon=epsilon, delta=delta)
     variances = {}
     for key in ("imgm", "mvg"):
@@ -356,7 +357,7 @@ def variance_over_shapes(
 
 
 def renyi_of_gaussian(alpha: float, mu: float) -> float:
-    """D_alpha(N(mu, 1) || N(0, 1)) by quadrature of p^alpha q^(1 - alpha), scaled by its peak."""
+    """Return D_alpha(N(mu, 1) || N(0, 1)) by quadrature of p^alpha q^(1 - alpha) over its peak."""
     peak = alpha * mu
     log_peak = alpha * (alpha - 1) * mu**2 / 2
 

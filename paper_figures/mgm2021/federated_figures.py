@@ -25,7 +25,7 @@ from runs.results import Results
 
 @drawing("mgm2021_fig2", kind="figures", needs=[HORIZONTAL])
 def figure_2(results: Results) -> Drawn:
-    """Accuracy over epsilon with private gradients of several participants."""
+    """Draw accuracy over epsilon with private gradients of several participants."""
     return _draw(
         results.rows,
         HORIZONTAL,
@@ -46,7 +46,7 @@ def figure_2(results: Results) -> Drawn:
 
 @drawing("mgm2021_fig3", kind="figures", needs=[VERTICAL])
 def figure_3(results: Results) -> Drawn:
-    """Accuracy over epsilon with private features of two participants."""
+    """Draw accuracy over epsilon with private features of two participants."""
     uses = ok_rows(results.rows, VERTICAL, "use_epsilon")
     every = (uses["value"] >= uses["epsilon"]).all()
     scope = "every release" if every else "the whole training"
@@ -84,17 +84,17 @@ def _draw(
     equal: str,
     random: str = "random answers",
 ) -> Drawn:
-    """Mean final accuracy and its interval over epsilon, on every data set that the run has.
+    """Draw the mean final accuracy and its interval over epsilon, on every data set of the run.
 
-    The data has an upper bound on the true epsilon of a whole training beside every accuracy, where
+    Beside every accuracy the data has an upper bound on the true epsilon of the whole training, if
     one is known and finite.
 
     Args:
-        title: The caption's first words: which figure, which study.
-        note: What is released and how the budget is spent.
-        scope: What the epsilon as published is that of.
-        equal: One sentence for the caption about the panel at equal true privacy.
-        random: What the line of the random answer is.
+        title: The beginning of the caption, which names the figure and the study.
+        note: Sentences on what is released and how the budget is spent.
+        scope: The unit to which the published epsilon applies, such as "every release".
+        equal: A sentence for the caption about the panel at equal true privacy.
+        random: The name of the line of the random answer.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.

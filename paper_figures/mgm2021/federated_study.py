@@ -1,7 +1,7 @@
-"""Sizes and networks of mgm2021's two federated studies, and the noise of an upload (Section 8.2).
+"""Sizes and networks of mgm2021's federated studies, and the noise of an upload (Section 8.2).
 
-The noise follows from closed forms: it is in proportion to the clip C, and depends on the layers,
-the rounds and the total budget alone, neither on the records nor on how gradients are accumulated.
+The noise has a closed form: it is proportional to the clip C, and otherwise depends only on the
+layers, the rounds and the total budget, not on the records or on how gradients are accumulated.
 """
 
 import math
@@ -26,7 +26,7 @@ from studies.federated_horizontal import SMALL
 HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
 # The horizontal study whose uploads are sums over steps.
 SUMS = "federated_sums"
-# The network of a data set, as the paper names it.
+# The paper's names for its networks, by study and data set.
 NETWORKS = {
     HORIZONTAL: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"},
     SUMS: {"mnist": "LeNet", "imdb": "LSTM"},
@@ -40,7 +40,11 @@ NETWORKS = {
 
 
 class StudySize(NamedTuple):
-    """The network of one data set, its records, rounds and releases, and their shape."""
+    """The network, records, rounds and releases of a study on one data set.
+
+    Args:
+        shape: The shape of the releases.
+    """
 
     network: str
     records: float
@@ -50,7 +54,7 @@ class StudySize(NamedTuple):
 
 
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
-    """The size of a study on one data set; all its mechanisms have the same."""
+    """Return the size of a study on one data set, which all its mechanisms share."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
     small = dataset in SMALL and trained_network(rows, dataset) is SMALL[dataset]
     return StudySize(
@@ -63,19 +67,23 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
 
 
 def trained_network(rows: pd.DataFrame, dataset: str) -> Network:
-    """The network of the horizontal study: the paper's, or the small one in its place."""
+    """Return the network of the horizontal study: the paper's, or the small one in its place."""
     own = ok_rows(rows, HORIZONTAL, "parameters")
     sizes = set(own[own["dataset"] == dataset]["value"])
     small = dataset in SMALL and SMALL[dataset].size in sizes
     return (SMALL if small else federated_horizontal.NETWORKS)[dataset]
 
 
-# Total epsilons between which the noises of two mechanisms may change places.
+# The range of total epsilons in which the noises of two mechanisms may cross.
 _LEAST, _LARGEST = 1.0, 1e15
 
 
 def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) -> float:
-    """Root mean square norm of the noise on one upload over C, at a total budget, as published."""
+    """Return the root mean square norm of the published noise on one upload, divided by C.
+
+    Args:
+        epsilon: The epsilon of the whole training.
+    """
     mechanisms = Uploads(rounds=rounds).calibrate_round(
         partial(calibrated, mechanism),
         layerwise_release.layer_queries(network, 1.0),
@@ -86,10 +94,10 @@ def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) ->
 
 
 def less_noise_below(one: str, other: str, network: Network, rounds: int) -> float:
-    """The total epsilon below which `one` has less noise than `other`.
+    """Return the total epsilon below which `one` has less noise than `other`.
 
     Raises:
-        ValueError: The one has less noise at every epsilon, or at none.
+        ValueError: `one` has less noise at every epsilon, or at none.
     """
 
     def excess(logarithm: float) -> float:
@@ -102,9 +110,9 @@ def less_noise_below(one: str, other: str, network: Network, rounds: int) -> flo
 def noise_order_sentences(
     rows: pd.DataFrame, datasets: list[str], one: str, other: str, least: str
 ) -> list[str]:
-    """Up to which total epsilon `one` has less noise than `other`, and that `least` has still less.
+    """Describe up to which total epsilon `one` has less noise than `other`, and more than `least`.
 
-    With the networks and rounds of the run, and with those of the paper.
+    The sentences are about the networks and rounds of the run, and about those of the paper.
     """
     run = {
         name: (trained_network(rows, name), study_size(rows, HORIZONTAL, name).rounds)
@@ -121,7 +129,7 @@ def noise_order_sentences(
         )
 
     def times(training: tuple[Network, int]) -> str:
-        # It grows with epsilon.
+        # The ratio grows with epsilon, so it is least at _LEAST.
         norms = (noise_norm(key, *training, _LEAST) for key in (one, least))
         return rounded_down(next(norms) / next(norms))
 

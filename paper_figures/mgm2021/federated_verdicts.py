@@ -1,4 +1,4 @@
-"""Verdicts on mgm2021's federated learning, Figures 2 and 3: judges read official data only."""
+"""Verdicts on mgm2021's federated learning, Figures 2 and 3. The judges read official data only."""
 
 import itertools
 import math
@@ -30,23 +30,23 @@ from papers.mgm2021 import HORIZONTAL_ROUNDS
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS
 
-# In the pairs of a claim: the paper's Gaussian mechanism, which a reading replaces.
+# The placeholder in a claim's pairs for the paper's Gaussian mechanism, which a reading replaces.
 BASELINE = "baseline"
 CLOSE = "close to"
 Pair = tuple[str, str]
 # A mechanism, one whose noise is larger up to some epsilon, and one whose noise is smaller.
 Explained = tuple[str, str, str]
-# Pairs by data set, the better one first; `default` for data sets without an entry.
+# Pairs by data set, the better mechanism first; `default` serves data sets without an entry.
 ByDataset = dict[str, list[Pair]]
 NO_PAIRS: ByDataset = {"default": []}
-# For every name in a pair the mechanisms with its noise; the first that the run has stands for it.
+# Maps a name in a pair to mechanisms with its noise; the first one that was run stands for it.
 Reading = dict[str, list[str]]
 
 
 def _finals(
     rows: pd.DataFrame, study: str, datasets: list[str], epsilons: Pair | None = None
 ) -> dict[str, Scores]:
-    """Final accuracies as published on those of some data sets that the run has."""
+    """Return the final accuracies as published on those of the data sets that the run has."""
     found = select_datasets(official_scores(rows, study), datasets)
     if epsilons is None:
         return found
@@ -60,12 +60,12 @@ def _finding(
     detail: Iterable[str],
     choice: str = "",
 ) -> Finding:
-    """A finding under every reading, or under the only one that was run.
+    """Make a finding with an outcome for every reading, or with parts if only one was run.
 
     Its reason counts the comparisons by verdict.
 
     Args:
-        studies: By study, the final accuracies by data set.
+        studies: The final accuracies by study and data set.
 
     Raises:
         CannotJudge: The run has none of the readings.
@@ -116,19 +116,21 @@ def federated_order(
     explained: Explained | None = None,
     margin: float,
 ) -> Finding:
-    """Which mechanisms are more accurate than others, and which are about as accurate.
+    """Judge which mechanisms are more accurate than others, and which are about as accurate.
 
-    As published, by paired differences of final accuracies, averaged over the budgets at which one
-    of the two learns, on every official data set that the run has: over all its budgets, where the
-    paper shows its epsilons in a figure alone. The readings differ in the choice. Of flat
-    mechanisms the paper says that their accuracy is the same at all epsilons. Reported and not
-    judged are, of horizontal mechanisms that are `explained`, which has the smaller noise, and the
-    difference of the first two at equal true privacy.
+    The parts are paired differences of final accuracies as published, on every official data set
+    of the run. They are averaged over the budgets at which one of the two mechanisms learns: those
+    in the range `epsilons`, or all budgets of the run if the paper shows its epsilons only in a
+    figure.
 
     Args:
-        beside: Another study whose outcomes stand beside those of the study, if the run has it,
-            such as uploads as sums over steps and not as means (eq. 29); and the words for it.
-        choice: What the paper leaves open: the readings, and the other study.
+        beside: Another study whose outcomes stand beside those of `study` if the run has it, with
+            its description. An example is uploads as sums over steps instead of means (eq. 29).
+        above, close: The pairs to judge as ordered and as close, by data set.
+        flat: The mechanisms whose accuracy the paper calls equal at all epsilons.
+        choice: A description of what the paper leaves open: the readings and the other study.
+        explained: Horizontal mechanisms for which the finding reports, without judging, which has
+            the smaller noise and how the first two differ at equal true privacy.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
@@ -162,7 +164,7 @@ def _outcomes(
     flat: tuple[str, ...],
     margin: float,
 ) -> list[Outcome]:
-    """The parts of `federated_order` under every reading whose mechanisms were run."""
+    """Judge the parts of `federated_order` under every reading whose mechanisms were run."""
     outcomes = []
     for reading, stands_for in readings.items():
         parts = []
@@ -184,10 +186,10 @@ def _outcomes(
 def _orders_and_ties(
     scores: Scores, resolved: Mapping[str, str], above: list[Pair], close: list[Pair], margin: float
 ) -> list[Part]:
-    """Orders and near ties on one data set: two that are no better than a guess have neither."""
+    """Judge orders and near ties on one data set; two mechanisms that only guess have neither."""
 
     def named(name: str) -> str:
-        # One name under every reading, so that they are seen to differ.
+        # The baseline has one name under every reading, so that readers can compare them.
         title, stands_for = mechanism_title(name), resolved.get(name, name)
         if name == BASELINE:
             return "Gaussian"
@@ -215,7 +217,7 @@ def _flat(
     rising: list[Pair],
     margin: float,
 ) -> list[Part]:
-    """Whether mechanisms are as accurate at all epsilons, beside others that rise."""
+    """Judge whether mechanisms are equally accurate at all epsilons, while others rise."""
     among_all = {resolved.get(name, name) for pair in rising for name in pair}
     effects = {
         f"{scores.title}, {mechanism_title(key)} flat": Mean(scores.rise(key).to_numpy(float))
@@ -225,10 +227,10 @@ def _flat(
 
 
 def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
-    """The norm of IDN's noise on the features of a batch, of both participants, over theirs.
+    """Compare the norm of IDN's noise on a batch with the largest norm of the features.
 
-    Features lie in (-1, 1), so that of an m x n matrix the norm is at most sqrt(mn). On every data
-    set, at one budget; "" where it is not known.
+    Both participants count. Features lie in (-1, 1), so that the norm of an m x n matrix is at most
+    sqrt(mn). The sentence covers every data set at one budget, and is "" if the norm is not known.
     """
     norms = ok_rows(rows, study, "noise_norm")
     own = norms[
@@ -249,7 +251,7 @@ def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
 
 
 def _unjudged_sentence(pairs: Iterable[Pair], before: str, finals: Iterable[Scores]) -> str:
-    """Differences that are reported and not judged; "" where there are none."""
+    """Describe differences that are reported but not judged; "" if there are none."""
     shown = [
         f"{mechanism_title(one)} minus {mechanism_title(other)} on {scores.title} "
         f"{words(scores.gap(one, other))}"
@@ -263,12 +265,12 @@ def _unjudged_sentence(pairs: Iterable[Pair], before: str, finals: Iterable[Scor
 def _explaining_sentences(
     rows: pd.DataFrame, finals: Mapping[str, Scores], explained: Explained, margin: float
 ) -> list[str]:
-    """Who has the smaller noise, and the difference of the first two at equal true privacy."""
+    """Describe which noise is smaller, and how the first two differ at equal true privacy."""
     pair, exact = explained[:2], official_scores(rows, HORIZONTAL, "exact")
     learned = []
     for scores in finals.values():
         if scores.dataset in exact:
-            # The controls were run as published.
+            # The controls were run as published only.
             controls = scores.rows[scores.rows["mechanism"].isin(LEVELS)]
             both = pd.concat([exact[scores.dataset].rows, controls])
             learned.append(replace(scores, rows=both).keep_learned(pair, margin))
@@ -282,10 +284,11 @@ def _explaining_sentences(
 def horizontal_trend(
     results: Results, *, datasets: list[str], mechanisms: list[str], close: float, margin: float
 ) -> Finding:
-    """Accuracy rises with epsilon, and mechanisms come close at large epsilon, as published.
+    """Judge whether accuracy rises with epsilon, and mechanisms come close at large epsilon.
 
-    Rising: the largest budget of the run less the smallest one, paired by trial. Close: all
-    mechanisms but one, the one farthest off, at the largest budget.
+    Accuracies are as published. A mechanism rises if its accuracy at the largest budget of the run
+    exceeds that at the smallest, paired by trial. At the largest budget all mechanisms must be
+    close except one, the one farthest off.
     """
     finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
     for scores in finals.values():
@@ -304,9 +307,9 @@ def horizontal_trend(
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
-    """Differences at the largest budget between neighbours in accuracy, without the odd one out.
+    """Return differences at the largest budget between neighbours in accuracy, minus an outlier.
 
-    Of three or more mechanisms, the one whose mean is farthest from the middle one is left out.
+    The outlier is the mechanism whose mean is farthest from the middle one.
     """
     last = scores.epsilons[-1]
     means = scores.means.xs(last, level="epsilon").sort_values(kind="stable")
@@ -325,10 +328,10 @@ def matrix_mechanism_on_adult(
     choice: str,
     readings: dict[Literal["element", "whole"], str],
 ) -> Finding:
-    """The matrix mechanism against the paper's Gaussian, to which it is close, on Adult.
+    """Judge whether the matrix mechanism is close to the paper's Gaussian on Adult.
 
-    With one sensitivity the matrix mechanism of the identity and the Gaussian are one noise, which
-    closed forms show at the shape of the run.
+    At the same sensitivity, the matrix mechanism of the identity and the Gaussian are one noise;
+    closed forms show this at the shape of the run.
     """
     rows, name = results.rows, "MM close to Gaussian"
     finals = _finals(rows, HORIZONTAL, ["adult"])
@@ -345,7 +348,7 @@ def matrix_mechanism_on_adult(
 def harder_tasks_need_more(
     results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
 ) -> Finding:
-    """Whose uploads get more noise, and who learns more at one epsilon, of the gain without it."""
+    """Judge whether hard tasks get more noise on uploads and keep less of the noiseless gain."""
     parts, words = _noise_of_uploads(hard, easy, mechanism)
     try:
         slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
@@ -368,7 +371,7 @@ def harder_tasks_need_more(
 
 
 def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
-    """Whose uploads get more noise, in units of their clip C, with the paper's networks."""
+    """Judge whose uploads get more noise, in units of their clip C, with the paper's networks."""
     names = (*hard, *easy)
     deviations = {
         name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
@@ -394,9 +397,9 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple
 
 
 def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
-    """The share of the gain without noise that a mechanism keeps, on one data set less another.
+    """Return how much more of the noiseless gain a mechanism keeps on one data set than another.
 
-    Averaged over the budgets of both, trial by trial.
+    The shares are averaged over the shared budgets, trial by trial.
     """
     both = (set(scores.at(mechanism=mechanism).epsilons) for scores in (one, other))
     shared = sorted(set.intersection(*both))
@@ -423,11 +426,12 @@ def vertical_lead(
     beside_words: str,
     margin: float,
 ) -> Finding:
-    """Whether a mechanism leads at the smallest epsilon of a range, and more than at the largest.
+    """Judge whether a mechanism's lead at the smallest epsilon exceeds that at the largest.
 
-    A lead that grows is one: a mechanism that is behind at both ends has none.
+    The mechanism must be ahead at the smallest epsilon: one that is behind has no lead.
 
-    Raises: CannotJudge: The run has none of the others.
+    Raises:
+        CannotJudge: The run has none of the others.
     """
     finals, parts = _finals(results.rows, VERTICAL, datasets, epsilons), []
     for scores in finals.values():
@@ -446,7 +450,7 @@ def vertical_lead(
 
 
 def _growing_lead(scores: Scores, leader: str, other: str, margin: float, signal: Signal) -> Part:
-    """Ahead at the smallest epsilon, and by more than at the largest."""
+    """Judge whether the leader is ahead at the smallest epsilon, by more than at the largest."""
     first = scores.at(mechanism=leader).epsilons[0]
     growth = (scores.rise(other) - scores.rise(leader)).dropna()
     leads = {"ahead": scores.gap(leader, other, first), "growth": Mean(growth.to_numpy(float))}

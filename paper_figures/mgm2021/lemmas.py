@@ -1,7 +1,7 @@
-"""Statements of mgm2021 beside its theorems, in closed form.
+"""Judges of mgm2021's further statements, in closed form.
 
-Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and where its matrix mechanism
-applies, or is its Gaussian mechanism.
+They cover Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and where the
+matrix mechanism applies or equals the paper's Gaussian mechanism.
 """
 
 import math
@@ -25,7 +25,7 @@ from papers.mgm2021 import LAYERS
 
 @judge
 def norm_inequality(*, shapes: list[Shape], draws: Count) -> Finding:
-    """Lemma 1: ||U1 Y U2||_F <= ||Y||_F ||U1||_F ||U2||_F, for random matrices."""
+    """Judge Lemma 1, ||U1 Y U2||_F <= ||Y||_F ||U1||_F ||U2||_F, by random matrices."""
     rng = np.random.default_rng(0)
     ratios = []
     for m, n in shapes:
@@ -44,11 +44,11 @@ def norm_inequality(*, shapes: list[Shape], draws: Count) -> Finding:
 def exact_entries(
     *, shape: Shape, epsilon: Epsilon, delta: Delta, draws: Count, tolerance: float
 ) -> Finding:
-    """Table 4: E||Z||^2 of isotropic noise (Type I), and of the best diagonal one (Type II).
+    """Judge Table 4: E||Z||^2 of isotropic noise (Type I) and of the best diagonal noise (Type II).
 
-    The bounds are those on ||U1^-1||_F^2 at U2 = I: UDN's is B of Theorem 1, and IDN's m times
-    that, by Sections 5.1 and 5.2. Type II minimises n sum_i P_i a_i^2 under sum_i a_i^-2 <= B over
-    the row deviations a_i.
+    The bounds are on ||U1^-1||_F^2 at U2 = I: UDN's is the B of Theorem 1, and IDN's is m times
+    that, by Sections 5.1 and 5.2. Type II minimises n sum_i P_i a_i^2 over the row deviations a_i,
+    subject to sum_i a_i^-2 <= B.
     """
     m, n = shape
     query, budget = box_query(shape, -1.0, 1.0), Budget(epsilon=epsilon, delta=delta)
@@ -81,7 +81,7 @@ def exact_entries(
 
 
 def _type_2(m: int, n: int, bound: Positive, draws: int, tolerance: float):
-    """Whether n (sum sqrt(P_i))^2 / B is the least weighted error, and is attained."""
+    """Judge whether n (sum sqrt(P_i))^2 / B is the least weighted error and is attained."""
     rng = np.random.default_rng(0)
     lows, attained = [], []
     for _ in range(draws):
@@ -96,9 +96,10 @@ def _type_2(m: int, n: int, bound: Positive, draws: int, tolerance: float):
 
 @judge
 def condition_in_the_norms_of_mvg(*, shapes: list[Shape], draws: Count) -> Finding:
-    """Eq. (28): the l2 norms of the precisions at most B / sqrt(mn) give Theorem 1's condition.
+    """Judge eq. (28): if the l2 norms of the precisions obey it, Theorem 1's condition holds.
 
-    That bounds the product of their sums, ||U1^-1||_F^2 ||U2^-1||_F^2, by B.
+    Eq. (28) bounds the product of these norms by B / sqrt(mn). The condition bounds the product of
+    the sums, ||U1^-1||_F^2 ||U2^-1||_F^2, by B.
     """
     rng = np.random.default_rng(0)
     ratios = []
@@ -116,7 +117,7 @@ def condition_in_the_norms_of_mvg(*, shapes: list[Shape], draws: Count) -> Findi
 
 @judge
 def convex_constraint(*, shape: Shape, draws: Count) -> Finding:
-    """The convex form of eq. (24): its g_1, with e^x = sigma^2, against the constraint itself."""
+    """Judge the convex form of eq. (24): whether g_1, with e^x = sigma^2, is the constraint."""
     rng = np.random.default_rng(0)
     same = []
     for _ in range(draws):
@@ -135,10 +136,10 @@ def convex_constraint(*, shape: Shape, draws: Count) -> Finding:
 
 @judge
 def solver_seconds(*, shape: Shape, sides: list[int], far: Positive) -> Finding:
-    """Table 5: an optimisation in CVXPY takes far more seconds than a draw of Gaussian noise.
+    """Judge Table 5: an optimisation in CVXPY takes far longer than a draw of Gaussian noise.
 
-    The workload is the identity, as in the paper's study. Seconds depend on the machine and vary:
-    the part says only whether each ratio is above `far`.
+    The workload is the identity, as in the paper's study. Because seconds vary and depend on the
+    machine, a part says only whether its ratio is above `far`.
     """
     mechanism = calibrated("gaussian", box_query(shape, -1, 1), Budget(epsilon=0.5, delta=1e-5))
     rng, value = np.random.default_rng(0), np.zeros(shape)
@@ -166,7 +167,10 @@ def _seconds(action: Callable[[], object]) -> float:
 
 @judge
 def only_for_small_data(*, data: list[str]) -> Finding:
-    """Section 8.1: the matrix mechanism on the layers of the large data sets, identity workload."""
+    """Judge Section 8.1: the matrix mechanism cannot be applied to the layers of large data sets.
+
+    The workload is the identity.
+    """
     parts = []
     for name in data:
         shape = "x".join(map(str, LAYERS[name]))
@@ -185,16 +189,16 @@ def only_for_small_data(*, data: list[str]) -> Finding:
     )
 
 
-# Any budget below 1 would do: both noises follow it alike.
+# Any budget with epsilon below 1 would do, because both noises scale with it alike.
 _BUDGET = Budget(epsilon=0.5, delta=1e-5)
 _ROUNDING = 1e-9
 
 
 def same_noise_on_elements(name: str, shape: str) -> Part:
-    """Whether both are one noise with the sensitivity of an element, at a shape such as "2x10".
+    """Judge whether matrix mechanism and Gaussian are the same noise with an element's sensitivity.
 
-    Each of the m n elements gets (epsilon, delta) / mn, so that all together have (epsilon, delta)
-    by basic composition.
+    Each of the mn elements of a shape such as "2x10" gets (epsilon, delta) / mn, so that together
+    they spend (epsilon, delta) by basic composition.
     """
     axes = tuple(map(int, shape.split("x")))
     elements = math.prod(axes)
@@ -205,7 +209,7 @@ def same_noise_on_elements(name: str, shape: str) -> Part:
 
 
 def same_noise_on_whole(name: str, shape: str) -> Part:
-    """Whether both are one noise with the sensitivity and the budget of the whole answer."""
+    """Judge whether both are the same noise with the whole answer's sensitivity and budget."""
     query = box_query(tuple(map(int, shape.split("x"))), -1.0, 1.0)
     losses = [
         calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")
@@ -220,7 +224,7 @@ def _same(name: str, ratio: float) -> Part:
 
 @judge
 def clipped_uploads(*, tolerance: float) -> Finding:
-    """Eq. (30): a record may change every element of a clipped upload."""
+    """Judge eq. (30): a record may change every element of a clipped upload."""
     return Finding(
         parts=[
             number(
@@ -242,7 +246,7 @@ def clipped_uploads(*, tolerance: float) -> Finding:
 def features_of_a_batch(
     *, features: dict[str, Shape], readings: dict[Literal["row", "all"], str], tolerance: float
 ) -> Finding:
-    """Eq. (31): a record may change its own row of the features X, or all of X."""
+    """Judge eq. (31), where a record changes its own row of the features X, or all of X."""
     outcomes = []
     for reading, words in readings.items():
         parts = tuple(
@@ -259,6 +263,6 @@ def features_of_a_batch(
 
 
 def _between_corners(shape: tuple[int, ...], limits: tuple[float, float]) -> float:
-    """The distance between the opposite corners of a box of answers."""
+    """Return the distance between opposite corners of a box of answers."""
     low, high = (np.full(shape, limit) for limit in limits)
     return float(np.linalg.norm(high - low))

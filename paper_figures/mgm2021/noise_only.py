@@ -1,6 +1,6 @@
-"""Tables 4 and 5 of mgm2021, growth of the expected error and run time, and their verdicts.
+"""Tables 4 and 5 of mgm2021, on the growth of the expected error and on run time, with verdicts.
 
-Table 4 takes the growth from the shapes that the run has; the verdict takes it from closed forms at
+Table 4 takes the growth from the shapes of the run. The verdict takes it from closed forms at
 larger shapes, where lower-order terms vanish.
 """
 
@@ -25,18 +25,22 @@ from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.result_table import OK
 from runs.results import Results
 
-# The paper makes no difference between its Gaussian, per element, and the textbook's.
+# The paper does not distinguish its Gaussian, which is per element, from the textbook's.
 TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
-# Seconds of a draw whose directions come from an SVD of the answer.
+# The metric for draws whose directions come from an SVD of the answer.
 SVD_SECONDS = "svd_draw_seconds"
-# A draw is one call for normal numbers, of one scale or of one for each element.
+# Mechanisms whose draw is one call for normal numbers, with one scale or a scale per element.
 EQUAL_DRAWS = ("gaussian", "gaussian-analytic", "gaussian-per-element", "imgm")
-# A name of the configs that is not a mechanism's key: the mechanism and its options.
+# The mechanism and options behind a config's name that is not a mechanism's key.
 VARIANTS = {"mvg-sqrt": ("mvg", {"zeta": "sqrt"})}
 
 
 def growth(values: Sequence[float], sizes: Sequence[float], squared_log: bool) -> float:
-    """The power of a size m with which values grow, after dividing by ln^2(m+1) if asked to."""
+    """Return the power of a size m with which values grow.
+
+    Args:
+        squared_log: Whether to divide the values by ln^2(m+1) first.
+    """
     if squared_log:
         values = [v / math.log(m + 1) ** 2 for v, m in zip(values, sizes, strict=True)]
     return power(values, sizes)
@@ -44,7 +48,7 @@ def growth(values: Sequence[float], sizes: Sequence[float], squared_log: bool) -
 
 @drawing("mgm2021_table4", kind="tables", needs=["noise_only/growing-sensitivity"])
 def table_4(results: Results) -> Drawn:
-    """Powers of m and n with which the expected error grows, measured and stated.
+    """Tabulate the powers of m and n with which the expected error grows, measured and stated.
 
     Raises:
         DrawingError: The results lack the study, or shapes that differ in one axis only.
@@ -63,7 +67,7 @@ def table_4(results: Results) -> Drawn:
             complete = set(chosen["shape"]) == set(rows["shape"])
             if not complete or not (chosen["value"] > 0).all():
                 continue
-            # The paper states what its own calibrations need.
+            # The paper's orders are for its own calibrations.
             stated = TABLE_4.get(mechanism) if calibration == "published" else None
             squared_log = bool(stated and stated.squared_log)
             records.append(
@@ -95,7 +99,7 @@ def table_4(results: Results) -> Drawn:
 
 
 def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) -> float:
-    """The power of one axis between the largest two lengths at which the other axis is the same.
+    """Return the power of one axis between its two largest lengths at a fixed other axis.
 
     Raises:
         DrawingError: No two shapes with m <= n differ in this axis alone.
@@ -120,7 +124,7 @@ def error_orders(
     delta: Delta,
     tolerance: float,
 ) -> Finding:
-    """Table 4: powers of m and n of E||Z||^2, with elements in [-1, 1] that may all change."""
+    """Judge Table 4: powers of m and n in E||Z||^2, if all elements in [-1, 1] may change."""
     budget = Budget(epsilon=epsilon, delta=delta)
     parts = []
     for name, stated in STATED_GROWTH.items():
@@ -156,7 +160,7 @@ def _powers(
     budget: Budget,
     squared_log: bool,
 ) -> tuple[float, float]:
-    """The powers of m and of n."""
+    """Return the powers of m and n with which a mechanism's E||Z||^2 grows."""
     key, options = VARIANTS.get(name, (name, {}))
     corner, taller, wider = (
         calibrated(key, box_query(shape, -1.0, 1.0), budget, **options).expected_loss()
@@ -170,7 +174,7 @@ def _powers(
 
 
 def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> pd.DataFrame:
-    """The timed draws at the gradient shapes of Table 2: one row per shape, mechanism and trial."""
+    """Return the timed draws at Table 2's gradient shapes: a row per shape, mechanism and trial."""
     return timings[
         (timings["dataset"] == "gradient-shapes")
         & (timings["calibration"] == "published")
@@ -180,7 +184,7 @@ def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> p
 
 
 def median_seconds(draws: pd.DataFrame) -> pd.Series:
-    """Median seconds per draw, by shape and mechanism in the order of the rows."""
+    """Return the median seconds per draw, by shape and mechanism in the order of the rows."""
     return draws.groupby(["shape", "mechanism"], sort=False)["value"].median()
 
 
@@ -188,7 +192,7 @@ def median_seconds(draws: pd.DataFrame) -> pd.Series:
     "mgm2021_table5", kind="tables", needs=["noise_only/gradient-shapes"], timings=["noise_only"]
 )
 def table_5(results: Results) -> Drawn:
-    """Seconds per draw, and their ratio to the vector Gaussian, at the shapes of Table 2.
+    """Tabulate seconds per draw and their ratio to the vector Gaussian at the shapes of Table 2.
 
     Raises:
         DrawingError: The results lack the timed draws, or those of the vector Gaussian.
@@ -247,19 +251,21 @@ def run_times(
     choice: str = "",
     counted: tuple[str, str] = ("", ""),
 ) -> Finding:
-    """Table 5: seconds of a draw over those of the Gaussian on the whole answer.
+    """Judge Table 5: seconds of a draw over those of the Gaussian on the whole answer.
 
-    Ratios of medians can be compared between machines. MVG has its directions from an SVD of the
-    answer in every draw, as the paper says; its ratio with given directions is reported beside it.
+    Ratios of medians can be compared between machines. MVG takes its directions from an SVD of the
+    answer in every draw, as the paper says; its ratio with given directions is reported as well.
 
     Args:
-        choice: What is counted, where the paper leaves that open; then `counted` names the two
-            outcomes: draws, and draws with the calibration of those that take little more.
+        least: Whether to judge also that the Gaussian takes the least time.
+        choice: A description of what is counted, if the paper leaves that open.
+        counted: The names of the two outcomes of that choice: draws alone, and draws together with
+            the calibration of the mechanisms that take little more time.
     """
     given = draws_as_published(results.timings)
     with_svd = draws_as_published(results.timings, SVD_SECONDS)
     effects, stated, parts = {}, {}, []
-    # Shapes of the parts that say that the Gaussian takes the least time.
+    # The shapes of the parts that say that the Gaussian takes the least time, by part.
     fastest = {}
     for draws, names, bounds in (
         (given, little_more, little),
@@ -312,7 +318,7 @@ def run_times(
 def _with_calibration(
     timings: pd.DataFrame, slow: list[str], quick: list[str], shapes: list[str], far: float
 ) -> tuple[Part, ...]:
-    """A draw with an SVD, its calibration included, over a calibration and a draw of the others."""
+    """Compare a draw with an SVD, calibration included, with the others' calibration and draw."""
     seconds = pd.DataFrame(
         {
             metric: median_seconds(draws_as_published(timings, metric))
@@ -333,9 +339,10 @@ def _with_calibration(
 
 
 def _apart(given: pd.DataFrame, shape: str) -> float:
-    """The largest ratio of median seconds between mechanisms whose draws are equal work.
+    """Return the largest ratio of median seconds between mechanisms whose draws are equal work.
 
-    Every mechanism is timed by itself, while other programs run: more than the spread of its draws.
+    Mechanisms are timed one after another while other programs run, so that their medians vary by
+    more than the spread of the draws of one.
     """
     equal = given[given["mechanism"].isin(EQUAL_DRAWS) & (given["shape"] == shape)]
     medians = median_seconds(equal)
@@ -343,7 +350,7 @@ def _apart(given: pd.DataFrame, shape: str) -> float:
 
 
 def _without_svd(given: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:
-    """What the mechanisms that are far slower take where their directions are given."""
+    """Describe the times of the far slower mechanisms if their directions are given."""
     words = [
         f"{math.exp(ratio.value):.3g} times at {shape} ({mechanism_title(name)})"
         for name in mechanisms
@@ -356,7 +363,7 @@ def _without_svd(given: pd.DataFrame, mechanisms: list[str], shapes: list[str]) 
 def _over_gaussian(
     draws: pd.DataFrame, given: pd.DataFrame, shape: str, mechanism: str
 ) -> Bootstrap | None:
-    """The logarithm of the ratio of medians, or None where one of them was not timed."""
+    """Return the logarithm of the ratio of medians, or None if one of them was not timed."""
     ours, gaussian = (
         np.log(timed[(timed["shape"] == shape) & (timed["mechanism"] == key)]["value"].to_numpy())
         for timed, key in ((draws, mechanism), (given, "gaussian"))

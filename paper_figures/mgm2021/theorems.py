@@ -1,4 +1,4 @@
-"""Theorems of mgm2021, judged by closed forms and solvers: no study's rows are read.
+"""Judges of mgm2021's theorems, by closed forms and solvers. They read no study's rows.
 
 Its claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in paper_figures/suite.
 """
@@ -26,9 +26,10 @@ from papers.settings import PAPER_SETTINGS
 
 @judge
 def mvg_right_hand_side(*, tolerance: float) -> Finding:
-    """Eq. (28) over eq. (27) and H_r^2, at the paper's settings and at other papers'.
+    """Judge eq. (28) over eq. (27) in units of H_r^2, at the settings of this and other papers.
 
-    Those of Table 2 at epsilon 1, and the features of Table 3 at the ends of Figure 3's epsilons.
+    The paper's settings are those of Table 2 at epsilon 1, and the features of Table 3 at the
+    smallest and largest epsilon of Figure 3.
     """
     own, as_printed = (
         [_bound_ratio(setting.query, setting.budget, zeta) for setting in mgm2021.SETTINGS]
@@ -73,14 +74,14 @@ def mvg_right_hand_side(*, tolerance: float) -> Finding:
 
 
 def _bound_ratio(query: Query, budget: Budget, zeta: str) -> float:
-    """MGM's bound over MVG's, in units of H_r^2; both on the scale of the precision."""
+    """Return MGM's bound over MVG's in units of H_r^2, both on the scale of the precision."""
     scale = math.sqrt(query.size) * harmonic(min(query.shape)) ** 2
     return frobenius_bound(query, budget) / precision_bound(query, budget, zeta) / scale
 
 
 @judge
 def singular_values(*, shape: Shape, bound: float, draws: Count, tolerance: float) -> Finding:
-    """Eq. (25) and (26) against a geometric program, for random weights P."""
+    """Judge eq. (25) and (26) by a geometric program with random weights P."""
     import cvxpy
 
     m, n = shape
@@ -121,17 +122,18 @@ def beats_gaussian(
     beside: dict[str, str],
     tolerance: float,
 ) -> Finding:
-    """IDN's expected error against that of Table 4's Gaussian; others are reported.
+    """Judge IDN's expected error against that of Table 4's Gaussian, and report other readings.
 
-    At the gradient shapes and clip values of Table 2. "The same order" is the power of mn in the
-    ratio between the argument's two shapes. "Less if optimised": the optimised noise for any
-    workload has at least 1/m of the error of isotropic noise (Cauchy and Schwarz).
+    The settings are the gradient shapes and clip values of Table 2. "The same order" is judged by
+    the power of mn in the ratio between the two `shapes`. "Less if optimised" is judged by the best
+    case: for any workload the optimised noise has at least 1/m of the error of isotropic noise
+    (Cauchy and Schwarz).
     """
     budget = Budget(epsilon=epsilon, delta=delta)
     growing = [box_query(shape, -1.0, 1.0) for shape in shapes]
 
     def over_idn(name: str) -> tuple[np.ndarray, float]:
-        """Ratios at the settings of Table 2, and the power of mn with which they grow."""
+        """Return the ratios at the settings of Table 2 and the power of mn with which they grow."""
         loss = GAUSSIAN_LOSSES[name]
 
         def ratio(query: Query, at: Budget) -> float:
@@ -182,12 +184,12 @@ def beats_gaussian(
 
 
 # E||Z||^2 of the classic Gaussian under each reading of Section 8.2.
+# "literal" spends the whole budget on every element.
 GAUSSIAN_LOSSES: dict[str, Callable[[Query, Budget], float]] = {
     "composed": lambda query, budget: calibrated(
         "gaussian-per-element", query, budget
     ).expected_loss(),
     "whole": lambda query, budget: calibrated("gaussian", query, budget).expected_loss(),
-    # On every element with the whole budget each.
     "literal": lambda query, budget: (
         query.size * (query.linf_sensitivity * classic_multiplier(budget)) ** 2
     ),
@@ -196,12 +198,12 @@ GAUSSIAN_LOSSES: dict[str, Callable[[Query, Budget], float]] = {
 
 @judge
 def amplification(*, budgets: list[tuple[Epsilon, Epsilon]], tolerance: float) -> Finding:
-    """Theorem 6 against the worst mechanisms on two outputs, over a grid.
+    """Judge Theorem 6 by the worst mechanisms with two outputs, over a grid.
 
-    Neighbours differ in one record; A is epsilon*-DP between a record and its absence, so that two
-    values of the record are 2 epsilon* apart. The probabilities of one output under absence, one
-    value and the other are p0, p1 and p2, and the sampled ratio is ((1 - q) p0 + q p1) / ((1 - q)
-    p0 + q p2).
+    Neighbours differ in one record. A is epsilon*-DP between a record and its absence, so that two
+    values of the record are up to 2 epsilon* apart. An output has the probabilities p0, p1 and p2
+    if the record is absent, has one value or has the other; the ratio after sampling is
+    ((1 - q) p0 + q p1) / ((1 - q) p0 + q p2).
     """
     excess, gaps = [], []
     for before, after in budgets:
@@ -231,8 +233,8 @@ def amplification(*, budgets: list[tuple[Epsilon, Epsilon]], tolerance: float) -
     )
 
 
-# Multiplications of Algorithm 1 by what its workloads and directions are: the weights P from
-# W1 W_U1 and W2 W_U2, and the draw U1 N U2 of an m x n answer.
+# The multiplications of Algorithm 1 by the kind of its workloads and directions: the weights P
+# from W1 W_U1 and W2 W_U2, and the draw U1 N U2 of an m x n answer.
 CLOSED_FORM_COSTS: dict[str, Callable[[int, int], int]] = {
     # P is all ones, and diagonal U1 and U2 scale the rows and the columns.
     "identity": lambda m, n: 2 * m * n,
@@ -246,9 +248,9 @@ CLOSED_FORM_COSTS: dict[str, Callable[[int, int], int]] = {
 def closed_form_cost(
     *, rows: int, columns: tuple[int, int], inputs: dict[str, str], tolerance: float
 ) -> Finding:
-    """Section 7.1: multiplications of Algorithm 1 against m n^2, and against the matrix mechanism.
+    """Judge Section 7.1: Algorithm 1 takes O(m n^2), and less than the matrix mechanism.
 
-    The power of n is taken at fixed m, and that of m at fixed n.
+    Multiplications are counted. The power of n is taken at fixed m, and that of m at fixed n.
     """
     short, long = rows, columns
     wide, tall = [(short, n) for n in long], [(m, short) for m in long]

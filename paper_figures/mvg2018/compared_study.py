@@ -1,8 +1,8 @@
 """The studies of mvg2018 Sections 7 and 8, and the trials that their tables and verdicts read.
 
-Every figure, table and verdict of a study selects its trials here, so that a claim is judged by
-the numbers that are drawn. Drawings take the data set that a run has, official data first; verdicts
-take official data at the paper's shape and budget only.
+Every figure, table and verdict of a study selects its trials here, so that claims are judged by
+the numbers that are drawn. Drawings use the data set of the run, official data if there is any.
+Verdicts use only official data at the paper's shape and budget.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ SETTING = (
     "Frobenius norm of the answer: it is that of data in [-1, 1]"
 )
 KERNEL_TITLES = {"linear": "linear kernel", "polynomial": "cubic kernel", "rbf": "Gaussian kernel"}
-# The treatment of a mechanism that has one use only.
+# The treatment of a mechanism that is used in one way only.
 WHOLE_QUERY = ""
-# Treatments in words; a set of features that is not here has its own name.
+# The titles of treatments; a set of features without an entry has its name as title.
 TREATMENT_TITLES = {
     "alt-y": "ALT and target",
     "alt": "ALT alone",
@@ -52,21 +52,22 @@ class ComparedStudy:
     """One of the three studies in which mvg2018 compares MVG with other mechanisms.
 
     Args:
-        name: Name of the study, see `studies`.
-        numeral: Its number in the paper, such as "II".
-        table: Number of its table in the paper.
+        name: The name of the study, see `studies`.
+        numeral: The study's number in the paper, such as "II".
+        table: The number of its table in the paper.
         setting: The paper's query and budget.
-        score: The metric that is compared; less is better.
-        score_words: What the score is.
-        score_symbol: The score on an axis.
-        query_words: The query and its sensitivity.
-        choices: What the paper leaves open, in sentences.
-        floor: The metric, and the mechanism it is of, that is the error without any information.
-        floor_words: The same in words: "the random answer".
-        exact_floor: That error on the paper's data in closed form, in place of a mean over trials.
-        blind_margin: Errors within this of that one show no information. None: two standard errors
-            of that one's mean, and errors above it show no information either.
-        methods: Keys of the mechanisms behind the paper's methods, with the paper's names.
+        score: The metric that is compared; smaller is better.
+        score_words: A description of the score.
+        score_symbol: The label of the score on an axis.
+        query_words: A description of the query and its sensitivity.
+        choices: Sentences on the choices that the paper leaves open.
+        floor: The metric and the mechanism that give the error without any information.
+        floor_words: The name of that answer, such as "the random answer".
+        exact_floor: That error on the paper's data in closed form, instead of a mean over trials.
+        blind_margin: Errors within this margin of the floor show no information. If None, the
+            margin is two standard errors of the floor's mean, and errors above the floor show no
+            information either.
+        methods: The paper's names of its methods by the key of the mechanism.
         mvg_name: The paper's name of MVG with the right features.
     """
 
@@ -87,12 +88,12 @@ class ComparedStudy:
     mvg_name: str = "MVG"
 
     def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-        """The study's rows on the data set to draw, and that data set in words."""
+        """Return the study's rows on the data set to draw, and the title of that data set."""
         dataset, source = main_dataset(rows, self.name)
         return rows[(rows["study"] == self.name) & (rows["dataset"] == dataset)], source
 
     def judged_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The study's rows at the paper's data, shape and budget.
+        """Return the study's rows at the paper's data, shape and budget.
 
         Raises:
             CannotJudge: There are none.
@@ -108,20 +109,20 @@ class ComparedStudy:
         return pick(chosen, epsilon=self.setting.budget.epsilon)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The score in every trial; `treatment` is `WHOLE_QUERY` where a mechanism has one use."""
+        """Return the score of every trial; an absent `treatment` becomes `WHOLE_QUERY`."""
         own = (rows["metric"] == self.score) & (rows["status"] == OK)
         chosen = rows[own & (rows["study"] == self.name)]
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
 
     def blind_error(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The trials of the error without any information; may be empty."""
+        """Return the trials of the error without any information; they may be empty."""
         metric, mechanism = self.floor
         chosen = (rows["metric"] == metric) & (rows["mechanism"] == mechanism)
         chosen &= (rows["study"] == self.name) & (rows["calibration"] == "published")
         return rows[chosen & (rows["status"] == OK)]
 
     def sizes(self, scores: pd.DataFrame) -> Sizes:
-        """What a verdict on these scores rests on."""
+        """Return the sizes behind a verdict on these scores."""
         return Sizes(
             records=round(1 / self.setting.budget.delta),
             trials=int(scores["trial"].nunique()),
@@ -131,34 +132,33 @@ class ComparedStudy:
 
 
 def treatment_title(treatment: str) -> str:
-    """A treatment in words."""
+    """Return the title of a treatment."""
     return TREATMENT_TITLES.get(treatment, treatment)
 
 
 def kernels_of(scores: pd.DataFrame) -> list[str | None]:
-    """The kernels of the regression, or [None] in a study without one."""
+    """Return the kernels of the regression, or [None] for a study without kernels."""
     if "kernel" not in scores or scores["kernel"].isna().all():
         return [None]
     return sorted(scores["kernel"].dropna().unique())
 
 
 def with_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
-    """The scores with one kernel, all where it is None."""
+    """Return the scores with one kernel, or all scores if it is None."""
     return scores if kernel is None else scores[scores["kernel"] == kernel]
 
 
 def select(scores: pd.DataFrame, **values: str) -> pd.DataFrame:
-    """The scores with these values of mechanism, calibration or treatment; may be empty."""
+    """Return the scores with these values in the given columns; they may be empty."""
     for column, value in values.items():
         scores = scores[scores[column] == value]
     return scores
 
 
 def at_best_share(scores: pd.DataFrame) -> pd.DataFrame:
-    """Of one treatment's scores, those at the share tau with the least mean.
+    """Return one treatment's scores at the share tau with the least mean, all if it has no shares.
 
-    The share is chosen with the data, as in the paper, which favours the treatment. Without shares,
-    all scores.
+    As in the paper, the share is chosen with the data, which favours the treatment.
     """
     if scores["share"].isna().all():
         return scores
@@ -166,21 +166,21 @@ def at_best_share(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_over_shares(scores: pd.DataFrame) -> pd.DataFrame:
-    """One treatment's score in every trial, the mean over the shares tau."""
+    """Average one treatment's score over the shares tau, in every trial."""
     return scores.groupby("trial", as_index=False)["value"].mean()
 
 
 def difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Mean:
-    """The paired difference; rounding of predictions that are equal is removed."""
+    """Return the paired difference, rounded so that equal predictions differ by exactly 0."""
     found = paired(larger, smaller)
     # Adding 0 turns -0 into 0.
     return replace(found, values=found.values.round(9) + 0.0)
 
 
 def right_treatment(scores: pd.DataFrame) -> str | None:
-    """MVG's treatment with the features that the paper calls informative, or None without MVG.
+    """Return MVG's treatment with the features that the paper calls informative; None without MVG.
 
-    By convention they are the first set in the config, and the rows keep the config's order
+    By convention this is the first set in the config, and the rows keep the config's order
     (`studies.base.treatments.right_features`).
     """
     sets = select(scores, mechanism=MVG)
@@ -189,7 +189,7 @@ def right_treatment(scores: pd.DataFrame) -> str | None:
 
 
 def judged_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
-    """`right_treatment`.
+    """Return `right_treatment`, which must exist.
 
     Raises:
         CannotJudge: MVG has no result.
@@ -200,7 +200,7 @@ def judged_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
     return right
 
 
-# In all three studies; the second has its own Gaussian and exponential mechanisms.
+# Methods in all three studies; the second has its own Gaussian and exponential mechanisms.
 SHARED_METHODS = {
     "non-private": "Non-private",
     "random-answer": "Random guess",
@@ -236,15 +236,15 @@ REGRESSION = ComparedStudy(
 
 
 def control_errors(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The trials of a metric that the non-private control measures without noise; may be empty."""
+    """Return the trials of a metric of the non-private control; they may be empty."""
     own = (rows["study"] == REGRESSION.name) & (rows["metric"] == metric)
     return rows[own & (rows["status"] == OK)]
 
 
-# The mean error of a uniformly random direction v, lambda_1 - tr(C) / 4 because E v v^T = I / 4,
-# for the covariance C of the first 2,021 records.
+# The mean error of a uniformly random direction v for the covariance C of the first 2,021 records:
+# lambda_1 - tr(C) / 4, because E v v^T = I / 4.
 RANDOM_COMPONENT = 0.5064142
-# C itself, X X^T / N of these records, which the study computes from the official file.
+# C is X X^T / N of these records; the study computes it from the official file.
 EXACT_COVARIANCE = (
     (0.3875999732615629, 0.2048593908560119, -0.14219287595013907, -0.19369234210786745),
     (0.2048593908560119, 0.1899431964374073, -0.12431089227115291, -0.14706284017812962),
@@ -295,7 +295,7 @@ STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIAN
 
 
 def release_seconds(results: Results, study: ComparedStudy) -> pd.DataFrame:
-    """Seconds of every release of the whole query as published, on the data set to draw."""
+    """Return the seconds of each published release of the whole query, on the data set to draw."""
     rows, _ = study.drawn_rows(results.rows)
     own = select(results.timings, study=study.name, metric="release_seconds", status=OK)
     own = select(own[own["dataset"].isin(rows["dataset"])], calibration="published")

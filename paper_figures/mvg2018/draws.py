@@ -1,6 +1,7 @@
-"""Errors of mvg2018's Experiments II and III by many draws of the published noise, and verdicts.
+"""Verdicts on mvg2018's Experiments II and III by many draws of the published noise.
 
-The paper's 100 trials have a standard error above the differences that it claims.
+The draws are needed because the standard error of the paper's 100 trials exceeds the differences
+that the paper claims.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ from papers.mvg2018 import binary_allocation
 from studies.base.treatments import IID
 
 SHARES = (0.55, 0.65, 0.75, 0.85, 0.95)
-# X X^T / N of the official records, each feature mapped onto [-1, 1], in the order of the loader.
+# X X^T / N of the official records, with each feature mapped onto [-1, 1], in the loader's order.
 EXACT = np.loadtxt(Path(__file__).parent / "cardiotocography_covariance.csv", delimiter=",")
 _AT_ONCE = 4000
 
@@ -41,11 +42,11 @@ class DrawnStudy:
     Args:
         compared: The study.
         dataset: Key of the paper's data set.
-        sets: Indices of informative directions by the name of their set, the paper's right set
-            first.
-        draw: From a set or "iid" (equal precision), a share tau, without a meaning for "iid", and a
-            number of draws to MVG's error in each draw, (draws,). The same normals are behind
-            every set and share.
+        sets: The indices of informative directions by the name of their set; the paper's right set
+            comes first.
+        draw: Returns MVG's error in each draw, shape (draws,), for a set or "iid" (equal
+            precision), a share tau, which "iid" ignores, and a number of draws. Every set and share
+            uses the same normals.
     """
 
     compared: ComparedStudy
@@ -54,17 +55,17 @@ class DrawnStudy:
     draw: Callable[[str, float, int], np.ndarray]
 
     def over_shares(self, treatment: str, draws: int) -> np.ndarray:
-        """MVG's error in each draw, the mean over all shares tau."""
+        """Return MVG's error in each draw, averaged over all shares tau."""
         shares = SHARES[:1] if treatment == IID else SHARES
         return np.mean([self.draw(treatment, share, draws) for share in shares], axis=0)
 
     def best(self, draws: int) -> np.ndarray:
-        """MVG's errors with the right set at its best share tau."""
+        """Return MVG's errors with the right set at its best share tau."""
         right = next(iter(self.sets))
         return min((self.draw(right, share, draws) for share in SHARES), key=np.mean)
 
     def sizes(self, draws: int) -> Sizes:
-        """The sizes behind a verdict on the draws."""
+        """Return the sizes behind a verdict on the draws."""
         budget = self.compared.setting.budget
         records, epsilons = round(1 / budget.delta), f"{budget.epsilon:g}"
         return Sizes(dataset=self.dataset, records=records, trials=draws, epsilons=epsilons)
@@ -72,7 +73,10 @@ class DrawnStudy:
 
 @cache
 def component_errors(treatment: str, share: float, draws: int) -> np.ndarray:
-    """lambda_1 - v^T C v of the component of MVG's Algorithm 2; arguments as in `DrawnStudy`."""
+    """Return lambda_1 - v^T C v for the component v that MVG's Algorithm 2 releases.
+
+    The arguments are those of `DrawnStudy.draw`.
+    """
     exact, setting = np.array(EXACT_COVARIANCE), FIRST_COMPONENT.setting
     precision = [1 / len(exact)] * len(exact)
     if treatment != IID:
@@ -80,7 +84,7 @@ def component_errors(treatment: str, share: float, draws: int) -> np.ndarray:
     options = {"mode": "equimodal", "precision": precision}
     noise = calibrated("mvg", setting.query, setting.budget, **options)
     answers = exact + noise.sample(np.random.default_rng(0), draws)
-    # The paper takes the component by an SVD: the first left singular vector of the release.
+    # The paper takes the first left singular vector of the release.
     component = np.linalg.eigh(answers @ answers.swapaxes(1, 2))[1][:, :, -1]
     captured = np.einsum("ki,ij,kj->k", component, exact, component)
     return np.linalg.eigvalsh(exact)[-1] - captured
@@ -88,11 +92,12 @@ def component_errors(treatment: str, share: float, draws: int) -> np.ndarray:
 
 @cache
 def record_errors(treatment: str, share: float, draws: int, mechanism: str = "mvg") -> np.ndarray:
-    """RSS (eq. 5) of MVG's Algorithm 1, or of a mechanism with i.i.d. Gaussian noise.
+    """Return the RSS (eq. 5) of MVG's Algorithm 1, or of a mechanism with i.i.d. Gaussian noise.
 
     Gaussian noise with i.i.d. columns has the same law under every rotation of the records. So m
-    columns can hold the data, and the others, pure noise, enter by their Wishart matrix, which is
-    drawn by Bartlett's decomposition. Arguments as in `DrawnStudy`.
+    columns can hold the data. The other columns are pure noise and enter through their Wishart
+    matrix, which is drawn by Bartlett's decomposition. The arguments are those of
+    `DrawnStudy.draw`.
     """
     setting, size, options = COVARIANCE.setting, len(EXACT), {}
     if treatment != IID:
@@ -121,21 +126,21 @@ def _errors_of(rng: np.random.Generator, deviations: np.ndarray, draws: int) -> 
 
 
 def gaussian_lead(draws: int) -> Mean:
-    """RSS of the classic Gaussian minus that of MVG at its best share."""
+    """Return the RSS of the classic Gaussian minus that of MVG at its best share."""
     return Mean(record_errors(IID, SHARES[0], draws, "gaussian") - RECORDS.best(draws))
 
 
 COMPONENT = DrawnStudy(
     compared=FIRST_COMPONENT,
     dataset="movement_aal",
-    # Anchors, counted from 0 as the paper does.
+    # The indices are those of anchors, which the paper counts from 0.
     sets={"anc0-anc3": [0, 3], "anc0": [0], "anc3": [3], "anc1-anc2": [1, 2]},
     draw=component_errors,
 )
 RECORDS = DrawnStudy(
     compared=COVARIANCE,
     dataset="cardiotocography",
-    # FHR, ASV and ALV among the features, and all others.
+    # The right set is FHR, ASV and ALV; the wrong one has all other features.
     sets={"fhr-asv-alv": [0, 7, 9], "wrong": [i for i in range(len(EXACT)) if i not in (0, 7, 9)]},
     draw=record_errors,
 )
@@ -144,9 +149,10 @@ DRAWN = {each.compared.numeral: each for each in (COMPONENT, RECORDS)}
 
 @judge
 def drawn_error(*, margin: float, draws: Count) -> Finding:
-    """Table 4: whether MVG's error at its best share is below a random component's by the margin.
+    """Judge whether MVG's error at its best share is below a random component's by the margin.
 
-    With so many draws, the least mean over five shares is not chosen by chance.
+    The claim is about Table 4. With this many draws, the least of the means over five shares is
+    not a matter of chance.
     """
     best = COMPONENT.best(draws)
     lead = Mean(RANDOM_COMPONENT - best)
@@ -166,7 +172,7 @@ def drawn_error(*, margin: float, draws: Count) -> Finding:
 def drawn_directions(
     *, numeral: Literal["II", "III"], above: list[tuple[str, str]], margin: float, draws: Count
 ) -> Finding:
-    """Figure 4, middle and right: whether the first error of each pair of sets is the larger one.
+    """Judge whether the first set of each pair has the larger error (Figure 4, middle and right).
 
     The error is the mean over all shares tau.
     """
@@ -190,7 +196,7 @@ def drawn_directions(
 
 
 def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margin: float) -> Signal:
-    """Whether one of two sets of directions does better than an answer without data, by draws."""
+    """Return the signal: whether one of two sets of directions beats an answer without data."""
     return Signal(
         means=(float(first.mean()), float(second.mean())),
         floor=study.exact_floor,
@@ -202,11 +208,13 @@ def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margi
 
 @judge
 def close_to_noiseless(*, margins: dict[str, float], draws: dict[str, Count]) -> Finding:
-    """MVG close to the baseline without noise: one experiment in which it is not contradicts that.
+    """Judge whether MVG is close to the baseline without noise in every experiment.
+
+    A single experiment in which it is not contradicts the claim.
 
     Args:
-        margins: The largest error above the noiseless one that is close, by study.
-        draws: By study.
+        margins: The largest error above the noiseless one that counts as close, by study.
+        draws: The number of draws by study.
     """
     parts = []
     for drawn, error in ((COMPONENT, "error"), (RECORDS, "RSS")):

@@ -1,4 +1,4 @@
-"""Figure 4 of mvg2018: MVG's error in all three studies over the share tau."""
+"""Figure 4 of mvg2018: MVG's error over the share tau in all three studies."""
 
 import math
 
@@ -33,7 +33,7 @@ from papers.mvg2018 import STATED_RMSE
 from runs.results import Results
 from studies.base.treatments import IID
 
-# Draws of the noise that the lines as published rest on, by study.
+# The number of draws behind the published lines, by study.
 _DRAWS = {COMPONENT: 200_000, RECORDS: 20_000}
 _SET_COLOURS = ("#009E73", "#D55E00", "#0072B2", "#CC79A7", "#999933", "#56B4E9")
 _SET_MARKERS = "Dos^vP"
@@ -42,7 +42,7 @@ _PAPER_MARKERS = "*X"
 
 @drawing("mvg2018_fig4", kind="figures", needs=tuple(STUDIES))
 def figure_4(results: Results) -> Drawn:
-    """Error over tau, one line per set of informative features, one panel per study."""
+    """Draw the error over tau: a line per set of informative features, a panel per study."""
     studies = tuple(STUDIES.values())
     drawn = [study.drawn_rows(results.rows) for study in studies]
     scores = required(
@@ -76,7 +76,7 @@ def figure_4(results: Results) -> Drawn:
             if study is REGRESSION:
                 axis.set_yscale("log")
             elif study is FIRST_COMPONENT and calibration == "exact":
-                # A thousandth of the random answer's error, and zero without noise.
+                # The axis reaches from zero, without noise, beyond a thousandth of a random error.
                 axis.set_yscale("symlog", linthresh=1e-4)
                 axis.set_ylim(bottom=0)
             else:
@@ -115,9 +115,9 @@ def figure_4(results: Results) -> Drawn:
 
 
 def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean and 95% interval over trials of every treatment and share."""
+    """Compute the mean and 95% interval over trials for every treatment and share."""
     keys = ["study", "kernel", "calibration", "treatment", "share"]
-    # Equal precision has no share and two studies no kernel; they are groups as well.
+    # dropna=False keeps equal precision, which has no share, and the studies without kernels.
     groups = scores.groupby(keys, sort=False, dropna=False)["value"]
     return pd.DataFrame(
         [(*key, (mean := Mean(values)).value, *mean.interval(SHOWN)) for key, values in groups],
@@ -126,9 +126,9 @@ def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
-    """The lines of II and III as published, by the draws that their verdicts rest on.
+    """Replace the published lines of II and III by the draws on which their verdicts rest.
 
-    Of other data than the paper's there are no draws.
+    There are no draws for data other than the paper's.
     """
     lines = lines.copy()
     drawn = {each.compared.name: each for each in _DRAWS if each.dataset in datasets}
@@ -144,7 +144,7 @@ def _by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
 
 
 def _zoom(axis, panel: pd.DataFrame) -> None:
-    """An axis around MVG's errors, which are far from the one without noise."""
+    """Limit the axis to MVG's errors if they are far from the error without noise."""
     low, high = panel["low"].min(), panel["high"].max()
     if low > 0.5 * high:
         axis.set_ylim(low - 0.3 * (high - low), high + 0.3 * (high - low))
@@ -154,7 +154,7 @@ def _zoom(axis, panel: pd.DataFrame) -> None:
 
 
 def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> None:
-    """Lines at the errors without noise, of a random answer, and of predicting zero."""
+    """Draw lines at the errors without noise, of a random answer and of predicting zero."""
     for mechanism, dashes in zip(LEVELS, ((1, 1), (4, 2)), strict=True):
         own = select(controls, mechanism=mechanism, calibration="published")
         if len(own):
@@ -188,7 +188,7 @@ def _panel(axis, panel: pd.DataFrame) -> None:
             mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=treatment_title(IID)
         )
     if np.ptp(panel["mean"]) <= 1e-6 * panel["mean"].abs().max():
-        # On white, because the intervals fill the panel.
+        # The text has a white box, because the intervals fill the panel.
         white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
         words = "all choices coincide"
         axis.text(0.5, 0.7, words, transform=axis.transAxes, ha="center", bbox=white)

@@ -1,9 +1,9 @@
-"""Tables 3 to 6 of mvg2018: errors of its three studies, and seconds of a release.
+"""Tables 3 to 6 of mvg2018: the errors of its three studies, and the seconds of a release.
 
-Next to other mechanisms the error of MVG is that of its best share tau, chosen with the data, as in
-the paper: this favours MVG. The paper does not state gamma; its largest value on the range of the
-data is used. The exact calibration bounds every other choice: its noise is the least with which the
-claimed guarantee holds.
+MVG is compared with other mechanisms at its best share tau, which is chosen with the data, as in
+the paper: this favours MVG. The paper does not state gamma, so its largest value on the range of
+the data is used. The exact calibration bounds every other choice of gamma, because its noise is the
+least with which the claimed guarantee holds.
 """
 
 import pandas as pd
@@ -56,7 +56,7 @@ _METHOD_ORDER = (
 
 
 def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Drawn:
-    """The paper's table of a study; `more` are rows that belong to no mechanism."""
+    """Make the paper's table of a study; `more` are rows that belong to no mechanism."""
     rows, source = study.drawn_rows(results.rows)
     scores = required(
         study.scores(rows), DrawingError(f"no mechanism has a result of {study.name}")
@@ -107,7 +107,7 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
 def _records(
     own: pd.DataFrame, study: ComparedStudy, calibration: str, kernel: str | None
 ) -> list[dict]:
-    """The rows of one calibration and kernel."""
+    """Return the table's rows for one calibration and kernel."""
     right = right_treatment(own)
     mvg = select(own, mechanism=MVG, treatment=right or WHOLE_QUERY)
     records = []
@@ -135,9 +135,10 @@ def _records(
 def _shown(
     scores: pd.DataFrame, study: ComparedStudy, mechanism: str, right: str | None
 ) -> pd.DataFrame:
-    """All treatments of a mechanism that the paper compares, else those on the whole query.
+    """Return all scores of a mechanism that the paper compares.
 
-    Of a variant of MVG, wrong features are left out.
+    For other mechanisms, variants of MVG among them, the treatments with wrong features are
+    omitted.
     """
     if mechanism in study.methods:
         return scores
@@ -145,14 +146,14 @@ def _shown(
 
 
 def _method(study: ComparedStudy, mechanism: str, treatment: str, right: str | None) -> str:
-    """The row of the paper's table that this is, or ""."""
+    """Return the name of the corresponding row in the paper's table, or ""."""
     if mechanism != MVG:
         return study.methods.get(mechanism, "") if treatment == WHOLE_QUERY else ""
     return {right: study.mvg_name, PCA: "MVG-2"}.get(treatment, "")
 
 
 def mean_columns(scores: pd.DataFrame) -> dict[str, float]:
-    """The mean over trials and the half-width of its interval, as columns of a table."""
+    """Return the mean over trials and the half-width of its interval, by column."""
     found = Mean(scores["value"].to_numpy(float))
     return {"mean": found.value, "95% +-": found.interval(SHOWN).high - found.value}
 
@@ -163,13 +164,13 @@ def _difference_columns(scores: pd.DataFrame, mvg: pd.DataFrame) -> dict[str, fl
     return {"above MVG": found.value, "from": low, "to": high}
 
 
-# Predictions that use no features, by metric.
+# The titles of predictions that use no features, by metric.
 _PREDICTIONS = {"rmse_of_zero": "predict zero", "rmse_of_mean": "predict the mean"}
 
 
 @drawing("mvg2018_table3", kind="tables", needs=["regression"])
 def table_3(results: Results) -> Drawn:
-    """RMSE of every mechanism with every kernel."""
+    """Tabulate the RMSE of every mechanism with every kernel."""
     rows, _ = REGRESSION.drawn_rows(results.rows)
     predictions = []
     for metric, title in _PREDICTIONS.items():
@@ -182,19 +183,19 @@ def table_3(results: Results) -> Drawn:
 
 @drawing("mvg2018_table4", kind="tables", needs=["first_component"])
 def table_4(results: Results) -> Drawn:
-    """The error of the component for every mechanism."""
+    """Tabulate the error of the component for every mechanism."""
     return comparison_table(results, FIRST_COMPONENT)
 
 
 @drawing("mvg2018_table5", kind="tables", needs=["covariance"])
 def table_5(results: Results) -> Drawn:
-    """RSS of every mechanism."""
+    """Tabulate the RSS of every mechanism."""
     return comparison_table(results, COVARIANCE)
 
 
 @drawing("mvg2018_table6", kind="tables", needs=tuple(STUDIES), timings=tuple(STUDIES))
 def table_6(results: Results) -> Drawn:
-    """Milliseconds of one release in the three studies."""
+    """Tabulate the milliseconds of one release in the three studies."""
     milliseconds = pd.DataFrame(
         {
             name: 1e3 * release_seconds(results, study).groupby("mechanism")["value"].median()

@@ -1,7 +1,7 @@
-"""mvg2018 in closed form: directions, budgets, costs, sensitivities, and noise without data.
+"""Judges of mvg2018 in closed form: directions, budgets, costs, sensitivities, pure noise.
 
-Sections 5.3 and 6.3, Theorems 2 to 5, Appendix B; and a proof that the releases of two studies are
-noise.
+They cover Sections 5.3 and 6.3, Theorems 2 to 5 and Appendix B, and prove that the releases of two
+studies are noise.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from papers.setting import PaperSetting
 
 @judge
 def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
-    """The true guarantee of MVG at a fixed precision allocation, for random directions."""
+    """Judge whether MVG's true guarantee at a fixed precision allocation ignores the directions."""
     query = REGRESSION.query
     rows, columns = query.shape
     rng = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def directions_free(*, precision: list[float], draws: Count, tolerance: float) -
         directions = np.linalg.qr(rng.standard_normal((rows, rows)))[0]
         options = {"directions": directions, "precision": precision}
         noise = calibrated("mvg", query, REGRESSION.budget, **options).noise
-        # Psi = I: the smallest singular value of U1 decides.
+        # Psi = I, so the smallest singular value of U1 decides.
         u1 = noise.row_directions * noise.row_std
         mus.append(query.l2_sensitivity / np.linalg.norm(u1, -2))
     difference = float(np.ptp(mus) / np.mean(mus))
@@ -57,10 +57,10 @@ def directions_free(*, precision: list[float], draws: Count, tolerance: float) -
 
 @judge
 def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
-    """Theorems 4 and 5: noise that spends the whole budget against the condition of Theorem 3.
+    """Judge Theorems 4 and 5: noise that spends the whole budget meets Theorem 3's condition.
 
-    The norms of the singular values of both inverse covariances are taken from the covariances
-    themselves, with random allocations and directions.
+    Allocations and directions are random. The norms of the singular values of both inverse
+    covariances are computed from the covariances themselves.
     """
     rng = np.random.default_rng(0)
     parts = []
@@ -98,9 +98,10 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
 
 
 def theorem_3_bound(setting: PaperSetting) -> float:
-    """The right-hand side of Theorem 3: (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2).
+    """Return the right-hand side of Theorem 3.
 
-    H_r and H_{r,1/2} are generalized harmonic numbers, zeta is without a square root.
+    It is (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2). H_r and H_{r,1/2} are
+    generalized harmonic numbers, and zeta has no square root.
     """
     query, epsilon = setting.query, setting.budget.epsilon
     (m, n), s, gamma = query.shape, query.l2_sensitivity, query.frobenius_bound
@@ -109,13 +110,13 @@ def theorem_3_bound(setting: PaperSetting) -> float:
     harmonic, half = np.sum(1 / orders), np.sum(orders**-0.5)
     alpha = (harmonic + half) * gamma**2 + 2 * harmonic * gamma * s
     beta = 2 * (m * n) ** 0.25 * harmonic * s * (2 * np.sqrt(-m * n * log) - 2 * log + m * n)
-    # In extended precision, because the difference cancels.
+    # The difference cancels, so it needs extended precision.
     alpha, beta = np.longdouble(alpha), np.longdouble(beta)
     return float((-beta + np.sqrt(beta**2 + 8 * alpha * epsilon)) ** 2 / (4 * alpha**2))
 
 
 def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
-    """The norm of the singular values of the inverse of a covariance."""
+    """Return the norm of the singular values of the inverse of a covariance."""
     if directions is None:
         return float(np.linalg.norm(std**-2))
     covariance = (directions * std**2) @ directions.T
@@ -124,7 +125,7 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
 
 @judge
 def sampling_cost(*, shapes: list[Shape]) -> Finding:
-    """Section 6.3: operations and memory of a draw U1 N U2, with both factors from an SVD."""
+    """Judge Section 6.3: operations and memory of a draw U1 N U2, with both factors from an SVD."""
     products, stored = [], []
     for m, n in shapes:
         products.append(m * n * (m + n) <= m**3 + n**3)
@@ -141,11 +142,11 @@ def sampling_cost(*, shapes: list[Shape]) -> Finding:
 
 @judge
 def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
-    """Appendix B: the l2 sensitivities of the three queries.
+    """Judge Appendix B: the l2 sensitivities of the three queries.
 
-    Two records in the box change f(X) = X by at most the box's diagonal. For X X^T / N the change
-    is x x^T - y y^T over N, and all pairs of the box's corners are tried; the bound over the ball
-    around the box shows that no other pair changes more.
+    Replacing a record in the box changes f(X) = X by at most the box's diagonal. It changes
+    X X^T / N by (x x^T - y y^T) / N, for which all pairs of the box's corners are tried. The bound
+    over the ball around the box shows that no other pair changes it more.
     """
     queries = {"regression": REGRESSION.query, "covariance": COVARIANCE.query}
     parts = [
@@ -182,10 +183,10 @@ def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
 
 @judge
 def least_in_every_direction(*, shares: list[float], tolerance: float) -> Finding:
-    """Sections 5.3 and 6.1: some noise is left in a direction, however little precision others get.
+    """Judge Sections 5.3 and 6.1: every direction keeps some noise, whatever the allocation.
 
-    By Theorem 3 a direction with all of the precision budget P has the variance 1 / sqrt(P); the
-    others then have ever more.
+    By Theorem 3 a direction with all of the precision budget P has the variance 1 / sqrt(P), and
+    the noise of the others then grows without bound.
     """
     query, budget = REGRESSION.query, REGRESSION.budget
     size = query.shape[0]
@@ -217,10 +218,10 @@ IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
 
 
 def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
-    """Total variation between MVG's release and its noise, at most, for every gamma >= s/2.
+    """Bound the total variation between MVG's release and its noise for every gamma >= s/2.
 
-    Every query has gamma >= s/2, and a smaller gamma allows more precision. The values themselves
-    reach the range of the data, `frobenius_bound`.
+    Every query has gamma >= s/2, and a smaller gamma allows more precision. The norm of the values
+    reaches `frobenius_bound`, which follows from the range of the data.
     """
     query = setting.query
     least = replace(query, frobenius_bound=query.l2_sensitivity / 2)
@@ -230,7 +231,7 @@ def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
 
 @judge
 def noise_alone(*, query: Literal["regression", "covariance"]) -> Finding:
-    """Whether MVG's release in a study is more than noise, for every allocation and direction."""
+    """Judge whether MVG's release in a study can be more than noise, whatever the allocation."""
     setting = IDENTITY_QUERIES[query]
     published, root = (distance_of_algorithm_1(setting, zeta) for zeta in ("published", "sqrt"))
     found = f"total variation from noise at most {rounded_up(published, 2)}, with the root of zeta "

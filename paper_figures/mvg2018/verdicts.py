@@ -1,9 +1,9 @@
-"""Verdicts on the three studies of mvg2018: whose error is below whose, and who takes less time.
+"""Verdicts on the three studies of mvg2018: which errors are smaller, and which times are shorter.
 
 MVG has the features that the paper calls informative, or other directions, at its best share tau. A
-study that scores releases with several kernels has an outcome for each, as the paper states none.
-Two mechanisms show no order where both are as good as an answer without any information. Where the
-release of MVG is proven to be noise, the order is judged as it is, although it is one of noise.
+study that scores releases with several kernels has an outcome for each, because the paper names
+no kernel. Two mechanisms have no order if neither beats an answer without any information. If MVG's
+release is proven to be noise, the order is judged all the same, although it orders noise.
 """
 
 import math
@@ -49,13 +49,13 @@ from studies.base.treatments import PCA
 
 Study = Literal["regression", "first_component", "covariance"]
 NAMES = tuple(STUDIES)
-# Mechanisms, or sets of features, by study.
+# The mechanisms or sets of features to compare with, by study.
 Others = dict[str, list[str]]
-# The parts of a claim, and a sentence with the means.
+# The parts of a claim, and the means as text.
 Judged = tuple[Sequence[Part], str]
-# Scalings of the data in the regression.
+# Descriptions of the scalings of the data in the regression.
 _SCALINGS = {"largest": "divided by the largest value", "columns": "each feature onto [-1, 1]"}
-# Times the SVDs of MVG's covariances in all three studies.
+# The run that would time the SVDs of MVG's covariances in all three studies.
 TIMING_RUN = (
     "The cells of MVG in the three studies again: python -m runs redo reference --study regression "
     "first_component covariance --mechanism mvg, then config/reference.yaml"
@@ -69,11 +69,11 @@ def finding_per_kernel(
     detail: str,
     every_kernel: Sequence[Part] = (),
 ) -> Finding:
-    """An outcome of a study for every kernel, or the parts of a study without kernels.
+    """Make a finding with an outcome for every kernel, or with parts for a study without kernels.
 
     Args:
-        judged: From the scores with one kernel to what is judged of them.
-        every_kernel: Parts that no kernel changes; they come first.
+        judged: Judges the scores with one kernel.
+        every_kernel: Parts that do not depend on the kernel; they come first.
     """
     scores = study.scores(study.judged_rows(results.rows))
     outcomes, words = [], []
@@ -94,7 +94,7 @@ def finding_per_kernel(
 
 
 def _signal(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
-    """Whether one of these errors is below the one without any information."""
+    """Return the signal: whether one of these errors is below the one without any information."""
     blind = study.blind_error(rows)["value"]
     margin, level = study.blind_margin, study.exact_floor
     if margin is None:
@@ -119,7 +119,7 @@ def _order(
     margin: float,
     least: float = 1.0,
 ) -> list[Part]:
-    """Whether errors, by their titles, are above ours times the least factor."""
+    """Judge whether the other errors are above `ours` times the least factor, a part for each."""
     names = {f"{title} {above}": frame for title, frame in others.items()}
     run = {name: frame for name, frame in names.items() if len(frame)}
     scaled = ours.assign(value=least * ours["value"])
@@ -149,10 +149,11 @@ def error_above(
     tolerance: float = 0.0,
     margin: float,
 ) -> Finding:
-    """Whether the others' errors are above MVG's times the factor, less the tolerance.
+    """Judge whether the others' errors are above MVG's times the factor, less the tolerance.
 
-    MVG has the right features or other directions. The others have the treatment `of_others`, such
-    as "subspace", which lets them see the right features alone, and their best share too.
+    MVG has the right features unless `directions` names others. The other mechanisms have the
+    treatment `of_others` at their best share; "subspace", for example, shows them only the right
+    features.
     """
     compared, least = STUDIES[study], factor * (1 - tolerance)
     above = "above MVG" if least == 1 else f"above {least:.3g} times MVG"
@@ -196,10 +197,10 @@ def error_above(
 def directions_above(
     results: Results, *, study: Study, others: list[str], margin: float
 ) -> Finding:
-    """Whether MVG does better with the right features than with others (Figure 4).
+    """Judge whether MVG does better with the right features than with others (Figure 4).
 
-    The error is the mean over all shares tau: choosing the best share of each would decide between
-    equals. The others are names of sets, or "iid" for equal precision.
+    The error is the mean over all shares tau, because picking the best share of each set would rank
+    equal sets by chance. The others are names of sets, or "iid" for equal precision.
     """
     compared = STUDIES[study]
 
@@ -231,7 +232,7 @@ def directions_above(
 def comparable_directions(
     results: Results, *, others: Others, margins: dict[str, float], draws: Count
 ) -> Finding:
-    """Figure 4, left and middle: another set of features does about as well as the right one."""
+    """Judge whether another set of features does about as well (Figure 4, left and middle)."""
 
     def judged(scores: pd.DataFrame) -> Judged:
         published = select(scores, calibration="published", mechanism=MVG)
@@ -276,7 +277,7 @@ def _nearest(
     margins: Mapping[str, float],
     signals: Mapping[str, Signal] | None = None,
 ) -> list[Part]:
-    """Whether the nearest of several sets of features is within the margin of the right one."""
+    """Judge whether the nearest other set of features is within the margin of the right one."""
     name = min(apart, key=lambda each: abs(apart[each].value))
     words = f"{study.numeral}: {treatment_title(name)} above {treatment_title(right)}"
     return equal({words: apart[name]}, margin=margins[study.name], signal=signals and signals[name])
@@ -284,7 +285,7 @@ def _nearest(
 
 @judge(studies=("regression",))
 def regression_without_noise(results: Results, *, stated: float, tolerance: float) -> Finding:
-    """Table 3: RMSE without noise."""
+    """Judge the RMSE without noise in Table 3."""
     control = pick(REGRESSION.judged_rows(results.rows), mechanism="non-private")
     errors = control_errors(control, "rmse_without_noise")
     outcomes = []
@@ -313,7 +314,7 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
 
 @judge(studies=("regression",))
 def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
-    """Table 3: how far MVG's error is above the non-private one; whether it is that of noise."""
+    """Judge how far MVG's error in Table 3 is above the non-private one."""
 
     def judged(scores: pd.DataFrame) -> Judged:
         right = judged_treatment(scores, REGRESSION)
@@ -333,8 +334,8 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
 def drawn_covariance_order(
     results: Results, *, others: list[str], margin: float, draws: Count
 ) -> Finding:
-    """Table 5: MVG at its best share against the Gaussian by draws, the others by the study."""
-    # First, because draws take seconds and a run may have no official rows.
+    """Judge the order in Table 5: the Gaussian by draws of the noise, the others by the study."""
+    # This comes first, because draws take seconds and a run may have no official rows.
     rest = error_above(results, study="covariance", others=others, margin=margin)
     lead = order({"Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
     ours = RECORDS.best(draws).mean()
@@ -351,10 +352,10 @@ def drawn_covariance_order(
 
 @judge(studies=("first_component",))
 def all_experiments(results: Results, *, others: list[str], margin: float, draws: Count) -> Finding:
-    """MVG ahead of the others in every experiment: one in which it is not contradicts that.
+    """Judge whether MVG is ahead of the others in every experiment; one exception contradicts it.
 
-    II by the study, III by draws of the Gaussian's noise and MVG's. The order in I depends on the
-    kernel of the regression.
+    Experiment II is judged by the study, and III by draws of the Gaussian's and MVG's noise. The
+    order in I depends on the kernel of the regression.
     """
     scores = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
     published = select(scores, calibration="published")
@@ -382,10 +383,10 @@ def study_times(
     slower: Others,
     tolerance: float,
 ) -> Finding:
-    """Table 6: the order of seconds per release as published, with an SVD of both covariances.
+    """Judge Table 6: the order of seconds per published release, with an SVD of both covariances.
 
-    Cells run at different times, and the machine's state may differ between them: an order is
-    decided only where the medians differ by more than the tolerance.
+    Cells run at different times, and the state of the machine may differ between them. So an order
+    is decided only if the medians differ by more than the tolerance.
     """
     scores = {
         name: study.scores(study.judged_rows(results.rows)) for name, study in STUDIES.items()
@@ -396,7 +397,7 @@ def study_times(
         for name, study in STUDIES.items()
     }
     svd = select(results.timings, mechanism=MVG, metric="svd_seconds")
-    # Seconds of one SVD of both covariances of MVG.
+    # The seconds of one SVD of both of MVG's covariances, by study.
     decomposed = {name: select(svd, study=name)["value"].median() for name in STUDIES}
     if pd.isna([*decomposed.values()]).any():
         return not_run("This run did not time the SVDs of Section 6.3.", TIMING_RUN)
@@ -427,7 +428,7 @@ def study_times(
 
 
 def _of_one_treatment(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:
-    """Seconds of a mechanism's releases with one treatment, at its least share where it has any.
+    """Return the seconds of a mechanism's releases with one treatment, at its least share if any.
 
     The share does not change the work, and one release per trial keeps the samples independent.
     """
@@ -442,7 +443,7 @@ def _cost_parts(
     others: Mapping[str, Others],
     tolerance: float,
 ) -> Iterable[Part]:
-    """One part per other mechanism and study; those that were not run come last."""
+    """Return a part for each other mechanism and study; those that were not run come last."""
     effects, absent = {}, []
     for name, mvg in ours.items():
         for kind, by_study in others.items():
@@ -457,8 +458,8 @@ def _cost_parts(
     apart = 1 + tolerance
     parts = order(effects, margin=math.log(apart), shown=ratio_words)
     parts = [timed_apart(part, effects[part.name], apart) for part in parts]
-    # Our JL, exponential mechanism and PPCA are not the paper's programs: that one of them is the
-    # faster one says nothing about those.
+    # Our JL, exponential mechanism and PPCA are not the paper's programs. If one of them is faster
+    # than MVG, that says nothing about the paper's.
     other = "the paper's program was not run"
     return tuple(
         replace(part, verdict=NOT_RUN, reason=other)

@@ -1,6 +1,6 @@
 """privunit2022 (Asi, Feldman and Talwar, arXiv:2205.02466): the claim on PrivUnitG.
 
-Its judge is the suite's.
+A judge of the suite decides it.
 """
 
 NAME = "PrivUnitG"

@@ -1,7 +1,7 @@
-"""The 89 x 89 count query, r1smg2024 Section 7.1: its rows and the verdicts on them.
+"""The 89 x 89 count query of r1smg2024, Section 7.1: selections of its rows, and verdicts.
 
-Claims are judged on the official Uber pickups only. Drawings are in count_query_figures.py; both
-read the rows at the budget that the paper gives a mechanism.
+Claims are judged on the official Uber pickups only. count_query_figures.py has the drawings. Both
+read the rows at the budget that the paper gives each mechanism.
 """
 
 import functools
@@ -44,9 +44,10 @@ SHAPE = "89x89"
 
 
 def at_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows at the budgets of Figures 4 and 5: see `budget_words`.
+    """Return the rows at the budgets of Figures 4 and 5, which `budget_words` describes.
 
-    As published, the paper's; at equal true privacy, one for all, that of the others than R1SMG.
+    As published, these are the paper's budgets. At equal true privacy all mechanisms have the same
+    budget, the one that the paper gives to those other than R1SMG.
     """
     epsilons = rows["mechanism"].map(count_epsilon).astype(float)
     epsilons = epsilons.where(rows["calibration"] == "published", count_epsilon("gaussian"))
@@ -55,7 +56,7 @@ def at_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The paper's own query and budgets: Uber pickups, 89 x 89 cells, delta 1e-7.
+    """Return the rows of the paper's query and budgets: Uber pickups, 89 x 89 cells, delta 1e-7.
 
     Raises:
         CannotJudge: The run has no such rows.
@@ -67,13 +68,13 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def budget_words() -> str:
-    """The paper's budgets as a part of a sentence."""
+    """Describe the paper's budgets as a clause."""
     others, r1smg = count_epsilon("gaussian"), count_epsilon("r1smg")
     return f"epsilon {others:g} (R1SMG as published: {r1smg:g}), delta {COUNT_DELTA:g}"
 
 
 def by_mechanism(rows: pd.DataFrame, others: list[str], metric: str) -> dict[str, pd.DataFrame]:
-    """A metric of R1SMG and of other mechanisms as published, a row per trial.
+    """Return a metric of R1SMG and of other mechanisms as published, with a row per trial.
 
     Raises:
         CannotJudge: A mechanism has no such rows.
@@ -85,7 +86,11 @@ def by_mechanism(rows: pd.DataFrame, others: list[str], metric: str) -> dict[str
 
 
 def budget_sizes(rows: pd.DataFrame) -> Sizes:
-    """The sizes behind a claim about Figure 4 or 5; `rows` of one mechanism, a row per trial."""
+    """Return the sizes behind a claim about Figure 4 or 5.
+
+    Args:
+        rows: The rows of one mechanism, one per trial.
+    """
     return Sizes(
         records=PICKUPS,
         trials=int(rows["trial"].nunique()),
@@ -95,9 +100,9 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
 
 @judge
 def accuracy_loss(*, tolerance: float) -> Finding:
-    """Figure 5: E L in closed form.
+    """Judge Figure 5: E L in closed form.
 
-    The noise of MVG grows with gamma, which the paper does not state: its loss is that at the
+    MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
     """
     stated = STATED_LOSSES
@@ -122,7 +127,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
 
 
 def _fewer_cells(found: dict[str, float], stated: dict[str, float], tolerance: float) -> str:
-    """In how many cells L would have to be counted for all but MVG to have the stated loss."""
+    """Describe in how many cells counting L would give the stated losses, except MVG's."""
     cells = count_query(PICKUPS).size
     ends = [
         [
@@ -143,9 +148,9 @@ def _fewer_cells(found: dict[str, float], stated: dict[str, float], tolerance: f
 
 
 def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
-    """A mechanism at the count query, MVG with the smallest gamma.
+    """Calibrate a mechanism to the count query, MVG with the smallest gamma.
 
-    At its epsilon of Figure 5, unless another one is given.
+    The epsilon is that of Figure 5 unless another one is given.
     """
     at = setting(f"r1smg2024-count-{count_epsilon(key):g}")
     query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
@@ -155,7 +160,7 @@ def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "pub
 
 @functools.cache
 def implied_by_loss(key: str, calibration: str) -> Implied:
-    """The epsilon at which a mechanism has the mean loss that the paper states for it."""
+    """Return the epsilon at which a mechanism has the mean loss that the paper states for it."""
     return in_closed_form(
         lambda epsilon: _paper_noise(key, epsilon, calibration).expected_loss(),
         STATED_LOSSES[key],
@@ -164,7 +169,7 @@ def implied_by_loss(key: str, calibration: str) -> Implied:
 
 @judge(studies=("count_query",))
 def loss_shape(results: Results, *, others: list[str], bell: float, margin: float) -> Finding:
-    """Figure 5: skewness and kurtosis of L about the mean."""
+    """Judge Figure 5: the skewness and kurtosis of L about the mean."""
     rows = official_counts(results.rows)
     frames = by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
@@ -199,14 +204,14 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
 
 
 def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
-    """Mean over trials of the largest count after post-processing, by mechanism and calibration."""
+    """Average the largest count after post-processing over trials, by mechanism and calibration."""
     found = rows[(rows["metric"] == "largest_count") & (rows["status"] == "ok")]
     return found.groupby(["mechanism", "calibration"])["value"].mean()
 
 
 @judge(studies=("count_query",))
 def largest_counts(results: Results, *, tolerance: float) -> Finding:
-    """Figure 4: the largest exact count, in the run's box and in every box of its scan."""
+    """Judge Figure 4: the largest exact count, in the run's box and in every possible box."""
     rows = official_counts(results.rows)
     stated = LARGEST_COUNT
     facts = {
@@ -216,8 +221,8 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
     exact = facts["nonprivate_largest_count"]
     parts = [number("exact, in the box of the five boroughs", exact, stated, tolerance)]
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
-    # A cell of a box that contains both places is at least as large as the window, so that the
-    # window meets four cells at most.
+    # The cells of a box that contains both places are at least as large as the window, so that the
+    # window meets at most four of them.
     least = math.ceil(DENSEST_WINDOW / 4)
     places = " and ".join(PLACES)
     parts.append(
@@ -251,10 +256,11 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
 
 @judge(studies=("count_query",))
 def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -> Finding:
-    """Figure 4: how often an area shows no counts, whatever its exact count is.
+    """Judge Figure 4: how often an area shows no counts, whatever its exact count is.
 
-    That is the chance of noise below minus the count, least at the largest count: the paper's, or
-    for noise that hides ours too, ours.
+    This is the probability of noise below minus the count, which is least at the largest count.
+    A part is confirmed if the probability is at least `many` at the paper's largest count and at
+    ours; otherwise it is open.
     """
     rows = official_counts(results.rows)
     ours = float(pick(rows, metric="nonprivate_largest_count")["value"].iloc[0])
@@ -278,7 +284,7 @@ def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -
 
 
 def _largest(rows: pd.DataFrame) -> str:
-    """The largest released counts of the mechanisms for which the paper gives a number."""
+    """Describe the largest released counts of the mechanisms for which the paper gives one."""
     means = mean_largest_counts(rows)
     return ", ".join(
         f"{mechanism_title(key)} {means[key, 'published']:.4g}"
@@ -296,17 +302,16 @@ def count_order(
     factor: Positive = 1.0,
     better: str | None = None,
 ) -> Finding:
-    """Figure 4: other noise against R1SMG, by the ratio of L after post-processing.
+    """Judge Figure 4: compare other noise with R1SMG by the ratio of L after post-processing.
 
-    R1SMG's mean and median are the exact ones: its L has heavy tails, so that a mean over trials is
-    far off, and that of a typical map is below the mean. The paper shows one map each and does not
-    say by what measure: the squared error and its root, in the mean, and the squared error in the
-    median are compared.
+    R1SMG's mean and median are exact, because its L has heavy tails: a mean over trials is far off,
+    and a typical map has less than the mean. The paper shows one map of each mechanism and names no
+    measure, so three are judged: the mean squared error, its root, and the median squared error.
 
     Args:
-        others: Noise that R1SMG is better than.
-        comparable: Noise that R1SMG is at most `factor` times as bad as; it may also be better.
-        better: One of these that is better than R1SMG.
+        others: Mechanisms that R1SMG is said to beat.
+        comparable: Mechanisms whose error R1SMG's exceeds by at most `factor`; it may be smaller.
+        better: The one of `comparable` that is said to beat R1SMG, if any.
     """
     rows = official_counts(results.rows)
     exact, typical = _after_masking(rows)
@@ -316,7 +321,7 @@ def count_order(
     means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
     measures = {
         "mean squared error": means,
-        # The logarithm of a ratio's square root.
+        # Halving a logarithm takes the square root of the ratio.
         "root mean squared error": {
             key: Bootstrap(effect.value / 2, effect.draws / 2, effect.trials)
             for key, effect in means.items()
@@ -364,10 +369,10 @@ def count_order(
 
 
 def _after_masking(rows: pd.DataFrame) -> tuple[float, float]:
-    """R1SMG's exact mean and median of L over the valid cells.
+    """Return R1SMG's exact mean and median of L over the valid cells.
 
-    Its noise is alike in all directions. L is sigma_* z^2 B, with z normal and B the share of the
-    random direction's squared length that lies in the valid cells: Beta(valid/2, (M - valid)/2).
+    The noise has no preferred direction. L is sigma_* z^2 B, where z is normal and B is the share
+    of the random direction's squared length in the valid cells: Beta(valid/2, (M - valid)/2).
     """
     chosen = {"mechanism": "r1smg", "calibration": "published"}
     loss, valid = (
@@ -388,14 +393,14 @@ def _after_masking(rows: pd.DataFrame) -> tuple[float, float]:
 def _log_ratio(
     frame: pd.DataFrame, exact: float, statistic: Callable[..., np.ndarray]
 ) -> Bootstrap:
-    """A statistic of the trials of a mechanism, less that of an exact number."""
+    """Return a statistic of a mechanism's trials minus the same statistic of an exact number."""
     values = frame["value"].to_numpy(float)
     return bootstrapped(values, np.full(len(values), exact), statistic)
 
 
 @implies()
 def losses(rows: pd.DataFrame) -> Iterator[StatedNumber]:
-    """Figure 5: the mean of ||noise||^2 on the map of pickups."""
+    """Yield the numbers of Figure 5: the mean of ||noise||^2 on the map of pickups."""
     for key, stated in STATED_LOSSES.items():
         yield StatedNumber(
             claim="r1-f5-loss",

@@ -1,7 +1,7 @@
-"""Drawings of the 89 x 89 count query, r1smg2024 Section 7.1: Figures 4 and 5, Table 1, and errors.
+"""Drawings of r1smg2024's 89 x 89 count query, Section 7.1: Figures 4 and 5, Table 1, and errors.
 
-They show the main data set of the run at the budget that the paper gives a mechanism; the verdicts
-are in count_query.py.
+They show the main data set of the run at the budget that the paper gives each mechanism. The
+verdicts are in count_query.py.
 """
 
 import itertools
@@ -52,7 +52,7 @@ COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
 
 @drawing("r1smg2024_fig5", kind="figures", needs=["count_query"])
 def figure_5(results: Results) -> Drawn:
-    """Distribution of L over the trials: on one axis, and relative to its mean."""
+    """Draw the distribution of L over the trials: its mean, and its shape relative to the mean."""
     dataset, source = main_dataset(results.rows, "count_query")
     losses = at_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
     compared = with_own(COMPARED, losses["mechanism"].unique())
@@ -91,7 +91,7 @@ def figure_5(results: Results) -> Drawn:
 
 
 def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
-    """One sentence on R1SMG's E L, which the mean over the trials estimates badly, or nothing."""
+    """Return a sentence on R1SMG's E L, which the mean over trials estimates badly, or ""."""
     found = at_paper_budget(ok_rows(rows, "count_query", "expected_loss", dataset))
     found = found[(found["mechanism"] == "r1smg") & (found["calibration"] == "published")]
     return "".join(
@@ -102,7 +102,7 @@ def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
 
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
-    """The mean of L with its 95% interval, a line per mechanism."""
+    """Draw the mean of L with its 95% interval, a line per mechanism."""
     mechanisms = in_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
         values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
@@ -117,13 +117,13 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
     axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
     axis.set_ylim(len(mechanisms) - 0.5, -0.5)
     axis.set_xscale("log")
-    # Room for the paper's numbers.
+    # Leave room for the paper's numbers.
     axis.set_xlim(left=min(STATED_LOSSES.values()) / 100)
     axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
 
 
 def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
-    """Histogram and kernel density of L over its mean: R1SMG, and the others on their own scale."""
+    """Draw histogram and density of L over its mean, R1SMG apart from the others."""
     mechanisms = in_order(losses["mechanism"])
     others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
     groups = [names for names in (in_order({*mechanisms} - {*others}), others) if names]
@@ -136,7 +136,7 @@ def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
             low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
             grid = np.linspace(low, high, 500)
             bins = np.linspace(low, high, 40)
-            # Densities of all trials, those beyond the axis too.
+            # The weights count all trials, including those beyond the axis.
             weights = np.full(len(ratio), 1 / (len(ratio) * (bins[1] - bins[0])))
             axis.hist(ratio, bins, weights=weights, color=style.colour, alpha=0.25)
             density = scipy.stats.gaussian_kde(ratio)(grid)
@@ -148,7 +148,7 @@ def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
 
 @drawing("r1smg2024_table1", kind="tables", needs=["count_query"])
 def table_1(results: Results) -> Drawn:
-    """The constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
+    """Tabulate the constants C_C, C_A, C_M and C_R times s^2 beside the true expected losses."""
     dataset, source = main_dataset(results.rows, "count_query")
     rows = ok_rows(results.rows, "count_query", "expected_loss", dataset)
     rows = required(
@@ -197,7 +197,7 @@ PANELS = (
     "hb",
 )
 COLUMNS = 4
-# Why these have no map at equal true privacy.
+# Reasons why mechanisms have no map at equal true privacy.
 WITHOUT_EXACT_MAP = {
     "non-private": "there is no noise to rescale",
     "dawa-published": "DAWA's exact privacy is not known, so its noise cannot be rescaled to it",
@@ -208,7 +208,7 @@ WITHOUT_EXACT_MAP = {
 
 @drawing("r1smg2024_fig4", kind="figures", needs=["count_query"], maps=("count_query",))
 def figure_4(results: Results) -> Drawn:
-    """Heat maps of the released counts on one colour scale, the non-private map first."""
+    """Draw heat maps of the released counts on one colour scale, the non-private map first."""
     dataset, source = main_dataset(results.rows, "count_query")
     cells = at_paper_budget(ok_rows(results.maps, "count_query", "released_count", dataset))
     panels = with_own(PANELS, cells["mechanism"].unique())
@@ -246,7 +246,7 @@ def figure_4(results: Results) -> Drawn:
 
 
 def _scan_words(rows: pd.DataFrame) -> str:
-    """One sentence about the largest exact counts in other bounding boxes, or nothing."""
+    """Return a sentence on the largest exact counts in other bounding boxes, or ""."""
     counts = rows[(rows["metric"] == "largest_in_box") & (rows["status"] == "ok")]["value"]
     if counts.empty:
         return ""
@@ -260,7 +260,7 @@ def _scan_words(rows: pd.DataFrame) -> str:
 
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
-    """A row per cell and one of the mean largest counts; a column per map."""
+    """Return a row per cell and a row of mean largest counts, with a column per map."""
     drawn = cells[cells["mechanism"].isin(shown)]
     drawn = drawn.assign(map=drawn["mechanism"] + " (" + drawn["calibration"] + ")")
     table = drawn.pivot(index=["row", "column"], columns="map", values="value").reset_index()
@@ -277,7 +277,7 @@ def _draw_maps(
     shown: list[str],
     calibrations: list[str],
 ) -> plt.Figure:
-    """Bands of four mechanisms; every band has a row of maps per calibration."""
+    """Draw bands of four mechanisms; every band has a row of maps per calibration."""
     from matplotlib.colors import PowerNorm
 
     bands = math.ceil(len(shown) / COLUMNS)
@@ -305,7 +305,7 @@ def _draw_maps(
                 axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=6)
                 axis.spines[:].set_visible(False)
                 continue
-            # Rasterised at one pixel per cell; negative counts have the colour of zero.
+            # The image has one pixel per cell; negative counts have the colour of zero.
             image = axis.imshow(
                 maps[key], origin="lower", cmap="cividis", norm=norm, interpolation="nearest"
             )
@@ -321,7 +321,7 @@ def _draw_maps(
 
 
 def _paper_count(mechanism: str, calibration: str) -> str:
-    """The paper's largest count of a map, as the end of a label, or nothing."""
+    """Return the paper's largest count of a map as the end of a label, or ""."""
     if mechanism == "non-private":
         return f"\n(paper: about {LARGEST_COUNT})"
     if calibration == "published" and mechanism in LARGEST_RELEASED:
@@ -335,9 +335,9 @@ def _panel_title(mechanism: str) -> str:
 
 
 METRICS = {"rmse_valid_cell": "per valid cell", "rectangle_rmse": "per rectangle"}
-# Relative difference of curves that nobody can tell apart.
+# Curves within this relative difference cannot be told apart.
 ALIKE = 0.1
-# A row of panels each; what is in none of these is other noise.
+# The titles of rows of panels; mechanisms that FAMILIES does not name are other noise.
 GAUSSIAN = "Gaussian noise"
 COUNTING = "for histograms and workloads"
 OTHER = "other noise"
@@ -363,7 +363,7 @@ FAMILIES = {
 
 @drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
 def counts_over_epsilon(results: Results) -> Drawn:
-    """Error per valid cell and per random rectangle over epsilon, a row of panels per family."""
+    """Draw the error per valid cell and per random rectangle over epsilon, a row per family."""
     dataset, source = main_dataset(results.rows, "count_query")
     rows = pd.concat(ok_rows(results.rows, "count_query", m, dataset) for m in METRICS)
     keys = ["metric", "calibration", "mechanism", "epsilon", "delta"]
@@ -403,13 +403,14 @@ def counts_over_epsilon(results: Results) -> Drawn:
 
 
 def _coinciding(means: pd.DataFrame) -> str:
-    """A sentence per calibration on curves that lie on each other in every panel, or nothing."""
+    """Return a sentence per calibration on the curves that coincide in every panel, or ""."""
     sentences = ""
     for calibration in CALIBRATION_LINES:
         table = means[means["calibration"] == calibration].pivot_table(
             index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
         )
-        # Logarithms, as the margin is relative. At equal true privacy, Gaussian noise is one noise.
+        # The margin is relative, hence the logarithms below. At equal true privacy all Gaussian
+        # noise is the same, which the note says already.
         told = [
             name
             for name in in_order(table.columns)
@@ -426,7 +427,7 @@ def _coinciding(means: pd.DataFrame) -> str:
 
 
 def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:
-    """Say so where all curves of a panel, of several mechanisms, lie on each other."""
+    """Note in the panel that all its curves coincide, if there are several and they do."""
     table = np.log(panel.pivot_table(index="epsilon", columns="mechanism", values="value"))
     if len(table.columns) > 1 and len(groups_within(table, math.log1p(ALIKE))) == 1:
         kind = {"ha": "center", "fontsize": 6, "transform": axis.transAxes}
@@ -434,7 +435,7 @@ def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:
 
 
 def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
-    """A panel per metric and calibration."""
+    """Draw a panel per metric and calibration."""
     calibrations = [each for each in CALIBRATION_LINES if each in set(means["calibration"])]
     axes = part.subplots(1, len(METRICS) * len(calibrations), sharex=True)
     panels = itertools.product(METRICS, calibrations)
@@ -453,7 +454,7 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
         axis.set_xlabel("epsilon", labelpad=1)
         low, high = axis.get_ylim()
         if high > 10 * low:
-            # The names of whole powers of ten are enough; others would touch.
+            # Label only whole powers of ten; more labels would touch.
             axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
         _write_one_curve(axis, panel)

@@ -1,7 +1,6 @@
 """Learning with noisy gradients, r1smg2024 Section 7.3: Figures 7 and 8.
 
-Figure 7 is drawn on digits where the run has no MNIST. The verdicts on both figures are in
-dpsgd_verdicts.py.
+Figure 7 is drawn on digits if the run has no MNIST. dpsgd_verdicts.py judges both figures.
 """
 
 import itertools
@@ -42,17 +41,17 @@ from papers.r1smg2024 import (
 )
 from runs.results import Results
 
-# The axis is logit if runs with clipping are more accurate.
+# The axis is logit if the accuracy of a run with clipping exceeds this.
 LOGIT_ABOVE = 0.9
-# Of the logit axis.
+# The ticks of the logit axis.
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
-# A logit axis ends before 0 and 1.
+# The range of accuracies that is drawn, because a logit axis cannot show 0 and 1.
 CLIPPED = (0.001, 0.9994)
-# The FFT of the accounting resolves no smaller delta.
+# The smallest delta that the FFT of the accounting resolves.
 RESOLVED = 1e-10
 
 
-# What the paper states of these curves in numbers.
+# Sentences on the numbers that the paper states for these curves.
 STATED = {
     "mnist": f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. ",
     "cifar10": "The only number that the paper states for this figure is a training accuracy of "
@@ -62,7 +61,7 @@ STATED = {
 
 @drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
 def figure_7(results: Results) -> Drawn:
-    """Accuracy over epochs on MNIST, or on digits where the run has no MNIST."""
+    """Draw accuracy over epochs on MNIST, or on digits if the run has no MNIST."""
     present = set(results.rows[results.rows["study"] == STUDY]["dataset"])
     dataset = next((d for d in ("mnist", "digits") if d in present), None)
     if dataset is None:
@@ -72,7 +71,7 @@ def figure_7(results: Results) -> Drawn:
 
 @drawing("r1smg2024_fig8", kind="figures", needs=["dpsgd/cifar10"])
 def figure_8(results: Results) -> Drawn:
-    """Accuracy over epochs on CIFAR-10."""
+    """Draw accuracy over epochs on CIFAR-10."""
     return _accuracies(results.rows, "cifar10", "r1smg2024 Figure 8")
 
 
@@ -115,7 +114,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
 
 
 def _own_rate(rows: pd.DataFrame) -> str:
-    """The learning rate without privacy where it is another one, as the end of words."""
+    """Return the learning rate without privacy as the end of a label; "" if it is no other one."""
     rate = public_rate(rows)
     return "" if rate is None else f" at learning rate {rate:g}"
 
@@ -123,7 +122,7 @@ def _own_rate(rows: pd.DataFrame) -> str:
 def _write_diverged(
     axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
 ) -> None:
-    """Name the mechanisms without a curve in a panel because all their runs diverged."""
+    """Name the mechanisms that have no curve in a panel because all their runs diverged."""
     found = ok_rows(rows, STUDY, DIVERGED)
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
     for place, mechanism in enumerate(in_order(runs_at_rate(found[chosen], rate)["mechanism"])):
@@ -133,7 +132,7 @@ def _write_diverged(
 
 
 def _write_untrained(axis: plt.Axes, panel: pd.DataFrame) -> None:
-    """Say where training without privacy, which is not clipped, is no better than guessing."""
+    """Note in a panel that training without privacy, which does not clip, only guesses."""
     own = panel[(panel["mechanism"] == PUBLIC) & (panel["accuracy"] == "test")]
     if len(own) and own.loc[own["epoch"].idxmax(), "mean"] < RANDOM + 0.05:
         words = f"{look(PUBLIC).title}: learns nothing"
@@ -141,13 +140,13 @@ def _write_untrained(axis: plt.Axes, panel: pd.DataFrame) -> None:
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
-    """A part per calibration and budget, with a panel per learning rate and one legend."""
+    """Draw a subfigure per calibration and budget, with a panel per learning rate and a legend."""
     present = set(means["calibration"])
     calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
     rates = rates_of(means)
     epsilons = sorted(means["epsilon"].unique())
     parts = list(itertools.product(calibrations, epsilons))
-    # Budgets lie side by side where there is one rate.
+    # Budgets stand side by side if there is only one rate.
     columns = len(epsilons) if len(rates) == 1 else 1
     lines = len(parts) // columns
     stated, epochs = TRAINING.get(rows["dataset"].iloc[0]), means["epoch"].max()
@@ -155,7 +154,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     figure = plt.figure(figsize=(PAGE, (3.2 if len(rates) == 1 else 2.7) * lines))
     places = figure.subfigures(lines, columns, squeeze=False).ravel()
     for place, (calibration, epsilon) in zip(places, parts, strict=True):
-        # At both calibrations the control without privacy, which has only one.
+        # The control without privacy has one calibration and is shown at both.
         shown = (means["calibration"] == calibration) | (means["mechanism"] == PUBLIC)
         chosen = means[(means["epsilon"] == epsilon) & shown]
         labels = {
@@ -194,11 +193,11 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
 
 
 def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
-    """The floor, and the axis of accuracies; a logit one ends at the tick above the largest."""
+    """Draw the floor, and set the accuracy axis; a logit axis ends at the tick above the largest."""
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-    # Runs with clipping may come so near to 1 that only a logit axis tells them apart.
+    # Runs with clipping may come so close to 1 that only a logit axis tells them apart.
     if means[means["mechanism"] != PUBLIC]["mean"].max() <= LOGIT_ABOVE:
         axis.set_ylim(0, 1.02)
         return
@@ -211,7 +210,7 @@ def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
 
 
 def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) -> None:
-    """The epochs at which the paper says that an accuracy is reached, where it does."""
+    """Mark the epochs at which the paper says that an accuracy is reached, if it does."""
     stated = ("mnist", "published", TRAINING["mnist"].larger_total)
     if (dataset, calibration, epsilon) != stated:
         return
@@ -231,7 +230,11 @@ def _draw_paper(axis: plt.Axes, dataset: str, calibration: str, epsilon: float) 
 def _draw_curve(
     axis: plt.Axes, rows: pd.DataFrame, mechanism: str, label: str, shift: float
 ) -> None:
-    """One curve; `shift` moves its markers, in [0, 1), so that those of equal curves alternate."""
+    """Draw one curve.
+
+    Args:
+        shift: The offset of the markers, in [0, 1), by which those of equal curves alternate.
+    """
     style = look(mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
     every = max(1, len(test) // 8)
@@ -245,11 +248,11 @@ def _draw_curve(
 
 
 def _true_budget(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
-    """The bounds on what the run spends, as the end of a label, or nothing."""
+    """Return the bounds on the run's true budget as the end of a label, or ""."""
     chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
     values = rows[chosen & (rows["epsilon"] == epsilon)].set_index("metric")["value"]
     if "true_epsilon_upper" in values:
-        # Digits enough not to pass a claim of five.
+        # Five digits keep the bound from passing a claim that has five.
         return rf": true $\epsilon\leq${rounded_up(values['true_epsilon_upper'], 5)}"
     if "true_delta_lower" in values and values["true_delta_upper"] > RESOLVED:
         low, high = values["true_delta_lower"], values["true_delta_upper"]

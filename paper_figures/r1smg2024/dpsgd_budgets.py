@@ -1,4 +1,4 @@
-"""The budgets of r1smg2024's DP-SGD, Section 7.3: verdicts in closed form, which read no study."""
+"""Judges of the budgets of r1smg2024's DP-SGD, Section 7.3, in closed form; they read no study."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def training_budget(
     same_steps: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Total epsilon of DP-SGD with Poisson sampling: RDP as the papers use it, and PLD."""
+    """Judge the total epsilon of DP-SGD with Poisson sampling, by RDP as in the papers and by PLD."""
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
@@ -81,7 +81,10 @@ def training_budget(
 
 
 def _steps_to(epsilon: float, sigma: float, rate: Probability, delta: float) -> float:
-    """Steps after which the total epsilon is reached, to 1%, between 100 and 1e6."""
+    """Return the number of steps, to 1%, after which the total epsilon is reached.
+
+    It must lie between 100 and 1e6.
+    """
     from dp_accounting.rdp import RdpAccountant
 
     def excess(log_steps: float) -> float:
@@ -105,7 +108,7 @@ def split_over_steps(
     digit: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Step budgets of eq. (16) from the stated totals."""
+    """Judge the step budgets that eq. (16) gives for the stated totals."""
     parts = [
         number(
             f"epsilon_0 for {budget.total:g}, q = {batch}/{size}",
@@ -117,7 +120,7 @@ def split_over_steps(
         for budget in budgets
     ]
     if stated_delta is not None:
-        # It depends neither on the total epsilon nor on q.
+        # delta_0 depends neither on the total epsilon nor on q.
         parts.append(number("delta_0", (delta - slack) / epochs, stated_delta, tolerance))
     if digit is not None:
         parts += [
@@ -153,11 +156,12 @@ def _one_number(
     digit: float,
     solve: Callable[[float, float], float],
 ) -> Part:
-    """Whether the stated epsilon_0, before rounding, come from one value of a number.
+    """Judge whether one value of a number gives all stated epsilon_0, up to their rounding.
 
     Args:
-        symbol: Of the number, which is shown to so many places.
-        solve: From a total and its epsilon_0 to the number.
+        symbol: The symbol of the number.
+        places: The decimal places to which the number is shown.
+        solve: Returns the number for a total and its epsilon_0.
     """
     ranges = [
         sorted(solve(budget.total, budget.step + end) for end in (digit / 2, -digit / 2))
@@ -169,14 +173,14 @@ def _one_number(
 
 
 def _slack_for(total: float, epsilon: float, rate: Probability, epochs: float) -> float:
-    """log10 of the delta' at which eq. (16) gives the step budget `epsilon` for a total."""
+    """Return log10 of the delta' at which eq. (16) gives the step budget `epsilon` for a total."""
     steps, x = epochs / rate, rate * epsilon
     left = total - steps * x * math.expm1(x)
     return -((left / x) ** 2) / (2 * steps) / math.log(10)
 
 
 def _epochs_for(total: float, epsilon: float, rate: Probability, slack: float) -> float:
-    """E at which eq. (16) gives the step budget `epsilon` for a total."""
+    """Return the E at which eq. (16) gives the step budget `epsilon` for a total."""
 
     def excess(log_epochs: float) -> float:
         return step_budget(total, 0.5, rate, math.exp(log_epochs), slack)[0] - epsilon
@@ -188,10 +192,10 @@ def _epochs_for(total: float, epsilon: float, rate: Probability, slack: float) -
 def one_step(
     *, rate: Probability, budgets: list[TrainingBudget], delta: Delta, step_delta: Delta
 ) -> Finding:
-    """R1SMG-DPSGD: the total budget against the exact privacy of one Poisson-sampled step.
+    """Judge R1SMG-DPSGD's total budget by the exact privacy of one Poisson-sampled step.
 
-    Sampling with rate q turns delta(e) of a step into exactly q delta(e) at ln(1 + q (e^e - 1)) (a
-    record added); all steps together reveal no less than one.
+    If a record is added, sampling with rate q turns delta(e) of a step into exactly q delta(e) at
+    ln(1 + q (e^e - 1)). All steps together reveal no less than one.
     """
     alone, parts = [], []
     for total, _, step in budgets:
@@ -223,7 +227,7 @@ def one_step(
 def looser_composition(
     *, rate: Probability, budgets: list[TrainingBudget], step_delta: Delta
 ) -> Finding:
-    """Section 7.3: whether eq. (16) favours DPSGD over R1SMG."""
+    """Judge Section 7.3: whether eq. (16) favours DPSGD over R1SMG."""
     parts = []
     for total, sigma, step in budgets:
         query = Query(shape=(1,), l2_sensitivity=1.0)
@@ -251,7 +255,7 @@ def looser_composition(
 def amplified_step(
     *, rate: Probability, budgets: list[TrainingBudget], tolerance: float
 ) -> Finding:
-    """Eq. (16): q epsilon_0 against the epsilon of a step on a Poisson sample.
+    """Judge eq. (16): q epsilon_0 against the epsilon of a step on a Poisson sample.
 
     Sampling turns an (epsilon_0, delta_0)-DP step into (ln(1 + q (e^epsilon_0 - 1)), q delta_0)-DP,
     and no smaller epsilon holds for every such step (Balle, Barthe and Gaboardi 2018).

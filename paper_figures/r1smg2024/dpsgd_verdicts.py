@@ -1,7 +1,7 @@
-"""Runs of DP-SGD, r1smg2024 Section 7.3: their rows, and the verdicts on Figures 7 and 8.
+"""Runs of DP-SGD, r1smg2024 Section 7.3: selections of rows, and verdicts on Figures 7 and 8.
 
-The paper does not state its learning rate: every claim is judged at each rate that was run. The
-figures are in dpsgd.py, the claims about budgets, which read no study, in dpsgd_budgets.py.
+The paper does not state its learning rate, so every claim is judged at each rate that was run.
+dpsgd.py has the figures; dpsgd_budgets.py judges the claims about budgets, which read no study.
 """
 
 import itertools
@@ -26,18 +26,18 @@ from papers.r1smg2024 import (
 from runs.results import Results
 
 STUDY = "dpsgd"
-# The rows keep the mechanism's key; in this study its noise is not that of its theorem.
+# The rows keep the mechanism's key, although its noise here is not that of its theorem.
 DPSGD = "gaussian"
-# The control, which does not clip.
+# The control without privacy, which does not clip.
 PUBLIC = "non-private"
-# Accuracy of guessing one of ten classes.
+# The accuracy of guessing one of ten classes.
 RANDOM = 0.1
 TEST, TRAIN = "test_accuracy", "train_accuracy"
 DIVERGED = "diverged_epoch"
 
 
 def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Rows of the study on one official data set.
+    """Return the study's rows on one official data set.
 
     Raises:
         CannotJudge: The run has none.
@@ -46,19 +46,20 @@ def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def rates_of(rows: pd.DataFrame) -> list[float]:
-    """The learning rates of the runs with clipping, the smallest first."""
+    """Return the learning rates of the runs with clipping, in ascending order."""
     clipped = rows[rows["mechanism"] != PUBLIC]
     return sorted(clipped["learning_rate"].dropna().unique())
 
 
 def public_rate(rows: pd.DataFrame) -> float | None:
-    """The rate of training without privacy, where it is not that of every run with clipping."""
+    """Return the rate of training without privacy; None unless it differs from those with clipping.
+    """
     found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
     return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
 
 def runs_at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
-    """Rows of the runs of one learning rate; training without privacy at its own if it has one."""
+    """Return the rows of one learning rate; training without privacy may have a rate of its own."""
     own = public_rate(rows)
     public = rows["mechanism"] == PUBLIC
     wanted = public.map({True: rate if own is None else own, False: rate})
@@ -66,9 +67,9 @@ def runs_at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
 
 
 def best_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the runs of every mechanism, calibration and budget at its best learning rate.
+    """Return the rows of every mechanism, calibration and budget at its best learning rate.
 
-    The best has the highest test accuracy, a mean over epochs and trials.
+    The best rate has the highest test accuracy, averaged over epochs and trials.
     """
     runs = ["mechanism", "calibration", "epsilon"]
     means = (
@@ -79,19 +80,19 @@ def best_runs(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def size_of_runs(rows: pd.DataFrame) -> dict[str, float]:
-    """Records, sampling rate, steps and epochs of the runs on one data set, which all share."""
+    """Return the records, sampling rate, steps and epochs that all runs on one data set share."""
     facts = ("records", "sampling_rate", "steps")
     size = {name: float(ok_rows(rows, STUDY, name)["value"].iloc[0]) for name in facts}
     return size | {"epochs": int(ok_rows(rows, STUDY, TEST)["epoch"].max())}
 
 
 COMPARED = {"r1smg": "R1SMG", DPSGD: "DPSGD"}
-# Accuracies are counted in steps of one of 10,000 test records.
+# The resolution of an accuracy: one of 10,000 test records.
 RESOLUTION = 1e-4
 
 
 def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome], **said) -> Finding:
-    """A finding at every learning rate, with the sizes of the runs."""
+    """Make a finding with an outcome per learning rate and the sizes of the runs."""
     size = size_of_runs(rows)
     sizes = Sizes(
         records=int(size["records"]),
@@ -112,7 +113,7 @@ def epochs_until(
     level: Probability,
     margin: float,
 ) -> Finding:
-    """Whether R1SMG reaches an accuracy by more epochs than the margin earlier, as published."""
+    """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin."""
     rows = official_runs(results.rows, dataset)
     outcomes = []
     for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items():
@@ -123,7 +124,7 @@ def epochs_until(
 
 
 def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The runs at every learning rate, which the paper does not state, and at each one's best."""
+    """Group the runs by learning rate, which the paper does not state, and add each one's best."""
     rates = required(rates_of(rows), CannotJudge("The run has no private training"))
     runs = {f"learning rate {rate:g}": runs_at_rate(rows, rate) for rate in rates}
     if len(runs) > 1:
@@ -134,7 +135,7 @@ def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _lead_in_epochs(
     rows: pd.DataFrame, epsilon: float, metric: str, level: float, margin: float
 ) -> Part:
-    """The part about one budget: epochs of DPSGD less those of R1SMG."""
+    """Judge one budget by the epochs of DPSGD minus those of R1SMG."""
     known = ok_rows(rows, STUDY, metric)
     first, never, means, last = {}, {}, [], float(known["epoch"].max())
     for mechanism, title in COMPARED.items():
@@ -145,15 +146,15 @@ def _lead_in_epochs(
         if len(reached) < len(trials):
             count = f"{len(reached)} of {len(trials)}"
             never[mechanism] = f"{title} in {count}, best {best.mean():.3g}"
-        # A run that does not reach it, or diverges, would need more epochs than it has.
+        # A run that diverges or does not reach the level would need more epochs than it has.
         first[mechanism] = reached.reindex(trials, fill_value=last + 1)
         least = "at least " * (mechanism in never)
         means.append(f"{least}{first[mechanism].mean():.3g} ({title})")
     effect = Mean((first[DPSGD] - first["r1smg"]).dropna().to_numpy(float), resolution=0.5)
     bound = " at least" if DPSGD in never else " at most" if never else ""
-    # Far earlier: by more than the margin.
+    # "Far earlier" means by more than the margin.
     part = beyond(f"R1SMG earlier at epsilon {epsilon:g}", effect, margin=margin)
-    # One that is earlier stays so where the other one would need still more epochs.
+    # The verdict stands if only the later mechanism would need still more epochs.
     if never.keys() <= {CONFIRMED: {DPSGD}, CONTRADICTED: {"r1smg"}}.get(part.verdict, set()):
         return replace(part, found=f"epochs {' and '.join(means)}, by{bound} {part.found}")
     return Part(part.name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")
@@ -163,7 +164,7 @@ def _lead_in_epochs(
 def learning_order(
     results: Results, *, dataset: str, epsilons: list[Epsilon], margin: float
 ) -> Finding:
-    """R1SMG against DPSGD by paired differences of accuracies, means over the epochs of a run."""
+    """Judge R1SMG against DPSGD by paired differences of accuracies averaged over a run's epochs."""
     rows = official_runs(results.rows, dataset)
     outcomes = [
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
@@ -194,7 +195,10 @@ def learning_order(
 
 
 def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Part]:
-    """More accurate, and closer to training without privacy: a part per accuracy and budget."""
+    """Judge whether R1SMG is more accurate and closer to training without privacy.
+
+    There is a part per accuracy and budget.
+    """
     effects, means, ceilings = {}, [], []
     for epsilon, metric in itertools.product(epsilons, (TEST, TRAIN)):
         name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
@@ -202,14 +206,14 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
         lead, ceiling = _lead(found), found[PUBLIC].mean()
         means += [found[key].mean() for key in COMPARED]
         if ceiling <= 2 * RANDOM:
-            # Training without privacy, which does not clip, fails at this learning rate (below
-            # twice the accuracy of guessing): there is nothing to be close to.
+            # Training without privacy, which does not clip, fails at this learning rate: it stays
+            # below twice the accuracy of guessing. So there is nothing to be close to.
             effects[f"lead in {name}"] = lead
             continue
         ceilings.append(ceiling)
         distances = -found.sub(found[PUBLIC], axis=0)[list(COMPARED)]
         if (distances >= 0).all(axis=None):
-            # Below non-private training the lead is what its distance shrinks by: one effect.
+            # Below non-private training, a lead shortens the distance by as much: it is one effect.
             effects[f"lead in {name}, and as much closer to non-private"] = lead
         else:
             closer = _lead(-distances.abs())
@@ -226,19 +230,20 @@ def _epoch_means(
     calibration: str,
     mechanisms: Iterable[str] = COMPARED,
 ) -> pd.DataFrame:
-    """The mean of an accuracy over the epochs of a run: a row per trial, a column per mechanism."""
+    """Average an accuracy over the epochs of a run, with a row per trial and column per mechanism."""
     own = pick(ok_rows(rows, STUDY, metric), epsilon=epsilon, calibration=calibration)
     runs = {key: pick(own, mechanism=key).groupby("trial")["value"] for key in mechanisms}
     return pd.DataFrame({key: trials.mean() for key, trials in runs.items()})
 
 
 def _lead(found: pd.DataFrame) -> Mean:
-    """R1SMG less DPSGD, trial by trial."""
+    """Return R1SMG minus DPSGD, trial by trial."""
     return Mean((found["r1smg"] - found[DPSGD]).dropna().to_numpy(float), RESOLUTION)
 
 
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
-    """R1SMG less DPSGD at the exact calibration, at the first learning rate, as a clause."""
+    """Describe R1SMG minus DPSGD at the exact calibration and the first learning rate, in a clause.
+    """
     rate = rates_of(rows)[0]
     exact = pick(runs_at_rate(rows, rate), calibration="exact")
     leads = listed(_exact_lead(exact, each) for each in epsilons)
@@ -257,14 +262,14 @@ def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
 
 
 def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFrame:
-    """The runs without accuracies because their gradients were no longer finite; may be none."""
+    """Return the runs that diverged, which have no accuracies; there may be none."""
     chosen = (rows["mechanism"] == mechanism) & (rows["epsilon"] == epsilon)
     return rows[chosen & (rows["metric"] == DIVERGED)]
 
 
 @implies("dpsgd")
 def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
-    """Figure 7: test accuracy on MNIST after the stated epochs, at the best learning rate."""
+    """Yield the numbers of Figure 7: MNIST test accuracy after the stated epochs, at the best rate."""
     try:
         found = ok_rows(official_runs(rows, "mnist"), STUDY, TEST)
     except CannotJudge:
@@ -273,7 +278,7 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
         own = found[(found["mechanism"] == key) & (found["epoch"] == epoch)]
         if own["trial"].nunique() < 2:
             continue
-        # As published, then at equal true privacy.
+        # The published calibration comes first, then equal true privacy.
         parts = dict(reversed(list(own.groupby("calibration"))))
         trials = listed(dict.fromkeys(str(part["trial"].nunique()) for part in parts.values()))
         yield StatedNumber(
@@ -291,7 +296,7 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 
 
 def _at_best_rate(runs: pd.DataFrame) -> dict[float, Effect]:
-    """The accuracy at every budget, at the learning rate with the highest mean."""
+    """Return the accuracy at every budget, at the learning rate with the highest mean."""
     means = {
         key: Mean(part["value"].to_numpy(float))
         for key, part in runs.groupby(["epsilon", "learning_rate"])

@@ -1,8 +1,8 @@
-"""Statements of r1smg2024 beside its theorems, in closed form.
+"""Judges of r1smg2024's further statements, in closed form.
 
-Lemma 2, Proposition 1, eq. (17), Corollary 2; the sensitivity of the count query (Section 7.1); the
-query, the noise and the stability of accuracy of Section 7.2; and what the paper says of MVG
-(Section 7.2, Appendices B and C).
+They cover Lemma 2, Proposition 1, eq. (17) and Corollary 2; the sensitivity of the count query
+(Section 7.1); the query, the noise and the stability of accuracy in Section 7.2; and the statements
+about MVG (Section 7.2, Appendices B and C).
 """
 
 import itertools
@@ -29,15 +29,15 @@ from papers.r1smg2024 import (
 )
 from papers.r1smg2024 import setting as stated_setting
 
-# The smallest number of elements of R1SMG's theorem.
+# The smallest number of elements that R1SMG's theorem allows.
 SMALLEST = 3
 
 
 @judge
 def angle_bound(*, sizes: list[int], angles: Count) -> Finding:
-    """Lemma 2: P(|theta - pi/2| >= theta_0) against the stated bound on a grid of angles.
+    """Judge Lemma 2: compare P(|theta - pi/2| >= theta_0) with the bound on a grid of angles.
 
-    cos^2 theta ~ Beta(1/2, (P - 1)/2), and the event is |cos theta| >= sin theta_0.
+    cos^2 theta has the law Beta(1/2, (P - 1)/2), and the event is |cos theta| >= sin theta_0.
     """
     ratios = {}
     for size in sizes:
@@ -58,7 +58,7 @@ def angle_bound(*, sizes: list[int], angles: Count) -> Finding:
 
 @judge
 def trace_of_covariance(*, side: Count, tolerance: float) -> Finding:
-    """Proposition 1: E L is the trace of the covariance, a sum of M positive eigenvalues."""
+    """Judge Proposition 1: E L is the trace of the covariance, a sum of M positive eigenvalues."""
     uneven = 1.0 / np.arange(1, side + 1) ** 2
     options = {"gaussian": {}, "gaussian-analytic": {}, "mvg": {"precision": uneven / uneven.sum()}}
     parts = []
@@ -78,7 +78,7 @@ def trace_of_covariance(*, side: Count, tolerance: float) -> Finding:
 
 @judge
 def harmonic_inequality(*, sizes: list[tuple[int, int]], draws: Count) -> Finding:
-    """Eq. (17): the product of two norms against that of harmonic ones, for random values."""
+    """Judge eq. (17), on products of norms of spectra and of their inverses, by random spectra."""
     rng = np.random.default_rng(0)
     ratios = []
     for size in sizes:
@@ -100,10 +100,11 @@ def harmonic_inequality(*, sizes: list[tuple[int, int]], draws: Count) -> Findin
 
 @judge
 def outperforms(*, others: list[str], side: Count) -> Finding:
-    """Corollary 2: lower expected loss and higher stability, at the count query.
+    """Judge Corollary 2: lower expected loss and higher stability, at the count query.
 
-    The corollary is for every M > 2, so that the loss is judged at the smallest too, there with one
-    budget for all, in the range of R1SMG's theorem. At equal true privacy, all have the others'.
+    The corollary is stated for every M > 2, so the loss is judged at the smallest M too, with one
+    budget for all mechanisms in the range of R1SMG's theorem. At equal true privacy all mechanisms
+    have the budget that the paper gives to the others.
     """
     own, theirs = (stated_setting(f"r1smg2024-count-{e}") for e in ("1e-05", "0.5"))
     small = Query(shape=(SMALLEST, 1), l2_sensitivity=1.0, frobenius_bound=1.0)
@@ -142,14 +143,17 @@ def outperforms(*, others: list[str], side: Count) -> Finding:
 
 
 def _spread(key: str, side: int) -> float:
-    """Standard deviation of the loss over its mean."""
+    """Return the standard deviation of the loss over its mean."""
     loss = noise_of(key, side).loss()
     return math.sqrt(loss.variance) / loss.mean
 
 
 @judge
 def component_sensitivity(*, stated: Positive, tolerance: float) -> Finding:
-    """Section 7.2: two records of Swarm Behaviour in [-1, 1]^2400, one replaced by the other."""
+    """Judge Section 7.2: the sensitivity to one replaced record of Swarm Behaviour.
+
+    Records lie in [-1, 1]^2400.
+    """
     size = PCA_FEATURES
     one = np.ones(size)
     other = np.where(np.arange(size) % 2, 1.0, -1.0)
@@ -163,12 +167,12 @@ def component_sensitivity(*, stated: Positive, tolerance: float) -> Finding:
 
 @judge
 def noise_of_components(*, others: list[str], much: Positive) -> Finding:
-    """Section 7.2: R1SMG's noise on the covariance, at epsilon / 1e7, below that of the others.
+    """Judge Section 7.2: R1SMG's noise on the covariance, at epsilon / 1e7, is below the others'.
 
     The magnitude of noise is its squared norm (Sections 1 and 7.1), here in expectation.
 
     Args:
-        much: The largest ratio to their noise that is "much smaller".
+        much: The largest ratio to the others' noise that counts as "much smaller".
     """
     parts = []
     for key in others:
@@ -202,10 +206,10 @@ def _square(key: str, epsilon: Epsilon) -> Positive:
 
 @judge
 def ordered_losses(*, below: list[tuple[str, str]]) -> Finding:
-    """Section 7.1: exact expected losses on the map of counts, as published, in the stated order.
+    """Judge Section 7.1: the order of the exact expected losses on the map, as published.
 
-    Each mechanism has its own budget of Figures 4 and 5: R1SMG 1e-5, the others 0.5. MVG has the
-    smallest possible gamma, s/2, the best for it.
+    Each mechanism has its epsilon of Figures 4 and 5: 1e-5 for R1SMG, 0.5 for the others. MVG has
+    the smallest possible gamma, s/2, which favours it.
     """
     losses = {}
     for key in dict.fromkeys(key for pair in below for key in pair):
@@ -228,7 +232,7 @@ def ordered_losses(*, below: list[tuple[str, str]]) -> Finding:
 
 @judge
 def stable_accuracy(*, others: list[str], side: Count) -> Finding:
-    """Section 7.2: the loss is leptokurtic and right-skewed, and the accuracy "the most stable"."""
+    """Judge Section 7.2: a leptokurtic and right-skewed loss, and "the most stable" accuracy."""
     loss = noise_of("r1smg", side).loss()
     parts = [
         statement("leptokurtic,", loss.central_kurtosis > 3, f"{loss.central_kurtosis:.3g}"),
@@ -249,11 +253,11 @@ def stable_accuracy(*, others: list[str], side: Count) -> Finding:
 
 @judge
 def squared_sensitivity(*, cells: int, pickups: int, stated: float, tolerance: float) -> Finding:
-    """The largest ||f(x) - f(x')||^2 over all data sets of a few pickups and their neighbours.
+    """Judge the largest ||f(x) - f(x')||^2 over all data sets of a few pickups and neighbours.
 
-    More cells or pickups change nothing: a neighbour touches the cells of one pickup.
+    More cells or pickups change nothing, because neighbours differ in the cells of one pickup.
     """
-    # All other pickups, and the cells of one pickup in two neighbours, where it may be absent.
+    # The cells of all other pickups, then the cells of one pickup in two neighbours (None: absent).
     others = list(itertools.product(range(cells), repeat=pickups - 1))
     adjacencies = {
         "one pickup is replaced": itertools.product(range(cells), repeat=2),
@@ -290,7 +294,7 @@ ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
 
 
 def _least_noise(name: str):
-    """The query of a setting at the smallest possible gamma, s/2, and its budget.
+    """Return the query of a setting at the smallest possible gamma, s/2, and its budget.
 
     MVG's noise grows with gamma, which the paper does not state.
     """
@@ -300,7 +304,7 @@ def _least_noise(name: str):
 
 @judge
 def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Finding:
-    """r1smg2024 Section 7.2: the largest bound that MVG's Theorem 3 can give there.
+    """Judge Section 7.2: the largest bound that MVG's Theorem 3 can give there.
 
     The bound falls with gamma, and gamma >= s/2 for every query.
     """
@@ -324,11 +328,12 @@ def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Fin
 
 @judge
 def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
-    """Section 7.2: MVG's noise against the largest possible eigenvalue, below a stated epsilon.
+    """Judge Section 7.2: below a stated epsilon MVG's noise exceeds every possible eigenvalue.
 
-    A covariance of d features in [-1, 1] has eigenvalues of at most d. Noise of standard deviation
-    sigma in d x d independent elements, made symmetric as (N + N^T)/2 (footnote 4), has a spectral
-    norm of about sqrt(2) sigma sqrt(d): off the diagonal its variance is sigma^2/2.
+    The eigenvalues of a covariance of d features in [-1, 1] are at most d. Noise with d x d
+    independent elements of standard deviation sigma becomes symmetric as (N + N^T)/2 (footnote 4).
+    Its variance off the diagonal is then sigma^2/2, and its spectral norm is about
+    sqrt(2) sigma sqrt(d).
     """
     query, budget = _least_noise(setting)
     side = query.shape[0]
@@ -360,10 +365,10 @@ def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
 
 @judge
 def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Finding:
-    """Appendix B: MVG's expected loss over the analytic Gaussian's, at every size and epsilon.
+    """Judge Appendix B: MVG has more expected loss than the analytic Gaussian everywhere.
 
-    MVG at the smallest possible gamma, s/2, and at either reading of zeta: the least noise that its
-    theorem allows.
+    MVG has the smallest possible gamma, s/2, which is the least noise that its theorem allows under
+    either reading of zeta.
     """
     budgets = [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     # Square answers of l2 sensitivity 1 with the smallest possible gamma.
@@ -398,7 +403,10 @@ def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Fi
 
 
 def symmetric_norm(sigma: float, side: int) -> float:
-    """About the spectral norm of (N + N^T)/2, N of side x side independent normal elements."""
+    """Return the approximate spectral norm of (N + N^T)/2 for side x side normal elements N.
+
+    The elements are independent, with standard deviation sigma.
+    """
     return sigma * math.sqrt(2 * side)
 
 
@@ -406,7 +414,7 @@ def symmetric_norm(sigma: float, side: int) -> float:
 def gamma_removed(
     *, setting: str, side: int, draws: Count, gammas: tuple[Positive, Positive], tolerance: float
 ) -> Finding:
-    """Appendix C: the identity behind MVG without gamma^2, and the exact privacy of its noise."""
+    """Judge Appendix C: the identity behind MVG without gamma^2, and its noise's exact privacy."""
     rng = np.random.default_rng(0)
     errors = [_identity_error(rng, side) for _ in range(draws)]
     at = stated_setting(setting)
@@ -441,7 +449,7 @@ def gamma_removed(
 
 
 def _identity_error(rng: np.random.Generator, side: int) -> float:
-    """Relative difference of eq. (20) and of its form without quadratic terms."""
+    """Return the relative difference between eq. (20) and its form without quadratic terms."""
     first, second, release, *roots = rng.standard_normal((5, side, side))
     row, column = (root @ root.T for root in roots)
     moved = first - second
