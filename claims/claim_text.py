@@ -37,7 +37,7 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
 
 
 def is_long(claim: Mapping[str, Any]) -> bool:
-    """Whether `claim_lines` shortens the row of the ledger."""
+    """Return whether `claim_lines` shortens the row of the ledger."""
     return bool(claim["parts"]) and _count_words(_result_lines(claim)) > MOST_WORDS
 
 

@@ -211,7 +211,10 @@ def _excess_of_condition(key: str, setting: PaperSetting) -> float:
 
 
 def _holds_at(key: str, size: int) -> bool | None:
-    """Whether the claim holds for a vector of this length M at (0.9/M, 1e-5) and sensitivity 1."""
+    """Return whether the claim holds for a vector of this length M at (0.9/M, 1e-5).
+
+    The sensitivity of the query is 1. The answer is None if the profile's bounds do not decide it.
+    """
     budget = Budget(epsilon=0.9 / size, delta=1e-5)
     mechanism = calibrated(key, Query(shape=(size,), l2_sensitivity=1.0), budget)
     delta = mechanism.profile().delta(budget.epsilon)

@@ -6,8 +6,8 @@ from collections.abc import Collection
 import pandas as pd
 
 # A bar ends a cell. The other characters may begin a tag, code, strikethrough, a formula, a named
-# character or emphasis, or end the text of a link. A star after a word that no word or star follows
-# can only end emphasis, and is left as it is.
+# character or emphasis, or end the text of a link. A star that ends a word can only end emphasis,
+# so it is left as it is.
 _SPECIAL = re.compile(
     r"[\\`<~|$]|&(?=#?\w+;)|(?<!\w)[*_]|\*(?=[\w*])|\](?=[(\[:])|(?<=:)(?=//)|(?<=www)(?=\.)"
 )

@@ -1,1 +1,1 @@
-"""From a config to tables: cells, their processes, and the store of their rows."""
+"""Turn a config into tables: cells, their processes, and the store of their rows."""

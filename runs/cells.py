@@ -74,7 +74,7 @@ class Cell:
         return files + self._study.also_reads(config["studies"][self.study], self.dataset)
 
     def takes_gpu(self, config: dict) -> bool:
-        """Whether it uses a CUDA device if there is one."""
+        """Return whether it uses a CUDA device if there is one."""
         return config["studies"][self.study].takes_gpu
 
     def points(self, config: dict) -> list[Point]:

@@ -29,7 +29,7 @@ from studies.base.yaml_file import located, read_yaml
 
 
 class Data(Section):
-    """Where data come from."""
+    """The sources of the data."""
 
     folder: Annotated[Text, Words("a path", "paths")] = Field(
         "data", description="where downloaded files are kept"

@@ -79,7 +79,7 @@ def write_plan(run: Path, config: dict, batches: Iterable[Batch]) -> None:
 
 
 def _is_done(stamp: Path, cells: list[CellSpec], run: Path) -> bool:
-    """Whether a batch has left its stamp for exactly these cells, and all of them are current."""
+    """Return whether a batch has stamped exactly these cells, and all of them are current."""
     try:
         stamped = read_stamp(stamp) == {cell.stem: cell.digest for cell in cells}
     except (FileNotFoundError, DamagedTable):

@@ -70,7 +70,7 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
 
 
 def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
-    """Whether a batch has one of the cells `stems`; a damaged stamp counts as a yes."""
+    """Return whether a batch has one of the cells `stems`; a damaged stamp counts as a yes."""
     try:
         return not read_stamp(stamp).keys().isdisjoint(stems)
     except DamagedTable:

@@ -180,7 +180,7 @@ def _hash(schema: pa.Schema) -> str:
 
 
 def _schema_holds(schema: pa.Schema) -> bool:
-    """Whether the columns are those that were written; a table of an older run always passes."""
+    """Return whether the columns are those that were written; tables of older runs always pass."""
     return (schema.metadata or {}).get(_SCHEMA, _hash(schema).encode()) == _hash(schema).encode()
 
 

@@ -154,13 +154,13 @@ def _syntax_hash(path: str) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is only a string, such as a docstring."""
+    """Return whether a statement is only a string, such as a docstring."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _is_shown(statement: ast.stmt) -> bool:
-    """Whether a statement of a class sets one of the attributes `SHOWN`."""
+    """Return whether a statement of a class sets one of the attributes `SHOWN`."""
     if isinstance(statement, ast.AnnAssign):
         targets = [statement.target]
     else:

@@ -47,7 +47,7 @@ def provenance_in(path: Path) -> Provenance | None:
 
 
 def is_current(cell: CellSpec, run: Path) -> bool:
-    """Whether a cell has results that were measured with its present code, settings and data."""
+    """Return whether a cell has results of its present code, settings and data."""
     found = provenance_in(cell_file(run, cell.stem))
     return found is not None and not found.differs(cell)
 

@@ -89,7 +89,7 @@ def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
 
 
 def _is_stored(cell: CellSpec, run: Path) -> bool:
-    """Whether a cell has a current result in an intact file."""
+    """Return whether a cell has a current result in an intact file."""
     try:
         read_file(cell_file(run, cell.stem))
     except (FileNotFoundError, DamagedTable):

@@ -74,7 +74,7 @@ class Allowance:
         self.looked = time.monotonic()
 
     def is_spent(self) -> bool:
-        """Whether nothing is left; call this at every poll."""
+        """Return whether nothing is left; call this at every poll."""
         now = time.monotonic()
         self.left -= min(now - self.looked, LONGEST_POLL_SECONDS)
         self.looked = now

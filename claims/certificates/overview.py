@@ -48,7 +48,7 @@ _LIMITS = (
     "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
     "answers that take all values; a file for each number of elements."
 )
-# The limits on seconds that the page shows are coarse, so that it does not change by itself.
+# The page shows these coarse limits on the seconds of a check, so that it seldom changes.
 _SECONDS = (5, 20, 60)
 _SIGNS = {
     "delta_at_least": "delta >=",
