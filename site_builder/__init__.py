@@ -1,1 +1,1 @@
-"""The pages of a run: its site, and the pages that are generated from code."""
+"""The site of a run, and the pages of the repository that are generated from code."""

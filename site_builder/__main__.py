@@ -1,4 +1,4 @@
-"""The site of a run: pages, figures and downloads in one folder, without a server.
+"""Build the site of a run: pages, figures and downloads in one folder, without a server.
 
 python -m site_builder build RUN [--out FOLDER]
     Build the site of results/RUN, by default into results/RUN/site. Open its index.html.
@@ -22,7 +22,7 @@ from studies.base.settings import ConfigError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command and return its exit status."""
     parser = Parser(
         prog="python -m site_builder",
         description=__doc__,

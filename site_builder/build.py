@@ -1,4 +1,4 @@
-"""Writes the site of a run into a folder."""
+"""Write the site of a run into a folder."""
 
 import io
 import shutil
@@ -34,10 +34,10 @@ from site_builder.words import (
 )
 
 HERE = Path(__file__).parent
-# The name of the suite, and of the mark that a folder was written by it.
+# The name of the suite, and the file that marks a folder as written by this builder.
 NAME = "matrix-noise-bench"
 MARK = "built-by-site-builder"
-# Colours of a figure in a page: drawings have few.
+# The number of colours in a page's pictures; drawings have few colours.
 PICTURE_COLOURS = 128
 NAVIGATION = (
     ("index.html", "Findings"),
@@ -57,7 +57,10 @@ class ForeignFolder(Exception):
 
 
 def build(run: RunFolder, out: Path) -> list[Path]:
-    """Write the site of a run; the same run and code give the same bytes. Returns its pages.
+    """Write the site of a run; the same run and code give the same bytes.
+
+    Returns:
+        The paths of its pages.
 
     Raises:
         ForeignFolder: `out` is not empty and no earlier build wrote it.
@@ -77,7 +80,7 @@ def build(run: RunFolder, out: Path) -> list[Path]:
 
 
 def pages_of(site: SiteData) -> Iterator[Page]:
-    """Every page of the site."""
+    """Yield every page of the site."""
     yield start_page(site)
     if site.answers:
         yield queries_page(site)
@@ -92,7 +95,7 @@ def pages_of(site: SiteData) -> Iterator[Page]:
 
 
 def environment_of(site: SiteData) -> jinja2.Environment:
-    """Templates with everything that all pages know; whatever data say is escaped."""
+    """Set up the templates with the filters and values that all pages share; data is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -126,7 +129,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
 
 
 def rendered(environment: jinja2.Environment, page: Page) -> str:
-    """A page as HTML."""
+    """Render a page as HTML."""
     template = environment.get_template(page.template)
     html = template.render(page=page, root=page.root, **page.content)
     return with_whole_options(with_labels(html))
@@ -153,7 +156,7 @@ def _write_assets(site: SiteData, out: Path) -> None:
     for rows in site.run.rows.values():
         mechanisms |= set(rows["mechanism"].unique())
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))
-    # GitHub Pages shows files as they are.
+    # This file tells GitHub Pages to serve the files as they are.
     _write(out / ".nojekyll", "")
 
 
@@ -179,7 +182,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
 
 
 def small_picture(path: Path) -> bytes:
-    """The PNG of a figure with few colours, a third of its size."""
+    """Return a figure's PNG with few colours, at a third of its size."""
     with Image.open(path) as picture:
         rgb = picture.convert("RGB")
     # The octree keeps rare colours, such as those of a thin line.

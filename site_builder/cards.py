@@ -1,27 +1,29 @@
-"""What a phone needs of a page: tables as cards whose cells repeat the head of their column, and
-options of commands in one piece."""
+"""Adapt pages to phones: tables become cards, and command options stay in one piece.
+
+In a card, every cell repeats the heading of its column.
+"""
 
 import re
 from itertools import count
 
 from markupsafe import Markup
 
-# Tables of the leaderboard have one column that a phone shows.
+# Tables of the leaderboard, `data-rows`, are excluded: a phone shows one of their columns.
 _TABLE = re.compile(r"<table(?![^>]*data-rows)([^>]*)>(.*?)</table>", re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<(td|th)\b")
-# In the text of an element, not in a tag; a browser breaks lines after each hyphen. Scripts and
-# styles have hyphens of their own.
+# Options in the text of an element, but not in tags, scripts or styles, which have hyphens of their
+# own. Without this, browsers would break lines after every hyphen.
 _OPTION = re.compile(r"<(script|style)\b.*?</\1>|(?<![\w-])--[a-z][\w-]*(?![^<>]*>)", re.DOTALL)
 
 
 def with_labels(page: str) -> str:
-    """A page as HTML, with `data-label` on the cells of its tables."""
+    """Add `data-label` to the table cells of an HTML page."""
     return _TABLE.sub(_labelled, page)
 
 
 def with_whole_options(page: str) -> str:
-    """A page as HTML, with options of commands as elements that are not broken."""
+    """Wrap the command options of an HTML page in elements that browsers do not break."""
     return _OPTION.sub(
         lambda found: found[0] if found[1] else f'<span class="option">{found[0]}</span>', page
     )

@@ -1,4 +1,4 @@
-"""The publications of CITATION.cff: in words, as addresses, as BibTeX and for archives."""
+"""The publications of CITATION.cff, as text, links, BibTeX and metadata for archives."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ class Reference:
     """A publication.
 
     Args:
-        title, authors, venue, year: In words; the venue is "" for a preprint.
-        addresses: Where it is, as (words, address): its DOI and its preprint, as far as known.
-        bibtex: An entry for a bibliography.
+        title, authors, venue, year: The citation; the venue of a preprint is "".
+        addresses: Pairs (label, URL) for its DOI and its preprint, as far as they are known.
+        bibtex: The BibTeX entry.
     """
 
     title: str
@@ -31,7 +31,7 @@ class Reference:
 
 
 def references() -> dict[str, tuple[Reference, ...]]:
-    """The publications by the key of their paper, of which one may have two."""
+    """Return the publications by the key of their paper; a paper may have two."""
     found: dict[str, list[Reference]] = {}
     for entry in _cited()["references"]:
         own = found.setdefault(entry["abbreviation"], [])
@@ -40,17 +40,17 @@ def references() -> dict[str, tuple[Reference, ...]]:
 
 
 def suite() -> Reference:
-    """This suite."""
+    """Return the reference of this suite."""
     return _reference(_cited(), "matrixnoisebench")
 
 
 def repository() -> str | None:
-    """The address of the repository, None before a release has stated one."""
+    """Return the URL of the repository, or None before a release has stated one."""
     return _cited().get("repository-code")
 
 
 def for_archives() -> dict[str, dict]:
-    """What Software Heritage (CodeMeta) and Zenodo read, by the name of its file."""
+    """Return the metadata for Software Heritage (CodeMeta) and Zenodo, by file name."""
     cited, project = _cited(), _project()
     names = [_author(each) for each in cited["authors"]]
     told = {"description": project["description"], "version": cited["version"]}
@@ -140,6 +140,6 @@ def _bibtex(entry: Mapping, key: str, year: int) -> str:
 def _bibtex_author(entry: Mapping) -> str:
     if "name" not in entry:
         return f"{entry['family-names']}, {entry['given-names']}"
-    # Some entries name the families of all authors in one line.
+    # Some entries give the surnames of all authors in one line.
     name = entry["name"]
     return " and ".join(name.split(", ")) if ", " in name else f"{{{name}}}"

@@ -1,4 +1,4 @@
-"""An index of all claims, and a page for each: verdict, numbers, and how to check and cite it."""
+"""The index of claims, and a page for each: verdict, numbers, and how to check and cite it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from site_builder.citations import repository, suite
 from site_builder.site_data import Page, SiteData
 
 ROOT = Path(claims.__file__).resolve().parents[1]
-# The look of a verdict: what holds, what does not, what is in between; the rest is plain.
+# The tone in which a verdict is shown: good, bad or mixed; the rest are plain.
 TONES = {
     CONFIRMED: "good",
     CONTRADICTED: "alert",
@@ -40,15 +40,15 @@ TONES = {
     PARTLY: "mixed",
     DEPENDS: "mixed",
 }
-# The same for a mechanism's guarantee at one setting.
+# The tones of the verdicts on a mechanism's guarantee at one setting.
 VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
-# What a reader looks for first.
+# The order in which claims are shown: readers look for contradictions first.
 ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
 _DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
 
 
 def claim_pages(site: SiteData) -> Iterator[Page]:
-    """The index and the pages."""
+    """Yield the index and the page of every claim."""
     yield Page(
         path="claims.html",
         template="claims.html",
@@ -70,7 +70,7 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
 
 
 def claims_by_paper(site: SiteData) -> list[dict]:
-    """The papers with their claims, those first that readers look for first."""
+    """Return the papers with their claims, each paper's in the order of `ORDER`."""
     return [
         {
             "paper": site.papers.get(key),
@@ -84,7 +84,7 @@ def claims_by_paper(site: SiteData) -> list[dict]:
 
 
 def shown_claims(ledger: pd.DataFrame) -> list[dict]:
-    """Claims as templates show them, in the order of ORDER."""
+    """Return claims as templates show them, in the order of `ORDER`."""
     return sorted(
         (_shown(claim) for _, claim in ledger.iterrows()),
         key=lambda claim: ORDER.index(claim["verdict"]),
@@ -120,7 +120,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
 
 
 def _drawings(where: str) -> Iterator[tuple[str, str]]:
-    """The figures and tables that a place in a paper names: ("fig", "4") for "Figure 4"."""
+    """Yield the figures and tables that a place in a paper names: ("fig", "4") for "Figure 4"."""
     for kind, number in _DRAWN.findall(where):
         yield {"Figure": "fig", "Table": "table"}[kind], number
 
@@ -136,12 +136,12 @@ class Judging:
 
     @cached_property
     def _code(self) -> str | None:
-        """Where the code of the site's commit can be read, once a release has stated it."""
+        """The URL of the code at the site's commit; None before a release has stated one."""
         home, commit = repository(), self.site.provenance.commit
         return f"{home}/blob/{commit}/" if home and commit else None
 
     def of(self, claim: Claim) -> dict:
-        """The judge of a claim: its name, its place, its code, what it is given and reads."""
+        """Describe the judge of a claim: its name, place, code, arguments and studies."""
         judge = self.judges[claim.rule or claim.judge]
         lines, first = inspect.getsourcelines(judge.function)
         file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))

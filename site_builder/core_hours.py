@@ -1,6 +1,6 @@
-"""The measured core-hours of the reference run, a table of config/README.md.
+"""The measured core-hours of the reference run, for a table of config/README.md.
 
-The hours are those of the manifests, the memory that of the timings.
+The hours come from the manifests and the memory from the timings.
 """
 
 from collections import Counter
@@ -16,12 +16,12 @@ from runs.result_table import PEAK_MEMORY
 
 ROOT = Path(__file__).parents[1]
 TIMINGS = ".timings.parquet"
-# Fewer hours are not written out.
+# Data sets that took fewer hours than this are listed without a number.
 SHOWN = 0.01
 
 
 def core_hours() -> str:
-    """Every study of the reference with its hours by data set, longest first, in Markdown."""
+    """Tabulate the reference run's studies and their hours by data set, longest first."""
     found = []
     for timings in (ROOT / "results/reference/studies").glob(f"*{TIMINGS}"):
         study = timings.name.removesuffix(TIMINGS)
@@ -37,7 +37,7 @@ def core_hours() -> str:
 
 
 def hours_of(entries: dict[str, Entry]) -> Counter[str]:
-    """Hours of processor time by data set; those of cells that used a GPU are apart."""
+    """Return the hours of processor time by data set, with cells that used a GPU counted apart."""
     hours: Counter[str] = Counter()
     for stem, entry in entries.items():
         dataset = stem.split("/")[1]

@@ -1,4 +1,4 @@
-"""The data sets: source, licence, checksums, what a record is, and who uses it."""
+"""The page of data sets: source, licence, checksums, the unit of a record, and the users."""
 
 from datasets import DATASETS
 from datasets.titles import dataset_title
@@ -12,7 +12,7 @@ SOURCES = {
 
 
 def data_page(site: SiteData) -> Page:
-    """Every entry of the catalogue, on one page."""
+    """Make the page with every entry of the catalogue."""
     used: dict[str, list[dict]] = {}
     for study, rows in site.run.rows.items():
         for dataset in rows["dataset"].unique():

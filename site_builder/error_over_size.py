@@ -1,4 +1,4 @@
-"""The size of every mechanism's noise over the number of elements, from the study guarantee."""
+"""Every mechanism's noise by the number of elements, from the study guarantee."""
 
 import numpy as np
 import pandas as pd
@@ -9,9 +9,10 @@ from site_builder.run_folder import RunFolder
 
 
 def noise_by_size(run: RunFolder) -> pd.DataFrame | None:
-    """Rows of the guarantee study on its grid, at the epsilon nearest to 1, with size and noise.
+    """Return the study's rows on its grid at the epsilon nearest to 1; None if there are none.
 
-    `value` is E||noise||^2, `noise` its root mean square per element. None without such rows.
+    `size` is the number of elements, `value` is E||noise||^2, and `noise` is the root mean square
+    per element.
     """
     if "guarantee" not in run.rows:
         return None

@@ -1,4 +1,4 @@
-"""The few lines that a run ends with: what its rows show, and where to look next."""
+"""The closing lines of a run: the findings in its rows, and where to look next."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +15,12 @@ from runs.frames import read_frame
 from site_builder.leaderboards import views_of
 from studies.base.study import all_studies
 
-# Rankings that are told, and names in a line.
+# The most rankings to print, and the most names in a line.
 RANKINGS, NAMES = 4, 5
 
 
 def insight(run: Path) -> list[str]:
-    """At most nine lines on the rows in results/<run>, of the studies that have a table."""
+    """Return at most nine lines on the rows in results/<run>."""
     tables = {
         name: read_frame(path)
         for name in all_studies()
@@ -38,7 +38,7 @@ def insight(run: Path) -> list[str]:
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
-    """The best of a study on its first data set; nothing where it ranks nothing."""
+    """Yield a line on the best mechanisms of a study's first data set, if it can rank any."""
     study = all_studies()[name]
     if not study.ranked:
         return
@@ -57,7 +57,7 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
-    """The mechanisms whose published claim is false at a setting of this run."""
+    """Yield a line on the mechanisms whose published claim is false at a setting of this run."""
     if rows is None:
         return
     # A message says that the setting is outside the range of the theorem.

@@ -1,4 +1,4 @@
-"""The leaderboard: an overview, and a page per family of queries."""
+"""The leaderboard: an overview and a page per family of queries."""
 
 from collections.abc import Collection, Iterator
 
@@ -14,12 +14,12 @@ from studies.base.families import Family
 from studies.count_query import CountQuery
 from studies.linear_queries import LinearQueries
 
-# That of the study count_query: the limit does not depend on the number of pickups.
+# The query of the study count_query. Its limit does not depend on the number of pickups.
 COUNTS = count_query(pickups=1e5)
 
 
 def leaderboard_pages(site: SiteData) -> Iterator[Page]:
-    """The overview and the families that the run has."""
+    """Yield the overview and a page for every family that the run has."""
     yield Page(
         path="leaderboard/index.html",
         template="leaderboard.html",
@@ -54,21 +54,21 @@ def _family_page(family: Family, views: list[View]) -> Page:
 
 
 def _uses(views: list[View]) -> list[str]:
-    """What stands in brackets behind a mechanism, where it is ranked in several uses."""
+    """Explain the brackets after mechanisms that are ranked in several uses."""
     studies = {view.study.name: view.study for view in views if any(x.use for x in view.lines)}
     every = (each for study in studies.values() for each in study.coordinates if each.is_use)
-    # What follows in the meaning is about the column of the rows.
+    # The rest of the meaning is about the column of the rows.
     return list(dict.fromkeys(f"{x.name} ({x.meaning.split('; ')[0]})" for x in every))
 
 
 def view_title(view: View) -> str:
-    """What a table is of, in a few words."""
+    """Return the title of a table: its data, its choices and its measure."""
     data = ", ".join(filter(None, (dataset_title(view.dataset), view.named_choice)))
     return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
 
 def _limits(view: View) -> tuple[dict[float, float], str]:
-    """The limit of the squared norm of the noise by epsilon, and why there is none."""
+    """Return the limit of the noise's squared norm by epsilon, or {} and the reason for none."""
     if view.study.name == LinearQueries.name:
         return {}, "no bound known: the bound is for the elements, and this is a workload of them"
     if (view.study.name, view.measure.name) != (CountQuery.name, "loss"):
@@ -95,9 +95,9 @@ def _shown(view: View) -> dict:
 
 
 def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:
-    """The best at equal true privacy on every data set, by the main measure.
+    """Return the best mechanisms at equal true privacy on every data set, by the main measure.
 
-    Of ties, noise whose published claim is refuted comes last.
+    Among ties, mechanisms whose published claim is refuted come last.
     """
     seen, rows = set(), []
     for view in views:

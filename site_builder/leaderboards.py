@@ -1,4 +1,4 @@
-"""Tables that rank mechanisms: a mean with its 95% interval for every mechanism and epsilon."""
+"""Tables that rank mechanisms by a mean, with its 95% interval, at every epsilon."""
 
 import itertools
 import math
@@ -19,14 +19,15 @@ from studies.base.metrics import Metric
 from studies.base.study import Study
 from studies.regression import Regression
 
-# Exact values within this of each other are called tied, as the figures draw them once.
+# Exact values within this relative difference are tied, as the figures draw them once.
 TIE = 0.01
-# What a study measures of an answer without data that is not random, by its name here.
+# A control that is no mechanism: an answer without data that is not random. OF_ZERO has the metric
+# of its errors by study.
 ZERO = "Predicting zero"
 OF_ZERO = {Regression.name: "rmse_of_zero"}
 NO_DATA = ("random-answer", ZERO)
 CONTROLS = (*LEVELS, ZERO)
-# Values of choices in the words of the claims.
+# The names of choices in the claims, where they differ from those in the rows.
 WORDS = {"polynomial": "cubic", "rbf": "Gaussian"}
 
 
@@ -36,10 +37,10 @@ class Score:
 
     Args:
         value: The exact number, or the mean over trials.
-        low, high: The 95% interval of the mean, as far as the measure can go; `value` where it is
-            exact or one trial.
-        trials: Trials behind it, None for an exact number.
-        metric: The metric it is of.
+        low, high: The 95% interval of the mean, within the range of the measure; both are `value`
+            for an exact number or a single trial.
+        trials: The number of trials, None for an exact number.
+        metric: The metric that was measured.
     """
 
     value: float
@@ -50,7 +51,7 @@ class Score:
 
     @property
     def relative(self) -> bool:
-        """Whether it has an interval to be shown."""
+        """Whether the score has an interval to show."""
         return self.trials is not None and self.trials > 1
 
 
@@ -59,7 +60,10 @@ class Line:
     """One mechanism, or one use of it, with its scores by epsilon.
 
     Args:
-        name: Title of the mechanism in this study.
+        mechanism: The key of the mechanism.
+        name: The title of the mechanism in this study.
+        use: The use of the mechanism, or "".
+        scores: The scores by epsilon.
         refuted: Whether this is published noise whose privacy claim is false.
     """
 
@@ -71,12 +75,12 @@ class Line:
 
     @property
     def title(self) -> str:
-        """Name for readers."""
+        """The title with the use, for readers."""
         return f"{self.name} ({self.use})" if self.use else self.name
 
     @property
     def is_control(self) -> bool:
-        """Without noise, or an answer without data."""
+        """Whether this is a control: no noise, or an answer without data."""
         return self.mechanism in CONTROLS
 
     @property
@@ -87,19 +91,19 @@ class Line:
 
 @dataclass(frozen=True)
 class View:
-    """One table: a data set, a measure, the other choices of the reader, a calibration.
+    """One table, for a data set, a measure, a calibration and the reader's other choices.
 
     Args:
-        study: The study with its words.
+        study: The study.
         dataset, data_source: The data set and its source.
-        measure: What is scored.
-        choice: Values of the study's choices, as (title, value).
+        measure: The metric that is ranked.
+        choice: The values of the study's choices, as pairs (title, value).
         calibration: "published" or "exact".
-        delta: The delta of the budgets; None where they differ.
-        lines: The mechanisms, the best at `main` first, then those without a score there, then
-            those with a false claim, then the controls.
-        epsilons: The columns: budgets at which two mechanisms or more have a score.
-        main: The epsilon that ranks: nearest to 1 among those at which anything can be ranked.
+        delta: The delta of the budgets; None if they differ.
+        lines: The mechanisms, in this order: those with a score at `main`, best first; those
+            without one there; those with a false claim; the controls.
+        epsilons: The columns, budgets at which two or more mechanisms have a score.
+        main: The epsilon that ranks, the one nearest to 1 at which anything can be ranked.
     """
 
     study: Study
@@ -115,7 +119,7 @@ class View:
 
     @property
     def name(self) -> str:
-        """Anchor of the table on its page."""
+        """The anchor of the table on its page."""
         words = (self.study.name, self.dataset, self.measure.name)
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
@@ -133,23 +137,23 @@ class View:
 
     @cached_property
     def best(self) -> dict[float, set[tuple[str, str]]]:
-        """By epsilon, the lines that are best or tied with the best, of those that compete."""
+        """The competing lines that are best or tied with the best, by epsilon."""
         return {
             epsilon: {(line.mechanism, line.use) for line in self._tied(epsilon)}
             for epsilon in self.epsilons
         }
 
     def leads(self, line: Line, epsilon: float) -> bool:
-        """Whether the line is best, or tied with the best, where anything can be ranked."""
+        """Return whether a line is best, or tied with the best, and anything can be ranked."""
         return self.is_best(line, epsilon) and self.tells_apart(epsilon)
 
     def is_best(self, line: Line, epsilon: float) -> bool:
-        """Whether the line is best, or tied with the best, at this epsilon."""
+        """Return whether the line is best, or tied with the best, at this epsilon."""
         return (line.mechanism, line.use) in self.best.get(epsilon, ())
 
     @property
     def best_mechanisms(self) -> dict[str, Line]:
-        """Those that are best, or tied with the best, at the main epsilon, by their first line."""
+        """The first line of each mechanism that is best, or tied with it, at the main epsilon."""
         best = [line for line in self.lines if self.is_best(line, self.main)]
         found: dict[str, Line] = {}
         for line in best:
@@ -169,10 +173,10 @@ class View:
                 yield line
 
     def tells_apart(self, epsilon: float) -> bool:
-        """Whether the best is better than an answer without data: else nothing can be ranked.
+        """Return whether the best beats an answer without data; otherwise nothing can be ranked.
 
-        Such an answer is random, a prediction of zero or, where accuracies are ranked, the
-        commonest class. True where none is known; false where nothing competes.
+        Such an answer is random, a prediction of zero or, if accuracies are ranked, the commonest
+        class. The result is true if no such answer is known, and false if nothing competes.
         """
         floor = [
             line.scores[epsilon]
@@ -187,13 +191,13 @@ class View:
             return min(score.high for score in best) < without
         without = max((score.high for score in floor), default=-math.inf)
         if "accuracy" in self.measure.name:
-            # A share within the tie of that of the commonest class is no better.
+            # An accuracy within a tie of the commonest class's share is no better.
             without = max(without, MAJORITY.get(self.dataset, 0.0) * (1 + TIE))
         return max(score.low for score in best) > without
 
     @property
     def elsewhere(self) -> list[str]:
-        """Mechanisms with scores at other epsilons than the table's columns only."""
+        """The mechanisms whose scores are all at epsilons outside the table's columns."""
         return [
             f"{line.title} (epsilon {', '.join(f'{e:g}' for e in sorted(line.scores))})"
             for line in self.lines
@@ -206,7 +210,7 @@ class View:
         return [line for line in self.lines if set(line.scores) & set(self.epsilons)]
 
     def table(self) -> pd.DataFrame:
-        """The scores as rows, for download."""
+        """Return the scores as rows, for download."""
         return pd.DataFrame(
             {
                 "study": self.study.name,
@@ -232,14 +236,14 @@ class View:
 
 
 def main_epsilon(epsilons: Sequence[float]) -> float:
-    """The epsilon nearest to 1, in ratio; the smaller one of two."""
+    """Return the epsilon nearest to 1 in ratio, the smaller one of two equally near."""
     return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
 
 
 def views_of(
     study: Study, rows: pd.DataFrame, refuted: Collection[str] = frozenset()
 ) -> Iterator[View]:
-    """Every table that a run has of a study, equal true privacy before published noise.
+    """Yield every table that a run has of a study, equal true privacy before published noise.
 
     Args:
         refuted: The mechanisms whose published claim is false.
@@ -260,7 +264,7 @@ def views_of(
 
 
 def _with_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, the errors of predicting zero as those of a control."""
+    """Relabel the errors of predicting zero as those of a control."""
     if study.name not in OF_ZERO:
         return rows
     zero = rows["metric"] == OF_ZERO[study.name]
@@ -269,21 +273,21 @@ def _with_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choices(study: Study) -> dict[str, str]:
-    """The columns that the reader chooses a value of, with their titles."""
+    """Return the titles, by column, of those columns whose value the reader chooses."""
     return {each.name: each.choice for each in study.coordinates if each.choice}
 
 
 def _uses(study: Study) -> list[str]:
-    """The columns that tell several uses of one mechanism apart."""
+    """Return the columns that distinguish several uses of one mechanism."""
     return [each.name for each in study.coordinates if each.is_use]
 
 
 def _scores(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per mechanism, use, choice, calibration, budget and metric, with its `score`."""
+    """Return a `score` per mechanism, use, choice, calibration, budget and metric."""
     coordinates = [*_choices(study), *_uses(study)]
     keys = ["dataset", "data_source", "mechanism", *coordinates]
     keys += ["calibration", "epsilon", "delta", "metric"]
-    # Text is compared as whole numbers: there are many rows.
+    # With many rows, comparing integer codes is faster than comparing text.
     codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
     coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
     values = rows["value"].to_numpy(float)
@@ -307,7 +311,7 @@ def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Scor
 
 
 def _preferred(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
-    """The scores of a measure: of several metrics the first that is there."""
+    """Return the scores of a measure, by the first of its metrics that is present."""
     own = scores[scores["metric"].isin(measure.columns)]
     order = own["metric"].map(measure.columns.index)
     own = own.assign(order=order).sort_values("order", kind="stable")
@@ -318,14 +322,14 @@ def _preferred(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
 def _chosen(
     study: Study, scores: pd.DataFrame
 ) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
-    """The scores under every combination of the study's choices that they have."""
+    """Yield every combination of the study's choices with its scores."""
     titles = _choices(study)
     names = [name for name in titles if scores[name].nunique() > 1]
     values = [list(dict.fromkeys(scores[name].dropna())) for name in names]
     for combination in itertools.product(*values):
         chosen = scores
         for name, value in zip(names, combination, strict=True):
-            # What a mechanism measures once for all of them has no value there.
+            # A score that holds for all values of the choice has no value in its column.
             chosen = chosen[(chosen[name] == value) | chosen[name].isna()]
         choice = tuple(
             (titles[name], str(value)) for name, value in zip(names, combination, strict=True)
@@ -380,7 +384,7 @@ def _ranked(view: View) -> View:
 
 
 def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
-    """A control that was run at one epsilon has that score at all: it ignores epsilon."""
+    """Copy the score of a control that was run at one epsilon to all: controls ignore epsilon."""
     if not line.is_control or set(epsilons) <= set(line.scores):
         return line
     only = next(iter(line.scores.values()))
@@ -388,7 +392,7 @@ def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
 
 
 def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
-    """Every mechanism and use, by name, with its scores by epsilon."""
+    """Yield a line per mechanism and use, sorted by name, with its scores by epsilon."""
     uses = _uses(study)
     for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
         mechanism, *details = values

@@ -1,4 +1,4 @@
-"""Every mechanism in a row: is it private, what does it waste, how far is it from the limit?"""
+"""The table of mechanisms: whether each is private, what it wastes, its distance to the limit."""
 
 import math
 from collections.abc import Iterable
@@ -13,23 +13,24 @@ from mechanisms.verification.verification import REFUTED, UNDECIDED
 from site_builder.error_over_size import noise_by_size
 from site_builder.run_folder import RunFolder
 
-# From this size on the limit is tight, and found in a second.
+# The largest size to show. From this size on, the fast bound on the limit is tight.
 LARGE = 10_000
 
 
 @dataclass(frozen=True)
 class Line:
-    """A mechanism.
+    """A row of the table: one mechanism.
 
     Args:
-        key: Of the mechanism.
-        private: Whether its published claim is true at the settings of the papers: "no" where it
-            is false at one, "unknown" where one is undecided, else "yes"; "" without any.
-        at: At how many settings that was found, of how many in the range of its theorem.
-        told: The same in a sentence.
-        true_delta, claimed: Where it is false and the true delta is largest; NaN where it is true.
-        waste: The least and the largest variance over need; NaN where not known.
-        over_limit: Root mean square noise over the limit, by calibration, see `over_limit`.
+        key: The key of the mechanism.
+        private: Whether its published claim is true at the settings of the papers: "no" if it is
+            false at one, "unknown" if one is undecided, else "yes"; "" without any setting.
+        at: Text on how many settings show that, of those in the range of its theorem.
+        told: The same text as the end of a sentence.
+        true_delta, claimed: The largest true delta at a setting with a false claim, and the claimed
+            delta there; NaN if the claim is true.
+        waste: The least and the largest variance over need; NaN if unknown.
+        over_limit: The root mean square noise over the limit, by calibration.
     """
 
     key: str
@@ -44,7 +45,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The lines, and the size and budget that `over_limit` is for; size None without any."""
+    """The table.
+
+    Args:
+        lines: The rows by mechanism.
+        size, budget: The number of elements and the budget of `Line.over_limit`; None without any.
+        limit: The limit there: the least root mean square error of an element.
+    """
 
     lines: dict[str, Line]
     size: int | None
@@ -53,7 +60,11 @@ class Matrix:
 
 
 def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) -> Matrix:
-    """The lines of these mechanisms, by key, with the verdicts of `SiteData.settings`."""
+    """Make the table of these mechanisms.
+
+    Args:
+        settings: The verdicts of `SiteData.settings`.
+    """
     noise = noise_by_size(run)
     sizes = [] if noise is None else [each for each in noise["size"].unique() if each <= LARGE]
     size, budget = max(sizes, default=None), None
@@ -74,7 +85,7 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     covered = own[own["outside"] == ""]
     private, at, told = _standing(covered["verdict"])
     false = covered[covered["verdict"] == REFUTED]
-    # Where only bounds are known, the lower one refutes.
+    # If only bounds are known, the lower one refutes.
     deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
     deltas = deltas[deltas > 0]
     worst = deltas.idxmax() if len(deltas) else None
@@ -91,7 +102,7 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
 
 
 def _standing(verdicts: pd.Series) -> tuple[str, str, str]:
-    """See `private`, `at` and `told` of `Line`."""
+    """Return `private`, `at` and `told` of `Line`."""
     if verdicts.empty:
         return "", "", ""
     standing = standing_by(verdicts)

@@ -1,4 +1,4 @@
-"""A page per mechanism: its noise, its claim, what is true of it, and what it costs."""
+"""A page per mechanism: its noise, its claim, its true privacy and its cost."""
 
 import math
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ GUARANTEES = {
 
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
-    """The overview and every registered mechanism."""
+    """Yield a page for every registered mechanism, and the overview."""
     losses = noise_by_size(site.run)
     for key, cls in site.mechanisms.items():
         own = site.settings_of(key)
@@ -62,7 +62,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
 
 
 def _cost(key: str, losses: pd.DataFrame | None) -> dict | None:
-    """Noise per element by size, as published and at equal true privacy, with its budget."""
+    """Return the noise per element by size at both calibrations, with its budget."""
     if losses is None or key in LEVELS:
         return None
     own = losses[losses["mechanism"] == key]
@@ -80,7 +80,7 @@ def _cost(key: str, losses: pd.DataFrame | None) -> dict | None:
 
 
 def _wins(site: SiteData, key: str) -> list[dict]:
-    """The tables at equal true privacy that it leads alone or with others."""
+    """Return the tables at equal true privacy that it leads, alone or tied."""
     found = []
     for family, views in site.families.values():
         for view in views:
@@ -100,14 +100,14 @@ def _wins(site: SiteData, key: str) -> list[dict]:
 
 
 def claims_on(site: SiteData, key: str) -> list[dict]:
-    """The guarantees that the ledger judges of the mechanism's paper."""
+    """Return the judged guarantees of the mechanism's paper."""
     ledger = site.run.claims
     own = ledger[(ledger["paper"] == site.paper_of(key)) & (ledger["kind"] == "guarantee")]
     return shown_claims(own)
 
 
 def _unsupported(site: SiteData, key: str) -> list[dict]:
-    """Where it gave no value, and why."""
+    """Return where the mechanism gave no value, and why."""
     own = site.run.missing
     own = own[own["mechanism"] == key]
     found = []

@@ -1,7 +1,7 @@
-"""Run the notebook's code cells and store what they print: ``python -m site_builder.notebook``.
+"""Run the notebook's code cells and store their output: ``python -m site_builder.notebook``.
 
-Cells run in this process, one after the other. The notebook needs no kernel, and neither do the
-tests, which compare its stored outputs with new ones.
+Cells run in this process, one after the other, so that neither this command nor the tests need a
+kernel. The tests compare the stored outputs with new ones.
 """
 
 import argparse
@@ -19,9 +19,9 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tour.ipynb"
 
 
 def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A copy with the outputs of its code cells: what they print, and the value of the last line.
+    """Return a copy with the outputs of its code cells: printed text and the last line's value.
 
-    Raises whatever a cell raises.
+    It raises whatever a cell raises.
     """
     names: dict = {"__name__": "notebook"}
     copy = nbformat.from_dict(notebook)
@@ -54,7 +54,7 @@ def _outputs(source: str, names: dict, count: int) -> list[nbformat.NotebookNode
 
 
 def texts(notebook: nbformat.NotebookNode) -> list[str]:
-    """What each output shows as text."""
+    """Return each output as text."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
     return [output.text if "text" in output else output.data["text/plain"] for output in outputs]
 

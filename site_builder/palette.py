@@ -1,7 +1,7 @@
 """Colours of the site: every mechanism keeps the colour that it has in the figures.
 
-A stylesheet names them, `var(--m-KEY)`, so that they change with the theme. On a dark background
-a colour that could not be seen is mixed with white until it can.
+A stylesheet defines each as `var(--m-KEY)`, so that it changes with the theme. For the dark theme,
+a colour with too little contrast is mixed with white until it has enough.
 """
 
 import re
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from paper_figures.style import look
 
 DARK_BACKGROUND = "#15171a"
-# Contrast with the background: WCAG 2.2, 1.4.11 asks for 3 for parts of graphics.
+# The least contrast with the background. WCAG 2.2, 1.4.11, requires 3 for parts of graphics.
 LEAST_CONTRAST = 4.5
 
 
 def channels(colour: str) -> tuple[float, float, float]:
-    """Red, green and blue in [0, 1] of "#rrggbb"."""
+    """Return red, green and blue in [0, 1] for "#rrggbb"."""
     return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of "#rrggbb", in [0, 1] (WCAG 2.2)."""
+    """Return the relative luminance of "#rrggbb", in [0, 1] (WCAG 2.2)."""
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)
     )
@@ -28,13 +28,13 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two colours, in [1, 21] (WCAG 2.2)."""
+    """Return the contrast ratio of two colours, in [1, 21] (WCAG 2.2)."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def on_dark(colour: str) -> str:
-    """The colour mixed with as little white as makes it visible on the dark background."""
+    """Mix a colour with the least white that makes it visible on the dark background."""
     for percent in range(0, 101, 5):
         mixed = [round(255 * (c + (1 - c) * percent / 100)) for c in channels(colour)]
         shown = "#{:02x}{:02x}{:02x}".format(*mixed)
@@ -44,12 +44,12 @@ def on_dark(colour: str) -> str:
 
 
 def css_name(mechanism: str) -> str:
-    """A mechanism's key as part of a CSS name: module:Class has characters that CSS lacks."""
+    """Turn a mechanism's key into part of a CSS name, which may not contain ":" or "."."""
     return re.sub(r"[^a-z0-9]+", "-", mechanism.lower()).strip("-")
 
 
 def stylesheet(mechanisms: Iterable[str]) -> str:
-    """The colours of mechanisms in both themes, and a class `m-KEY` for each."""
+    """Return CSS with the colours of mechanisms in both themes and a class `m-KEY` for each."""
     light = {css_name(name): look(name).colour for name in sorted(mechanisms)}
     dark = {name: on_dark(colour) for name, colour in light.items()}
     classes = "".join(f".m-{name}{{--swatch:var(--m-{name})}}\n" for name in light)

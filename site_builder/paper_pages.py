@@ -1,4 +1,4 @@
-"""A page per paper: its claims, its figures and tables, ours beside its numbers."""
+"""A page per paper: its claims, and its figures and tables as we drew them."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from site_builder.words import sentences
 
 
 def paper_pages(site: SiteData) -> Iterator[Page]:
-    """The overview, the papers, and what belongs to none of them."""
+    """Yield the page of every paper, that of the suite's own drawings, and the overview."""
     drawings = list(site.run.drawings.values())
     entries = []
     for key in (*site.papers, SUITE):
@@ -65,7 +65,7 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
 
 
 def _beside(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
-    """The figures across the papers whose numbers name a mechanism of the paper."""
+    """Return the figures across the papers whose numbers include a mechanism of the paper."""
     figures = (each for each in site.run.drawings.values() if each.drawing.paper == SUITE)
     return [each for each in figures if each.is_figure and _names(each) & set(facts.mechanisms)]
 
@@ -77,7 +77,7 @@ def _names(drawing: DrawnFile) -> set[str]:
 
 def _drawn(drawing: DrawnFile) -> dict:
     data = drawing.data
-    # What is empty in every row says nothing.
+    # Omit columns that are empty in every row.
     data = data.loc[:, data.notna().any()]
     return {
         "drawing": drawing,

@@ -1,4 +1,4 @@
-"""How each number is made again: commands, the config of the run, the commit, the seed."""
+"""How to reproduce each number: commands, the config of the run, the commit and the seed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +11,13 @@ CONFIGS = Path("config")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a run comes from.
+    """The origin of a run.
 
     Args:
-        run: Its name.
-        config: Its config file, or None where no file of config/ has this run.
+        run: The name of the run.
+        config: The path of its config, or None if no file in config/ has this run.
         seed: The seed from which all others derive, or None.
-        commit: The commit of the code that built the site; empty outside of git.
+        commit: The commit of the code that built the site; "" outside of git.
     """
 
     run: str
@@ -26,21 +26,21 @@ class Provenance:
     commit: str
 
     def cell(self, study: str, dataset: str, mechanism: str, calibration: str) -> str:
-        """The command that runs one cell."""
+        """Return the command that runs one cell."""
         return (
             f"python -m runs run {study} --dataset {dataset} --mechanism {mechanism} "
             f"--calibration {calibration} --config {self.config or 'YOUR_CONFIG.yaml'}"
         )
 
     def drawing(self, name: str) -> str:
-        """The command that runs what a drawing needs and draws it."""
+        """Return the command that runs everything a drawing needs and draws it."""
         return f"snakemake --cores 4 --configfile {self.config or 'YOUR_CONFIG.yaml'} {name}"
 
 
 def provenance_of(run: str) -> Provenance:
-    """What the working directory knows of a run."""
+    """Look up the provenance of a run in the working directory."""
     config, seed = None, None
-    # Most configs have the name of their run: large ones are not read in vain.
+    # Most configs are named after their run; trying that first avoids reading large ones in vain.
     for path in sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != run, path)):
         content = read_yaml(path)
         if content.get("run") == run:

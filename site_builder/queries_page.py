@@ -1,4 +1,4 @@
-"""Which mechanism for a common query: the answers that the run has, with every mechanism."""
+"""The page on the best mechanisms for common queries, with the error of every mechanism."""
 
 import math
 
@@ -16,7 +16,7 @@ SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "l
 
 
 def queries_page(site: SiteData) -> Page:
-    """The page of all answers that the run has."""
+    """Make the page of all answers that the run has."""
     return Page(
         path="queries.html",
         template="queries.html",
@@ -59,7 +59,7 @@ def _sensitivities(asked: CommonQuery) -> list[tuple[str, float]]:
 
 
 def _lines(frame: pd.DataFrame) -> list[dict]:
-    """One line per mechanism with a known error, and what is true of its published noise."""
+    """Return a line per mechanism with a known error, and the facts on its published noise."""
     known = frame[(frame["status"] == SERVED) & frame["rmse"].notna()]
     published = known[known["calibration"] == "published"].set_index("mechanism")
     return [
@@ -77,7 +77,7 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
 
 
 def _published(rows: pd.DataFrame, mechanism: str) -> dict | None:
-    """The published noise of a mechanism, None where it has no known error."""
+    """Return the facts on a mechanism's published noise; None if its error is not known."""
     if mechanism not in rows.index:
         return None
     row = rows.loc[mechanism]

@@ -1,7 +1,8 @@
-"""The generated pages: results/README.md, mechanisms/README.md, the standings of the mechanisms,
-codemeta.json, .zenodo.json, config/schema.json and a part of config/README.md.
+"""Rewrite the generated files of the repository: ``python -m site_builder.readme``.
 
-``python -m site_builder.readme`` rewrites them; a test compares.
+These are results/README.md, mechanisms/README.md, the standings of the mechanisms, codemeta.json,
+.zenodo.json, config/schema.json and parts of config/README.md. A test checks that they are up to
+date.
 """
 
 import argparse
@@ -34,7 +35,7 @@ on the claim at the settings of the papers; `refuted` is so at one or more.
 
 
 def mechanism_table() -> str:
-    """Every registered mechanism, in Markdown."""
+    """Tabulate every registered mechanism, in Markdown."""
     standings = standings_table().set_index("mechanism")["verdict"]
     rows = [
         {
@@ -50,7 +51,7 @@ def mechanism_table() -> str:
 
 
 def standings_table() -> pd.DataFrame:
-    """The standing of every mechanism of the reference run: what `mechanisms list` shows."""
+    """Return the standing of every mechanism in the reference run, for `mechanisms list`."""
     rows = read_frame(ROOT / RESULTS / REFERENCE / "studies/guarantee.parquet")
     rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
     # A message says that the setting is outside the range of the theorem.
@@ -65,7 +66,7 @@ def standings_table() -> pd.DataFrame:
 
 
 def generated_pages() -> dict[str, str]:
-    """Files that are generated as a whole, and their text."""
+    """Return the text of the files that are generated as a whole, by path."""
     return {
         "results/README.md": data_dictionary(),
         "mechanisms/README.md": f"{_MECHANISMS}\n{mechanism_table()}\n",
@@ -78,7 +79,7 @@ def generated_pages() -> dict[str, str]:
 
 
 def generated_blocks() -> dict[tuple[str, str], str]:
-    """(file, name of a block in it) and the block's text."""
+    """Return the text of the generated blocks, by file and name of the block."""
     return {
         ("config/README.md", "keys"): describe_keys(),
         ("config/README.md", "core-hours"): core_hours(),
@@ -86,10 +87,10 @@ def generated_blocks() -> dict[tuple[str, str], str]:
 
 
 def replaced(text: str, name: str, block: str) -> str:
-    """`text` with the block between its two markers replaced.
+    """Replace the block between its two markers in a text.
 
     Raises:
-        ValueError: A marker is missing or stands there more than once.
+        ValueError: A marker is missing or appears more than once.
     """
     begin, end = f"<!-- {name}: generated -->", f"<!-- {name}: end -->"
     if text.count(begin) != 1 or text.count(end) != 1:

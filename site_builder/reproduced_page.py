@@ -1,4 +1,4 @@
-"""What reproduces: every figure and table of a paper in words, ours beside it, and the verdicts."""
+"""The page on what reproduces: the papers' figures and tables in words, ours, and the verdicts."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _NAMED = re.compile(r"_(fig|table)(\d+)$")
 
 
 def reproduced_page(site: SiteData) -> Page:
-    """The page: those of our drawings that a figure or a table of a paper stands behind."""
+    """Make the page of those drawings that reproduce a figure or a table of a paper."""
     entries: dict[str, list[dict]] = {}
     for name, words in read_yaml(PICTURES).items():
         if drawing := site.run.drawings.get(name):
@@ -33,12 +33,12 @@ def reproduced_page(site: SiteData) -> Page:
 
 
 def place(drawing: str) -> str:
-    """Where a drawing's picture stands in its paper: "Figure 4"."""
+    """Return the place of a drawing's original in its paper, such as "Figure 4"."""
     kind, number = _NAMED.search(drawing).groups()
     return f"{'Figure' if kind == 'fig' else 'Table'} {number}"
 
 
 def claims_on(drawing: DrawnFile, ledger: pd.DataFrame) -> pd.DataFrame:
-    """The claims that name the figure or table of a drawing."""
+    """Return the claims that name the figure or table of a drawing."""
     named = ledger["where"].str.contains(rf"\b{place(drawing.name)}(?!\d)")
     return ledger[(ledger["paper"] == drawing.drawing.paper) & named]

@@ -1,4 +1,4 @@
-"""What the site reads of a run: rows of studies, drawings with their captions, and claims."""
+"""The files of a run that the site reads: rows, drawings with captions, and claims."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EXPLAINED = "Not drawn: "
 
 
 class NoResults(Exception):
-    """The folder holds no results of a run; the message says which and what to do."""
+    """The folder holds no results of a run; the message names it and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class DrawnFile:
     """One figure or table as the run has it.
 
     Args:
-        drawing: Its declaration.
-        folder: Where its files lie.
-        caption: First paragraph of its `.md`.
+        drawing: The declaration of the drawing.
+        folder: The folder of its files.
+        caption: The first paragraph of its `.md`.
         note: The other paragraphs of text.
     """
 
@@ -39,7 +39,7 @@ class DrawnFile:
 
     @property
     def name(self) -> str:
-        """File name and Snakemake target."""
+        """The file name and Snakemake target."""
         return self.drawing.name
 
     @property
@@ -52,27 +52,27 @@ class DrawnFile:
 
     @property
     def is_figure(self) -> bool:
-        """A picture, or else a table."""
+        """Whether this is a figure and not a table."""
         return self.drawing.kind == "figures"
 
     def file(self, ending: str) -> Path:
-        """One of its files: the csv, or the png of a figure."""
+        """Return the path of one of its files: the csv, or the png of a figure."""
         return self.folder / f"{self.name}.{ending}"
 
     @property
     def pictures(self) -> dict[str, Path]:
-        """The pictures of a figure by their ending: for any screen, and, if drawn, a narrow one."""
+        """The pictures of a figure by file ending: for wide screens and, if drawn, narrow ones."""
         found = {ending: self.file(ending) for ending in ("png", NARROW)}
         return {ending: path for ending, path in found.items() if path.exists()}
 
     def size(self, ending: str = "png") -> tuple[int, int]:
-        """Width and height of a picture, pixels."""
+        """Return width and height of a picture in pixels."""
         with Image.open(self.file(ending)) as picture:
             return picture.size
 
     @cached_property
     def data(self) -> pd.DataFrame:
-        """The numbers that are drawn; not to be changed."""
+        """The numbers that are drawn. Do not change them: they are cached."""
         return pd.read_csv(self.file("csv"))
 
 
@@ -91,7 +91,7 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """Name of the run."""
+        """The name of the run."""
         return self.folder.name
 
     @cached_property

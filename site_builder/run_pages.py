@@ -1,4 +1,4 @@
-"""What has no value and why, and how each number is made again."""
+"""The page of rows without a value, and the page on reproducing each number."""
 
 from paper_figures.style import CALIBRATION_TITLES
 from runs.result_table import OK, STATUSES
@@ -13,7 +13,7 @@ STATUS_WORDS = {
 
 
 def failures_page(site: SiteData) -> Page:
-    """Rows without a value, those with one reason together."""
+    """Make the page of rows without a value, grouped by reason."""
     keys = ["study", "mechanism", "status", "message"]
     missing = site.run.missing
     rows = []
@@ -42,11 +42,11 @@ def failures_page(site: SiteData) -> Page:
 
 
 def reproduce_page(site: SiteData) -> Page:
-    """Commands, config, commit and seed; every study and every drawing."""
+    """Make the page with commands, config, commit and seed for every study and drawing."""
     studies = []
     for name, rows in site.run.rows.items():
         study = site.studies.get(name)
-        # A cell that has a value, if any has: another prints why it has none.
+        # Show a cell that has a value if there is one; others only print why they have none.
         first = rows.sort_values("status", key=lambda status: status != OK, kind="stable").iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(

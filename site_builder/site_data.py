@@ -1,4 +1,4 @@
-"""What several pages share: the run, what can be said of it, and where things are."""
+"""The data that several pages share: the run, and the facts derived from it."""
 
 import math
 import sys
@@ -24,7 +24,7 @@ from studies.base.families import FAMILIES, Family
 from studies.base.study import Study, all_studies
 from studies.common_queries import CommonQueries
 
-# Key of what belongs to no paper, and its name for readers.
+# The key in place of a paper's for drawings and claims that belong to no paper.
 SUITE = "suite"
 VERDICT_COLUMNS = ("true_delta", "true_delta_lower", "true_epsilon", "wasted_variance")
 
@@ -34,12 +34,12 @@ class Page:
     """One page.
 
     Args:
-        path: Below the site's folder.
-        template: File in templates/.
-        title: Of the document.
-        section: Path of the entry of the navigation that it belongs to.
+        path: The path relative to the site's folder.
+        template: The name of the file in templates/.
+        title: The title of the document.
+        section: The path of the navigation entry that the page belongs to.
         about: One sentence for search engines and link previews.
-        content: What the template shows.
+        content: The variables of the template.
     """
 
     path: str
@@ -51,19 +51,19 @@ class Page:
 
     @property
     def root(self) -> str:
-        """The way from the page to the site's folder."""
+        """The relative path from the page to the site's folder."""
         return "../" * self.path.count("/")
 
 
 @dataclass(frozen=True)
 class PaperFacts:
-    """A paper, or two on one kind of noise, by the key of the claims.
+    """A paper, or two papers on one kind of noise that share a key.
 
     Args:
-        key: Name and year.
-        name: Short name: the noise that it proposes.
+        key: The key of the claims, with a year at its end.
+        name: The short name, which is that of the noise that the paper proposes.
         references: The publications.
-        mechanisms: Keys of the mechanisms that it proposes.
+        mechanisms: The keys of the mechanisms that the paper proposes.
     """
 
     key: str
@@ -73,17 +73,17 @@ class PaperFacts:
 
     @property
     def title(self) -> str:
-        """Of the publication, or the name where there are two or none."""
+        """The title of the publication, or the short name if there are two or none."""
         return self.references[0].title if len(self.references) == 1 else self.name
 
     @property
     def year(self) -> int:
-        """Of the latest publication, or at the end of the key where none is cited."""
+        """The year of the latest publication, or the year in the key if none is cited."""
         return max((reference.year for reference in self.references), default=int(self.key[-4:]))
 
 
-# The papers with a short name, oldest first: those whose studies the suite has, then those whose
-# claims it judges beside them. The registry cites the mechanisms of the latter by their authors.
+# The homes of papers with a short name, oldest first. Some papers have studies in the suite
+# (REPRODUCED); of the others only claims are judged (NEWER).
 HOMES = {key: home for key, home in paper_homes().items() if hasattr(home, "NAME")}
 STUDIED = {study.paper for study in all_studies().values()}
 REPRODUCED = {key: home.NAME for key, home in HOMES.items() if key in STUDIED}
@@ -93,24 +93,24 @@ MECHANISMS_OF = {key: getattr(home, "MECHANISMS", ()) for key, home in HOMES.ite
 
 @dataclass(frozen=True)
 class SiteData:
-    """A run and what is known around it."""
+    """A run and the facts derived from it."""
 
     run: RunFolder
 
     @cached_property
     def provenance(self) -> Provenance:
-        """How to make the run again."""
+        """The origin of the run, for reproducing it."""
         return provenance_of(self.run.name)
 
     @cached_property
     def origins(self) -> dict[str, list[str]]:
-        """By which commits the rows of every study were measured, most cells first."""
+        """The commits that measured the rows of every study, those with most cells first."""
         folder = self.run.folder / "studies"
         return {study: origins_in(folder / f"{study}{ENDING}") for study in self.run.studies}
 
     @cached_property
     def mechanisms(self) -> dict[str, type[Mechanism]]:
-        """The registry."""
+        """The registered mechanisms by key."""
         return dict(all_mechanisms())
 
     @cached_property
@@ -121,7 +121,7 @@ class SiteData:
 
     @cached_property
     def families(self) -> dict[str, tuple[Family, list[View]]]:
-        """The families that the run has tables of."""
+        """The families of queries for which the run has tables, with the tables."""
         found: dict[str, tuple[Family, list[View]]] = {each.key: (each, []) for each in FAMILIES}
         for name, study in self.studies.items():
             if study.family is not None:
@@ -140,7 +140,7 @@ class SiteData:
     def papers(self) -> dict[str, PaperFacts]:
         """The papers that are reproduced, then the newer ones.
 
-        One that CITATION.cff does not cite is named on stderr and shown without a reference.
+        A paper that CITATION.cff does not cite is named on stderr and shown without a reference.
         """
         cited, named = references(), REPRODUCED | NEWER
         for key in named:
@@ -156,7 +156,7 @@ class SiteData:
         return (*own, *MECHANISMS_OF.get(paper, ()))
 
     def paper_of(self, mechanism: str) -> str | None:
-        """The paper that proposes a mechanism, None where none of them does."""
+        """Return the paper that proposes a mechanism, or None."""
         found = (key for key, facts in self.papers.items() if mechanism in facts.mechanisms)
         return next(found, None)
 
@@ -167,11 +167,11 @@ class SiteData:
 
     @cached_property
     def settings(self) -> pd.DataFrame:
-        """The verdict on every published mechanism at every setting of a paper, with its numbers.
+        """The verdicts on every published mechanism at every setting of a paper, with numbers.
 
-        Empty where the run has none. Columns: mechanism, shape, epsilon, delta, verdict, claimed
-        delta, setting in words, why it is outside the range of the theorem (or ""), and
-        VERDICT_COLUMNS.
+        The columns are mechanism, shape, epsilon, delta, verdict, claimed (delta), setting (as
+        text), outside (why it is outside the range of the theorem, or "") and VERDICT_COLUMNS. The
+        table is empty if the run has no verdicts.
         """
         if "guarantee" not in self.run.rows:
             return pd.DataFrame(
@@ -202,12 +202,12 @@ class SiteData:
 
     @cached_property
     def matrix(self) -> Matrix:
-        """Every mechanism in a row."""
+        """The table of all mechanisms."""
         return matrix(self.run, self.settings, self.mechanisms)
 
     @cached_property
     def refuted(self) -> dict[str, str]:
-        """Mechanisms whose published claim is false, and at how many settings, in words."""
+        """The mechanisms whose published claim is false, with text on how many settings show it."""
         covered = self.settings[self.settings["outside"] == ""].groupby("mechanism")["verdict"]
         standings = {mechanism: standing_by(verdicts) for mechanism, verdicts in covered}
         return {
@@ -217,19 +217,19 @@ class SiteData:
         }
 
     def settings_of(self, mechanism: str) -> list[dict]:
-        """The rows of `settings` on one mechanism."""
+        """Return the rows of `settings` on one mechanism."""
         own = self.settings[self.settings["mechanism"] == mechanism]
-        # Those that the theorem is about first.
+        # Settings in the range of the theorem come first.
         ordered = own.sort_values("outside", key=lambda why: why.ne(""), kind="stable")
         return ordered.to_dict("records")
 
     def source_of(self, paper: str) -> str:
-        """A mechanism's paper for readers: the name and year of ours, or the reference."""
+        """Return a mechanism's source for readers: name and year of a paper, or the reference."""
         if paper in self.papers:
             facts = self.papers[paper]
             return f"{facts.name} ({facts.year})"
         return paper
 
     def catalogue_key(self, study: str, dataset: str) -> str:
-        """The entry of the catalogue that a study's data set is derived from."""
+        """Return the catalogue entry from which a study's data set is derived."""
         return self.studies[study].files_of(dataset) if study in self.studies else dataset

@@ -1,4 +1,4 @@
-"""The first page: three questions and their answers, the headline figure, where to go."""
+"""The first page: three questions and their answers, the headline figure, and links."""
 
 from dataclasses import dataclass
 
@@ -24,19 +24,19 @@ from site_builder.site_data import Page, SiteData
 from site_builder.words import first_sentence
 from studies.common_queries import QUERIES
 
-# Noise of the five papers, and the noise that it is measured against.
+# The mechanisms of the five papers, and the one that they are compared with.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
 REFERENCE = "gaussian-analytic"
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What a claim of the ledger shows.
+    """A headline that rests on a claim.
 
     Args:
-        claim: Its id.
-        verdict: The verdict at which the words are true.
-        words: What was found.
+        claim: The id of the claim.
+        verdict: The verdict under which the headline is true.
+        words: The headline.
     """
 
     claim: str
@@ -44,7 +44,7 @@ class Headline:
     words: str
 
 
-# The rows of the matrix on this page; that of all mechanisms has the others too.
+# The rows of the matrix on this page; the page of all mechanisms has the others as well.
 SHOWN = (*PROPOSED, "product-noise", "gaussian", REFERENCE, "laplace", "l2", "spherical-gamma")
 _TOLD = {
     CONFIRMED: "are confirmed",
@@ -71,7 +71,7 @@ class Found:
 
 
 def start_page(site: SiteData) -> Page:
-    """The page."""
+    """Make the first page."""
     return Page(
         path="index.html",
         template="start.html",
@@ -93,7 +93,7 @@ def start_page(site: SiteData) -> Page:
 
 
 def answers(site: SiteData) -> list[dict]:
-    """The three questions with an answer of one sentence each."""
+    """Return the three questions, each with an answer of one sentence."""
     counts, total = site.run.verdict_counts, len(site.run.claims)
     told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
     lines = site.matrix.lines.values()
@@ -112,7 +112,7 @@ def answers(site: SiteData) -> list[dict]:
 
 
 def answered_queries(site: SiteData) -> list[dict]:
-    """The best mechanism of every common query, and how far the analytic Gaussian is from it."""
+    """Return the best mechanisms for every common query, and the analytic Gaussian's distance."""
     found = []
     for name, frame in site.answers.items():
         best = leaders(frame)
@@ -131,7 +131,7 @@ def answered_queries(site: SiteData) -> list[dict]:
 
 
 def findings(run: RunFolder) -> list[Found]:
-    """What was found, each backed by the ledger or computed from the rows."""
+    """Return the findings, each backed by the ledger or computed from the rows."""
     ledger = run.claims.set_index("claim")
     parts = [_judged(R1SMG, ledger), _judged(TLDP, ledger), _waste(run)]
     parts += [_judged(IMGM, ledger), _cheapest(run)]
@@ -139,13 +139,13 @@ def findings(run: RunFolder) -> list[Found]:
 
 
 def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
-    """The headline with the claim's own words; None where the run has no such claim."""
+    """Return a headline with the claim's explanation; None if the run lacks the claim."""
     if each.claim not in ledger.index:
         return None
     claim = ledger.loc[each.claim]
     sentence = first_sentence(claim["sentence"])
     if claim["verdict"] == CONTRADICTED:
-        # The strongest objection, and why it does not help.
+        # Add the strongest objection and why it does not help.
         sentence += f" {first_sentence(claim['reason'])}"
     headline = each.words
     if claim["verdict"] != each.verdict:
@@ -154,7 +154,7 @@ def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
 
 
 def _waste(run: RunFolder) -> Found | None:
-    """How much more variance than needed the provably private proposals add."""
+    """Return the finding on how much more variance than needed the private proposals add."""
     if "guarantee" not in run.rows:
         return None
     rows = run.rows["guarantee"]
@@ -177,7 +177,7 @@ def _waste(run: RunFolder) -> Found | None:
 
 
 def _cheapest(run: RunFolder) -> Found | None:
-    """Whether any proposed noise is smaller than the analytic Gaussian's at equal true privacy."""
+    """Return the finding on whether any proposed noise beats the analytic Gaussian."""
     losses = noise_by_size(run)
     if losses is None:
         return None

@@ -1,4 +1,4 @@
-"""Numbers and sentences of the results as HTML: powers of ten, links to claims."""
+"""Format numbers and sentences of the results as HTML, with powers of ten and links to claims."""
 
 import functools
 import math
@@ -17,10 +17,10 @@ TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
 
 
 def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
-    """A number with a few significant digits; large and small ones as powers of ten.
+    """Format a number with a few significant digits, large and small ones as powers of ten.
 
     Args:
-        zeros: Keep zeros at the end, as in a column of means.
+        zeros: Whether to keep trailing zeros, as in a column of means.
     """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return escape(value)
@@ -43,7 +43,7 @@ def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
 
 
 def powers(text: Markup) -> Markup:
-    """Escaped text with 2.17e+06 written as 2.17 x 10^6; an adjacent word is left alone."""
+    """Write 2.17e+06 in escaped text as 2.17 x 10^6, unless it is part of a word."""
 
     def written(found: re.Match) -> str:
         mantissa, sign, exponent = found.groups()
@@ -54,8 +54,8 @@ def powers(text: Markup) -> Markup:
 
 
 def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
-    """A sentence: escaped, with formulas, minus signs, `code`, and links to named claims."""
-    # Every other piece stands between the marks of code.
+    """Format a sentence: escape it, and set formulas, minus signs, `code` and links to claims."""
+    # Every second piece is between backticks.
     pieces = enumerate(str(text).split("`"))
     shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
     if claims:
@@ -64,9 +64,9 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
 
 
 def with_authors(text: str, authors: Mapping[str, str]) -> str:
-    """A text in which papers have authors and year in place of their keys: "Ji and Li's (2024)".
+    """Replace the keys of papers in a text by authors and year: "Ji and Li's (2024)".
 
-    Keys in the names of files and drawings stay.
+    Keys within the names of files and drawings stay.
 
     Args:
         authors: The names of the authors by the key of the paper, which ends with the year.
@@ -82,7 +82,7 @@ def _keys_of(papers: tuple[str, ...]) -> re.Pattern:
 
 
 def short_authors(authors: str) -> str:
-    """The families of one or two authors, or that of the first: "Ji and Li", "Yuan et al."."""
+    """Return the surnames of one or two authors, or the first: "Ji and Li", "Yuan et al."."""
     families = [name.split()[-1] for name in authors.split(", ")]
     return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
 
@@ -93,21 +93,21 @@ def _plain(text: str) -> str:
 
 @functools.cache
 def _any_of(claims: tuple[str, ...]) -> re.Pattern:
-    # The longest first: one id may begin with another.
+    # The longest id comes first, because one id may begin with another.
     names = map(re.escape, sorted(claims, key=len, reverse=True))
     return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
 
 
 def sentences(text: str) -> list[str]:
-    """The parts of a text between full stops that end a sentence."""
+    """Split a text into its sentences."""
     return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip())
 
 
 def first_sentence(text: str) -> str:
-    """The text up to its first full stop that ends a sentence."""
+    """Return the first sentence of a text."""
     return sentences(text)[0]
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a docstring, each as one line."""
+    """Return the paragraphs of a docstring, each as one line."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]

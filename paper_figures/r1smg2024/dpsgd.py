@@ -193,7 +193,7 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
 
 
 def _finish(axis: plt.Axes, means: pd.DataFrame) -> None:
-    """Draw the floor, and set the accuracy axis; a logit axis ends at the tick above the largest."""
+    """Draw the floor and set the accuracy axis; a logit axis ends at the tick above all means."""
     floor = look("random-answer")
     axis.axhline(RANDOM, color=floor.colour, linestyle="--", lw=0.8, label=floor.title)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))

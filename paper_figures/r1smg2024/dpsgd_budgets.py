@@ -30,7 +30,10 @@ def training_budget(
     same_steps: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Judge the total epsilon of DP-SGD with Poisson sampling, by RDP as in the papers and by PLD."""
+    """Judge the total epsilon of DP-SGD with Poisson sampling by RDP, as the papers do.
+
+    Privacy loss distributions give the number beside it.
+    """
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 

@@ -52,8 +52,7 @@ def rates_of(rows: pd.DataFrame) -> list[float]:
 
 
 def public_rate(rows: pd.DataFrame) -> float | None:
-    """Return the rate of training without privacy; None unless it differs from those with clipping.
-    """
+    """Return the rate of training without privacy if the clipped runs have others, else None."""
     found = rows[rows["mechanism"] == PUBLIC]["learning_rate"].dropna().unique()
     return float(found[0]) if len(found) == 1 and list(found) != rates_of(rows) else None
 
@@ -164,7 +163,7 @@ def _lead_in_epochs(
 def learning_order(
     results: Results, *, dataset: str, epsilons: list[Epsilon], margin: float
 ) -> Finding:
-    """Judge R1SMG against DPSGD by paired differences of accuracies averaged over a run's epochs."""
+    """Judge R1SMG against DPSGD by paired differences of accuracies, averaged over the epochs."""
     rows = official_runs(results.rows, dataset)
     outcomes = [
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
@@ -230,7 +229,7 @@ def _epoch_means(
     calibration: str,
     mechanisms: Iterable[str] = COMPARED,
 ) -> pd.DataFrame:
-    """Average an accuracy over the epochs of a run, with a row per trial and column per mechanism."""
+    """Average an accuracy over the epochs of a run: a row per trial, a column per mechanism."""
     own = pick(ok_rows(rows, STUDY, metric), epsilon=epsilon, calibration=calibration)
     runs = {key: pick(own, mechanism=key).groupby("trial")["value"] for key in mechanisms}
     return pd.DataFrame({key: trials.mean() for key, trials in runs.items()})
@@ -242,8 +241,7 @@ def _lead(found: pd.DataFrame) -> Mean:
 
 
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
-    """Describe R1SMG minus DPSGD at the exact calibration and the first learning rate, in a clause.
-    """
+    """Describe R1SMG minus DPSGD at the exact calibration and the first rate, as a clause."""
     rate = rates_of(rows)[0]
     exact = pick(runs_at_rate(rows, rate), calibration="exact")
     leads = listed(_exact_lead(exact, each) for each in epsilons)
@@ -269,7 +267,7 @@ def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFram
 
 @implies("dpsgd")
 def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
-    """Yield the numbers of Figure 7: MNIST test accuracy after the stated epochs, at the best rate."""
+    """Yield the numbers of Figure 7: MNIST test accuracy after so many epochs, at the best rate."""
     try:
         found = ok_rows(official_runs(rows, "mnist"), STUDY, TEST)
     except CannotJudge:

@@ -1,7 +1,8 @@
-"""The noise alone, r1smg2024 Section 6: expected loss over M (Figure 9), and the shape of the loss.
+"""Noise without data, r1smg2024 Section 6: expected loss over M (Figure 9), and the loss's shape.
 
-Figure 9, its verdict and the table of Theorems 8 and 9 read noise_only. The claims about moments
-and tails (Theorems 8 and 9, Remark 2) are judged in closed form, at sizes that a run may not have.
+Figure 9, its verdict and the table of Theorems 8 and 9 read the study noise_only. The claims about
+moments and tails (Theorems 8 and 9, Remark 2) are judged in closed form, at sizes that a run may
+lack.
 """
 
 import itertools
@@ -32,12 +33,12 @@ from studies.noise_only import family_query
 FAMILY = "fixed-sensitivity"
 # The mechanisms of Figure 9.
 COMPARED = ("r1smg", "gaussian", "gaussian-analytic")
-# The same noise as the analytic Gaussian's as published.
+# Noise that equals the published analytic Gaussian's, so that it needs no curve of its own.
 SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 
 
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
-    """Expected losses E L of the mechanisms of Figure 9, by rising `size` M."""
+    """Return the expected losses E L of Figure 9's mechanisms, in ascending `size` M."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
     found = found[found["mechanism"].isin(with_own(COMPARED, found["mechanism"].unique()))]
     return found.assign(size=found["shape"].map(size_of)).sort_values("size", kind="stable")
@@ -45,7 +46,7 @@ def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
 
 @drawing("r1smg2024_fig9", kind="figures", needs=["noise_only/fixed-sensitivity"])
 def figure_9(results: Results) -> Drawn:
-    """Expected loss over M, one panel per epsilon, both calibrations."""
+    """Draw the expected loss over M at both calibrations, a column per epsilon."""
     rows = required(
         expected_losses(results.rows),
         DrawingError(f"Figure 9 needs one of {', '.join(COMPARED)} in noise_only"),
@@ -100,7 +101,7 @@ def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: s
 def loss_growth(
     results: Results, *, sizes: tuple[int, int], linear: list[str], tolerance: float
 ) -> Finding:
-    """Figure 9: linear growth of the Gaussians' loss, and R1SMG's fall to 2/epsilon."""
+    """Judge Figure 9: the Gaussians' loss grows linearly, and R1SMG's falls to 2/epsilon."""
     rows = expected_losses(results.rows)
     rows = rows[np.isclose(rows["delta"], GROWTH_DELTA, rtol=1e-9, atol=0)]
     limits, falls = [], True
@@ -132,7 +133,7 @@ def loss_growth(
 
 
 def _exact_growth(rows: pd.DataFrame, sizes: list[int]) -> str:
-    """One sentence on the growth at the exact calibration, or nothing where it was not run."""
+    """Return a sentence on the growth at the exact calibration, or "" if it was not run."""
     if "exact" not in set(rows["calibration"]):
         return ""
     slopes, excess = [], []
@@ -152,7 +153,7 @@ def _exact_growth(rows: pd.DataFrame, sizes: list[int]) -> str:
 def _curve(
     rows: pd.DataFrame, mechanism: str, epsilon: float, calibration: str, sizes: list[int]
 ) -> pd.Series:
-    """Expected losses of one curve of the figure, from the first to the last of `sizes`.
+    """Return the expected losses of one curve, from the first to the last of `sizes`.
 
     Raises:
         CannotJudge: The run has other sizes.
@@ -168,13 +169,13 @@ def _curve(
     return curve
 
 
-# The shape of the distribution of L does not depend on the scale of the noise: any budget will do.
+# Any budget will do: the shape of the distribution of L does not depend on the noise's scale.
 BUDGET = Budget(epsilon=1e-5, delta=1e-7)
 
 
 @drawing("r1smg2024_stability", kind="tables", needs=["noise_only/fixed-sensitivity"])
 def stability_table(results: Results) -> Drawn:
-    """Theorems 8 and 9 and what they are read to mean: kurtosis, skewness and tails of L."""
+    """Tabulate the moments of Theorems 8 and 9, and the tails that the paper infers from them."""
     titles = {
         ("raw_kurtosis", None): "E[L^4]/E[L^2]^2",
         ("raw_skewness", None): "E[L^3]/E[L^2]^1.5",
@@ -193,7 +194,7 @@ def stability_table(results: Results) -> Drawn:
         rows[rows["calibration"] == "published"],
         DrawingError(f"the results hold no moments of noise_only/{FAMILY}"),
     )
-    # The shape of the distribution of L does not depend on the scale: one epsilon is enough.
+    # One epsilon is enough: the shape of the distribution of L does not depend on the scale.
     rows = rows[rows["epsilon"] == rows["epsilon"].max()]
     table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
     table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
@@ -214,7 +215,7 @@ def _at_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:
 
 
 def noise_of(key: str, side: int, **options) -> Noise:
-    """Noise of a mechanism for a side x side query of l2 sensitivity 1."""
+    """Return a mechanism's noise for a side x side query of l2 sensitivity 1."""
     return calibrated(key, family_query(FAMILY, (side, side)), BUDGET, **options).noise
 
 
@@ -226,7 +227,7 @@ def raw_moment(
     sides: list[int],
     tolerance: float,
 ) -> Finding:
-    """Theorems 8 and 9: a moment of L about zero, R1SMG's and the others'."""
+    """Judge Theorems 8 and 9: R1SMG's moment of L about zero, and the others' smaller ones."""
     ours = getattr(noise_of("r1smg", sides[-1]).loss(), moment)
     others = [getattr(loss, moment) for side in sides for loss in _full_rank(side)]
     return Finding(
@@ -244,7 +245,7 @@ def raw_moment(
 
 
 def _full_rank(side: int) -> list[LossMoments]:
-    """Moments of L of i.i.d. noise, and of MVG with equal and with uneven precision."""
+    """Return the moments of L for i.i.d. noise, and for MVG with equal and uneven precision."""
     uneven = 1.0 / np.arange(1, side + 1) ** 2
     return [
         noise_of("gaussian", side).loss(),
@@ -255,12 +256,13 @@ def _full_rank(side: int) -> list[LossMoments]:
 
 @judge
 def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
-    """Remark 2: 3 + 12/M and sqrt(8/M), and R1SMG's larger moments beside them.
+    """Judge Remark 2: 3 + 12/M and sqrt(8/M), and R1SMG's larger moments.
 
-    The remark gives a normal variable 3 and 0, which are moments about the mean; Section 6 defines
-    moments about zero.
+    The remark gives a normal variable the values 3 and 0, which are moments about the mean, whereas
+    Section 6 defines moments about zero. Both readings are judged.
     """
-    # About the mean the values are exact at every M; about zero they would have to be limits.
+    # About the mean the formulas are exact at every M; about zero they could hold only in the
+    # limit, so that reading is judged at the largest M.
     readings = {
         "about the mean:": (("central_kurtosis", "central_skewness"), sides),
         "as Section 6 defines it:": (("raw_kurtosis", "raw_skewness"), sides[-1:]),
@@ -290,20 +292,20 @@ def full_rank_moments(*, sides: list[int], tolerance: float) -> Finding:
     )
 
 
-# Kurtosis and skewness of Remark 2 at M elements.
+# The kurtosis and the skewness that Remark 2 states for M elements.
 _STATED_MOMENTS = (lambda size: 3 + 12 / size, lambda size: math.sqrt(8 / size))
 
 
 @judge
 def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
-    """P(L > k E L), exactly, of R1SMG and of i.i.d. Gaussian noise."""
+    """Judge stability by the exact P(L > k E L) of R1SMG and of i.i.d. Gaussian noise."""
     parts = []
     for k in factors:
         noises = (noise_of("r1smg", sides[0]), *(noise_of("gaussian", side) for side in sides))
         ours, *theirs = (float(each.squared_norm_survival(k * each.loss().mean)) for each in noises)
         found = f"R1SMG {rounded_down(ours)}, i.i.d. Gaussian at most {rounded_up(max(theirs), 2)}"
         parts.append(statement(f"P(L > {k:g} E L) smaller:", ours < max(theirs), found))
-    # The same at the paper's budgets of the count query, where R1SMG's mean is the smaller one.
+    # The same at the count query's budgets in the paper, at which R1SMG's mean is smaller.
     rank_one, classic = (
         calibrated(key, at.query, at.budget).noise
         for key, at in (
@@ -316,7 +318,7 @@ def stability(*, sides: list[int], factors: list[Positive]) -> Finding:
             float(noise.squared_norm_survival(times * classic.loss().mean))
             for noise in (rank_one, classic)
         )
-        # One that no float holds is below the smallest normal float.
+        # A probability that underflows is below the smallest normal float.
         other = f"{theirs:.2g}" if theirs > 1e-307 else "below 1e-307"
         found = f"R1SMG {ours:.2g}, classic Gaussian {other}"
         name = f"{words} the classic Gaussian's mean less often:"

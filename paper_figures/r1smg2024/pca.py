@@ -1,6 +1,6 @@
 """Principal components of a private covariance, r1smg2024 Section 7.2: Figure 6 and its verdicts.
 
-The figure is drawn on the run's main data set; claims are judged on Swarm Behaviour only.
+The figure shows the run's main data set; claims are judged on Swarm Behaviour only.
 """
 
 import math
@@ -36,42 +36,42 @@ from papers.r1smg2024 import (
 )
 from runs.results import Results
 
-# The data of the paper.
+# The paper's data set and the shape of its covariance.
 PAPER_DATASET = "swarm"
 SHAPE = "2400x2400"
-# The deviations are of variances of features in [-1, 1], which have no unit.
+# Deviations are differences of variances of features in [-1, 1], so they have no unit.
 METRICS = {
     "total_deviation": "total deviation (variance)",
     "leading_deviation": "variance lost, first {k}",
     "accuracy": "test accuracy",
 }
-# Columns of panels: what is made for covariances, and noise for any matrix. R1SMG, which the paper
-# compares with all others, is in both.
+# One column of panels has mechanisms made for covariances, the other noise for any matrix. R1SMG,
+# which the paper compares with all others, is in both.
 MADE_FOR_COVARIANCES = ("mod-sulq", "analyze-gauss", "wishart", "ppca")
 FAMILIES = {
     "noise on the covariance": lambda name: name not in MADE_FOR_COVARIANCES,
     "made for covariances, and R1SMG": lambda name: name in (*MADE_FOR_COVARIANCES, "r1smg"),
 }
 Metric = Literal["accuracy", "leading_deviation", "total_deviation"]
-# Whether more or less is better: R1SMG's lead over another mechanism is positive where it is ahead.
+# Signs that make R1SMG's lead positive if it is ahead: a larger accuracy, a smaller deviation.
 SIGNS = {"accuracy": 1.0, "leading_deviation": -1.0, "total_deviation": -1.0}
-# The variance that a deviation is a share of.
+# The metric of the variance by which a deviation is divided.
 UNITS = {"leading_deviation": "leading_variance", "total_deviation": "variance"}
 CLASSIFIER = "linear SVM on 20 components"
 
 
 def paper_axis(rows: pd.DataFrame) -> pd.Series:
-    """The epsilon of the paper's axis at which each row stands.
+    """Return the position of each row on the paper's epsilon axis.
 
-    As published R1SMG stands at 1e7 times its epsilon, as in the paper. At the exact calibration,
-    which compares mechanisms at one budget, it stands at its epsilon.
+    As in the paper, published R1SMG stands at 1e7 times its epsilon. At the exact calibration,
+    which compares mechanisms at one budget, it stands at its own epsilon.
     """
     far_smaller = (rows["mechanism"] == "r1smg") & (rows["calibration"] == "published")
     return rows["epsilon"].where(~far_smaller, rows["epsilon"] * PCA_RATIO)
 
 
 def drawn_epsilon(rows: pd.DataFrame) -> pd.Series:
-    """The paper's axis, and NaN outside the range of the other mechanisms."""
+    """Return `paper_axis`, or NaN outside the range of the other mechanisms."""
     position = paper_axis(rows)
     reach = rows.loc[rows["mechanism"] != "r1smg", "epsilon"]
     inside = position.between(reach.min() * (1 - 1e-9), reach.max() * (1 + 1e-9))
@@ -80,7 +80,7 @@ def drawn_epsilon(rows: pd.DataFrame) -> pd.Series:
 
 @drawing("r1smg2024_fig6", kind="figures", needs=["pca"])
 def figure_6(results: Results) -> Drawn:
-    """Deviations of the components and accuracy over epsilon, at both calibrations."""
+    """Draw the deviations of the components and the accuracy over epsilon, at both calibrations."""
     dataset, source = main_dataset(results.rows, "pca")
     rows = pd.concat(ok_rows(results.rows, "pca", metric, dataset) for metric in METRICS)
     rows = rows.assign(drawn_at=drawn_epsilon(rows))
@@ -125,9 +125,9 @@ def figure_6(results: Results) -> Drawn:
 def _families(
     means: pd.DataFrame, levels: pd.Series, titles: dict[str, str], *, simulated: bool
 ) -> plt.Figure:
-    """A part of the figure per family: a row of panels per metric, a column per calibration.
+    """Draw a subfigure per family, with a row of panels per metric and a column per calibration.
 
-    The paper's accuracy stands in it unless the data are simulated, which its title then says.
+    It shows the paper's accuracy unless the data are simulated, in which case its title says so.
     """
     present = set(means["mechanism"])
     families = {
@@ -146,7 +146,7 @@ def _families(
             for axis, calibration in zip(row, calibrations, strict=True):
                 own = means[means["mechanism"].isin(names) & (means["metric"] == metric)]
                 _draw_panel(axis, own[own["calibration"] == calibration], levels, metric)
-                # One scale for all families.
+                # All families share one scale.
                 axis.set_ylim(_limits(means, levels, metric, simulated=simulated))
             if part is parts[0]:
                 row[0].set_ylabel(titles[metric])
@@ -183,7 +183,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
 def _limits(
     means: pd.DataFrame, levels: pd.Series, metric: str, *, simulated: bool
 ) -> tuple[float, float]:
-    """The ends of the scale of a metric, with all that is drawn and a margin."""
+    """Return the limits of a metric's axis, which leave a margin around all that is drawn."""
     values = [*means.loc[means["metric"] == metric, "mean"], *levels.get(metric, [])]
     if metric == "accuracy" and not simulated:
         values.append(PCA_ACCURACY)
@@ -192,7 +192,7 @@ def _limits(
 
 
 def _mark_paper(axis: plt.Axes) -> None:
-    """The paper's accuracy without noise, at the right end of the panel as published."""
+    """Mark the paper's accuracy without noise at the right end of the published panel."""
     place = axis.get_yaxis_transform()
     axis.plot(0.985, PCA_ACCURACY, "*", color="black", markersize=7, transform=place, clip_on=False)
     axis.text(
@@ -202,7 +202,7 @@ def _mark_paper(axis: plt.Axes) -> None:
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the paper's own query, the covariance of Swarm Behaviour.
+    """Return the rows of the paper's query, the covariance of Swarm Behaviour.
 
     Raises:
         CannotJudge: The run has none.
@@ -212,7 +212,7 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
 
 @judge(studies=("pca",))
 def exact_components(results: Results, *, tolerance: float) -> Finding:
-    """Section 7.2: accuracy on the non-private components."""
+    """Judge Section 7.2: the accuracy on the non-private components."""
     rows = official_components(results.rows)
     chosen = pick(rows, metric="accuracy", mechanism="non-private")["value"]
     records, dropped = (
@@ -242,10 +242,12 @@ def component_order(
     margin: float,
     known: list[str] | None = None,
 ) -> Finding:
-    """Figure 6: R1SMG close to some and far ahead of others, at the paper's epsilons.
+    """Judge Figure 6: R1SMG is close to some mechanisms and far ahead of others.
+
+    They are compared at the paper's epsilons.
 
     Args:
-        known: Those of `close` whose components closed forms compare with the exact ones.
+        known: The mechanisms of `close` that closed forms compare with the exact components.
     """
     first = [_close_to_exact(key) for key in known or ()]
     try:
@@ -288,11 +290,11 @@ def component_order(
 
 
 def _close_to_exact(key: str) -> Part:
-    """Whether noise on the covariance is below its largest possible eigenvalue.
+    """Judge whether noise on the covariance is below its largest possible eigenvalue.
 
-    At the paper's largest epsilon. Symmetric noise of deviation sigma has a spectral norm of about
-    2 sigma sqrt(d); half of that is enough to hide components. d features in [-1, 1] have
-    eigenvalues of at most d.
+    The epsilon is the paper's largest. Symmetric noise of standard deviation sigma has a spectral
+    norm of about 2 sigma sqrt(d), half of which is enough to hide components. The covariance of d
+    features in [-1, 1] has eigenvalues of at most d.
     """
     epsilon = PCA_EPSILONS[-1]
     at = setting(f"r1smg2024-pca-{epsilon:g}")
@@ -304,7 +306,7 @@ def _close_to_exact(key: str) -> Part:
 
 
 def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
-    """By how much R1SMG is better than `key`, for every metric and every epsilon of the paper."""
+    """Return R1SMG's lead over `key` for every metric and every epsilon of the paper."""
     effects = {}
     for metric in metrics:
         has_unit = metric in UNITS
@@ -318,9 +320,9 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
 
 
 def _at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
-    """Published rows of a mechanism at one epsilon of the paper's axis."""
+    """Return the published rows of a mechanism at one epsilon of the paper's axis."""
     found = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
-    # A product of two decimals may miss the third by a rounding.
+    # R1SMG's position is a product, which rounding may shift slightly.
     return required(
         found[np.isclose(paper_axis(found), epsilon, rtol=1e-9, atol=0)],
         CannotJudge(

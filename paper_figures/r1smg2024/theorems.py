@@ -1,7 +1,7 @@
-"""The theorems of r1smg2024: verdicts in closed form, which read no study.
+"""Judges of r1smg2024's theorems, in closed form; they read no study.
 
-The hidden clue (Section 4), null space (Section 5.4), Property 1, expected loss (Theorem 7), the
-lower bounds of Theorem 4 and Corollary 1.
+They cover the hidden clue (Section 4), the null space (Section 5.4), Property 1, the expected loss
+(Theorem 7), the lower bounds of Theorem 4, and Corollary 1.
 """
 
 import math
@@ -30,7 +30,7 @@ from studies.noise_only import family_query
 def stated_constant(
     mechanism: str, m: int, n: int, epsilon: float, delta: float
 ) -> tuple[str, float]:
-    """Name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7) for an m x n query.
+    """Return name and value of C_C, C_A, C_M (Theorem 4) or C_R (Theorem 7) for an m x n query.
 
     The paper states C s^2, with s the l2 sensitivity, as a lower bound on the expected loss.
 
@@ -51,10 +51,11 @@ def stated_constant(
 
 @judge
 def one_coefficient(*, setting: str) -> Finding:
-    """Section 4: Gaussian noise in all directions against its part along one basis vector b_1.
+    """Judge Section 4: whether noise along one basis vector b_1 is as private as in all directions.
 
-    For a pair of neighbours that differ along b_1 the other coefficients say nothing. For a pair
-    that differs along another direction, noise along b_1 alone leaves the difference as it is.
+    For neighbours that differ along b_1 the other coefficients of Gaussian noise reveal nothing.
+    For neighbours that differ along another direction, noise along b_1 alone leaves the difference
+    in plain sight.
     """
     at = stated_setting(setting)
     query, budget = at.query, at.budget
@@ -63,9 +64,9 @@ def one_coefficient(*, setting: str) -> Finding:
     single = calibrated("gaussian-analytic", scalar, budget)
     along = single.profile().scaled(whole.noise.sigma / single.noise.sigma)
     deltas = [profile.delta(budget.epsilon).value for profile in (whole.profile(), along)]
-    # A difference orthogonal to b_1 shows in the release without any noise.
+    # The release shows a difference orthogonal to b_1 without any noise, so delta is 1.
     bare = 1.0
-    # The same variance along one random direction, which is what R1SMG makes of it.
+    # R1SMG puts the same variance along one random direction instead.
     rank_one = calibrated("r1smg", query, budget)
     factor = whole.noise.sigma / (rank_one.noise.scale / math.sqrt(2))
     secret = rank_one.profile().scaled(factor).delta(budget.epsilon).lower
@@ -96,11 +97,11 @@ def one_coefficient(*, setting: str) -> Finding:
 
 @judge
 def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
-    """Property 1: whether the noise that (epsilon, delta)-DP needs can stay the same as M grows.
+    """Judge Property 1: the noise that (epsilon, delta)-DP needs can stay the same as M grows.
 
     The paper derives the property from R1SMG, which it states for every query, and explains it by
-    elements that depend on each other, with which it is possible. Both readings are outcomes: a
-    query that refutes the property for all, and one that shows it possible.
+    elements that depend on each other, for which it is possible. Both readings are outcomes: one
+    query refutes the property for all queries, and another shows that it is possible for some.
     """
     budget = stated_setting(setting).budget
     small, large = sizes
@@ -146,11 +147,11 @@ def required_noise(*, setting: str, sizes: tuple[Count, Count]) -> Finding:
 
 
 def noise_along_one_direction(size: int, budget: Budget) -> float:
-    """E||noise||^2 that is enough where all differences are multiples of (1, ..., 1), of norm 1.
+    """Return a sufficient E||noise||^2 if all differences are along (1, ..., 1), of norm 1.
 
-    Every element has the same number, as where one query is asked `size` times. The noise is that
-    of the analytic Gaussian for the scalar product with the direction, times the direction: what it
-    releases is that scalar and nothing else.
+    All elements are equal, as if one query were asked `size` times. The noise is the analytic
+    Gaussian's for the scalar product with the direction, times the direction, so that the release
+    reveals that scalar and nothing else.
     """
     direction = np.full(size, 1 / math.sqrt(size))
     scalar = Query(shape=(1,), l2_sensitivity=float(np.linalg.norm(direction)))
@@ -159,7 +160,7 @@ def noise_along_one_direction(size: int, budget: Budget) -> float:
 
 
 def least_variance(budget: Budget) -> float:
-    """Lower bound on the variance of scalar noise that is DP for shifts by 1.
+    """Return a lower bound on the variance of scalar noise that is DP for shifts by 1.
 
     A shift by k is (k epsilon, delta_k)-DP, so that the noise Z and Z + k have total variation
     distance at most t = (e^(k epsilon) - 1 + 2 delta_k)/(e^(k epsilon) + 1). The events
@@ -175,12 +176,12 @@ def least_variance(budget: Budget) -> float:
 
 @judge
 def null_space(*, setting: str) -> Finding:
-    """What one fixed direction, chosen before the noise is drawn, reveals about R1SMG's answer.
+    """Judge whether a direction fixed before the noise is drawn lies in R1SMG's null space.
 
-    The projection of the noise on a unit vector u is sqrt(sigma_*) z t, with sigma_* the variance
-    along the random direction and t the cosine between u and it, t^2 ~ Beta(1/2, (M-1)/2). With u
-    along the difference of two answers the event {projection < s/2} gives delta >= P(E) -
-    e^epsilon Q(E).
+    The projection of the noise on a unit vector u is sqrt(sigma_*) z t, where z is normal, sigma_*
+    is the variance along the random direction, and t is the cosine between u and that direction,
+    with t^2 ~ Beta(1/2, (M-1)/2). If u points along the difference of two answers, the event
+    E = {projection < s/2} gives delta >= P(E) - e^epsilon Q(E).
     """
     at = stated_setting(setting)
     size, s = at.query.size, at.query.l2_sensitivity
@@ -220,8 +221,8 @@ def null_space(*, setting: str) -> Finding:
 def expected_loss(
     *, deltas: list[Delta], sizes: list[int], draws: Count, tolerance: float
 ) -> Finding:
-    """Theorem 7: E L is the variance sigma_*, C_R falls with M and tends to 2/epsilon."""
-    # C_R epsilon / 2 = 1 / psi, one row per delta.
+    """Judge Theorem 7: E L is the variance sigma_*, and C_R falls with M to 2/epsilon."""
+    # C_R epsilon / 2 = 1 / psi, with a row per delta.
     excess = np.exp([[-log_psi(size, delta) for size in sizes] for delta in deltas])
     falls = bool(np.all(np.diff(excess, axis=1) < 0))
     limit = float(excess[:, -1].max() - 1)
@@ -231,7 +232,7 @@ def expected_loss(
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     mean = math.isclose(noise.loss().mean, variance, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error
-    # At the largest epsilon that the theorem allows there.
+    # The epsilon is just below the theorem's limit, 1/M.
     least = Budget(epsilon=0.99 / sizes[-2], delta=deltas[-1])
     needed = sizes[-2] * least_variance(least)
     own = 2 / least.epsilon * math.exp(-log_psi(sizes[-2], least.delta))
@@ -258,7 +259,7 @@ def expected_loss(
 
 
 def span(values: list[float]) -> str:
-    """Four digits of the smallest and the largest value, or of both where they are alike."""
+    """Format the smallest and the largest value to four digits, once if they agree."""
     ends = dict.fromkeys(f"{value:.4g}" for value in (min(values), max(values)))
     return " to ".join(ends)
 
@@ -267,7 +268,7 @@ def span(values: list[float]) -> str:
 def loss_bound(
     *, mechanism: Literal["gaussian", "gaussian-analytic", "mvg"], shown: str, tolerance: float
 ) -> Finding:
-    """A lower bound C s^2 of r1smg2024 Theorem 4 against the expected loss in closed form."""
+    """Judge a lower bound C s^2 of Theorem 4 by the expected loss in closed form."""
     ratios, numbers_there, given = [], "", ""
     for each in PAPER_SETTINGS:
         query, budget = each.query, each.budget
@@ -295,11 +296,11 @@ def loss_bound(
 
 @judge
 def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance: float) -> Finding:
-    """r1smg2024 Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
+    """Judge Corollary 1: how the others' loss over R1SMG's grows with M, at both calibrations.
 
-    And whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), in M and in 1/epsilon, by
-    the constants that the paper states: then their ratio tends to neither zero nor infinity, and
-    its exponent of each to 0.
+    It is also judged whether C_R is of the order of epsilon C_C/M, C_A/M and C_M/(MN), in M and in
+    1/epsilon, by the constants that the paper states. If it is, the exponent of their ratio tends
+    to 0 in each.
     """
     budget = stated_setting(setting).budget
     sizes = [side**2 for side in sides]
@@ -353,7 +354,7 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
     )
 
 
-# The orders of Corollary 1 as the paper writes them.
+# The orders in Corollary 1, as the paper writes them.
 ORDERS = {
     "gaussian": "epsilon C_C/M",
     "gaussian-analytic": "C_A/M",
@@ -362,7 +363,7 @@ ORDERS = {
 
 
 def _over_c_r(key: str, side: int, budget: Budget) -> float:
-    """A stated order of C_R over C_R itself, for side x side answers."""
+    """Return a stated order of C_R over C_R itself, for side x side answers."""
     at = (side, side, budget.epsilon, budget.delta)
     constant = stated_constant(key, *at)[1] * (budget.epsilon if key == "gaussian" else 1.0)
     return constant / side**2 / stated_constant("r1smg", *at)[1]
@@ -371,7 +372,7 @@ def _over_c_r(key: str, side: int, budget: Budget) -> float:
 def _same_order(
     name: str, ratios: list[float], of: str, values: list[float], tolerance: float
 ) -> Part:
-    """Whether a stated order over C_R stays the same between the last two of some values."""
+    """Judge whether a stated order over C_R stays the same between the last two values."""
     exponent = power(ratios[-2:], values[-2:])
     return statement(
         f"{name}:",

@@ -1,24 +1,26 @@
-"""spherical2026: whether any additive noise is ahead of the Gaussian as the dimension grows.
+"""spherical2026: whether any additive noise beats the Gaussian as the dimension grows.
 
-A proof decides it. X is noise of mean square M v for answers of M elements whose l2 norm changes by
-at most s, and X is (epsilon, delta)-DP.
+A proof decides it. Let X be (epsilon, delta)-DP noise of mean square M v for answers of M elements
+that change by at most s in the l2 norm.
 
-1. X turned by a random rotation has the same mean square and is as private, as the hockey-stick
-   divergence is convex and a ball has no direction. So X = R U, U uniform on the sphere, W = R /
-   sqrt(M).
-2. Neighbours differ by s along the first axis. The answer y has |y| within s of R, and the first
-   element of X, given R, tends to N(0, W^2) in total variation. The test y_1 > epsilon w^2 / s +
-   s / 2, w = |y| / sqrt(M), is that of Gaussian noise of variance w^2. As w is W up to
-   s / sqrt(M), it moves by epsilon (2 / sqrt(M) + s / (M W)) in units of W at most: nothing in the
-   limit, or nothing beside s / (2 W) where W is small. So delta is at least E d(W^2) - o(1),
-   whatever the law of R, where d(v) is the delta of Gaussian noise of variance v.
+1. A random rotation of X has the same mean square and is at least as private, because the
+   hockey-stick divergence is convex and a ball has no preferred direction. So take X = R U, where U
+   is uniform on the sphere, and let W = R / sqrt(M).
+2. Let neighbours differ by s along the first axis. The answer y has |y| within s of R, and the
+   first element of X, given R, tends to N(0, W^2) in total variation. With w = |y| / sqrt(M), the
+   test y_1 > epsilon w^2 / s + s / 2 is the optimal one for Gaussian noise of variance w^2. As w
+   differs from W by at most s / sqrt(M), the threshold moves by at most
+   epsilon (2 / sqrt(M) + s / (M W)) in units of W. This vanishes in the limit, or relative to
+   s / (2 W) if W is small. So delta is at least E d(W^2) - o(1), whatever the law of R, where d(v)
+   is the delta of Gaussian noise of variance v.
 3. With mu = s / sqrt(v), d'(v) = -phi(mu / 2 - epsilon / mu) mu^3 / (2 s^2), which rises with v
-   where mu^4 <= 12 mu^2 + 4 epsilon^2: d is concave, then convex, and falls from d(0) = 1. Where
-   the tangent at v meets the axis v = 0 at 1 or below, it lies below d, and E d(W^2) >= d(v) by
-   Jensen's inequality. So v tends to the Gaussian's variance at (epsilon, delta) or more.
+   where mu^4 <= 12 mu^2 + 4 epsilon^2. So d falls from d(0) = 1, and is first concave and then
+   convex. If the tangent at v meets the axis v = 0 at 1 or below, it lies below d, and
+   E d(W^2) >= d(v) by Jensen's inequality. So in the limit v is at least the Gaussian's variance at
+   (epsilon, delta).
 
-Where the tangent meets the axis above 1, noise that is zero with some probability and Gaussian
-otherwise reaches d's convex hull, below the Gaussian: there the statement is false.
+If the tangent meets the axis above 1, noise that is zero with some probability and Gaussian
+otherwise reaches d's convex hull, which is below the Gaussian. There the statement is false.
 """
 
 import math
@@ -43,15 +45,15 @@ BASELINE = "gaussian-analytic"
 
 
 def tangent_at_no_noise(mu: float, epsilon: float) -> float:
-    """Where the tangent of delta over the variance, at s^2 / mu^2, meets the axis of no noise."""
+    """Return the value at no noise of the tangent to delta, over the variance, at s^2 / mu^2."""
     slope = scipy.stats.norm.pdf(mu / 2 - epsilon / mu) * mu / 2
     return GaussianProfile(mu=mu).delta(epsilon).value + slope
 
 
 def largest_delta(epsilon: float) -> float:
-    """The delta up to which no additive noise beats the Gaussian in the limit, epsilon > 0.
+    """Return the delta up to which no additive noise beats the Gaussian in the limit, epsilon > 0.
 
-    Up to the mu where d turns from convex to concave the tangent's height rises with mu.
+    The tangent's height rises with mu, up to the mu where d turns from convex to concave.
     """
     turn = math.sqrt(6 + math.sqrt(36 + 4 * epsilon**2))
 
@@ -64,7 +66,10 @@ def largest_delta(epsilon: float) -> float:
 
 @judge(studies=("guarantee",))
 def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -> Finding:
-    """Whether the proof above holds at every epsilon; the largest dimension of the grid beside."""
+    """Judge whether the proof above holds at every epsilon.
+
+    The finding reports the largest dimension of the grid beside it.
+    """
     parts = []
     for epsilon in epsilons:
         reached = largest_delta(epsilon)
@@ -100,9 +105,10 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
 
 
 def at_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
-    """Expected losses on the grid at equal true privacy, at the epsilon nearest to 1.
+    """Return the expected losses on the grid at equal true privacy, at the epsilon nearest to 1.
 
-    Raises CannotJudge where the results lack the analytic Gaussian's.
+    Raises:
+        CannotJudge: The results lack the analytic Gaussian's losses.
     """
     chosen = pick(rows, dataset="grid", calibration="exact", metric="expected_loss")
     gaussian = required(
@@ -114,7 +120,11 @@ def at_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratios_to_gaussian(rows: pd.DataFrame) -> pd.DataFrame:
-    """E||noise||^2 over the analytic Gaussian's: size by mechanism; rows of `at_one_budget`."""
+    """Return E||noise||^2 over the analytic Gaussian's, indexed by size and mechanism.
+
+    Args:
+        rows: The rows of `at_one_budget`.
+    """
     chosen = rows.assign(size=rows["shape"].map(size_of))
     table = chosen.pivot_table(index="size", columns="mechanism", values="value")
     return table.div(table[BASELINE], axis=0)

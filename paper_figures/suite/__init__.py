@@ -1,1 +1,1 @@
-"""Figures and tables of no single paper."""
+"""Figures and tables that belong to no single paper."""

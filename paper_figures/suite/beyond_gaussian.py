@@ -1,4 +1,4 @@
-"""Noise claimed to beat the Gaussian.
+"""Noise that is claimed to beat the Gaussian.
 
 `suite_claimed` reads the rows of the study guarantee on its data set "grid".
 """
@@ -17,14 +17,14 @@ from paper_figures.style import PAGE, in_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, at_one_epsilon
 from runs.results import Results
 
-# The size whose row is drawn: the one nearest to it.
+# The size of the grid nearest to this one is drawn.
 SIZE = 1024
 FALSE, TRUE, NONE = "false", "true", "none"
 
 
 @drawing("suite_claimed", kind="figures", needs=["guarantee/grid"])
 def claimed(results: Results) -> Drawn:
-    """Variance over the Gaussian's, as published and at equal true privacy, by mechanism."""
+    """Draw each mechanism's variance over the Gaussian's, published and at equal true privacy."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = float(grid["delta"].iloc[0])
     sizes = required(
@@ -41,7 +41,7 @@ def claimed(results: Results) -> Drawn:
         ends = [row.published, row.equal]
         axis.plot(ends, [height, height], color=style.colour, linewidth=1)
         kind = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
-        # An open marker on a filled one leaves its edge.
+        # The hollow marker is smaller, so that the edge of a filled one below it stays visible.
         axis.plot(row.published, height, **kind | filled, markersize=7)
         axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
@@ -69,7 +69,7 @@ def claimed(results: Results) -> Drawn:
 
 
 def _shown(row) -> str:
-    """A true delta, or its bound; a positive one that rounds to zero in float64 is not zero."""
+    """Format a true delta or its bound; a positive one that underflows float64 is not zero."""
     if row.true == 0 and row.claimed > 0:
         return "under 1e-300"
     if row.lower < 0.9 * row.true:
@@ -78,11 +78,12 @@ def _shown(row) -> str:
 
 
 def _claim(proved: float, stated: float) -> str:
+    # The tolerances allow for rounding of the calibration and of an exact zero.
     return FALSE if proved > stated * (1 + 1e-6) + 1e-300 else TRUE
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """One row per mechanism, the least published noise last."""
+    """Return a row per mechanism, in descending order of the published noise."""
     gaussian = size / float(mu_for(epsilon, delta)) ** 2
     loss, true, *ends = (
         ok_rows(rows, "guarantee", metric)
@@ -109,7 +110,6 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
                 "true": found,
                 "lower": proved,
                 "upper": upper.min(),
-                # Rounding of the calibration, and of an exact zero.
                 "claim": NONE if outside else _claim(proved, stated),
                 "published": own["published"] / gaussian,
                 "equal": own.get("exact", math.nan) / gaussian,

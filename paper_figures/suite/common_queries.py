@@ -1,6 +1,6 @@
-"""Which mechanism for a common query: the answers of `python -m mechanisms compare`, stored.
+"""The best mechanisms for common queries, as `python -m mechanisms compare` would print them.
 
-The table `suite_common_queries` and the site read the rows of the study common_queries.
+The table `suite_common_queries` and the site read them from the rows of the study common_queries.
 """
 
 import pandas as pd
@@ -15,14 +15,14 @@ from runs.result_table import OK
 from runs.results import Results
 from studies.common_queries import QUERIES, CommonQueries, CommonQuery
 
-# The status of a row of results in the words of the comparison.
+# Translates the status of a result row into that of the comparison.
 _STATUSES = {OK: SERVED, "unsupported": UNSUPPORTED, "timeout": TOO_SLOW}
 
 
 def answers(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What `mechanisms.comparison` returns for every query in the rows, by name.
+    """Return the table of `mechanisms.comparison` for every query in the rows, by name.
 
-    Without seconds_per_draw, which the study does not store among its rows.
+    It lacks seconds_per_draw, which the study does not store among its rows.
     """
     rows = rows[rows["study"] == CommonQueries.name]
     return {
@@ -54,14 +54,14 @@ def _answer(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _only(column: pd.Series) -> str:
-    """The one value of a column, or empty text."""
+    """Return the only value of a column, or ""."""
     values = column.dropna()
     return "" if values.empty else str(values.iloc[0])
 
 
 @drawing("suite_common_queries", kind="tables", needs=[CommonQueries.name])
 def common_queries(results: Results) -> Drawn:
-    """One row per query: the best, what ties with it, the next, and whose claim is false."""
+    """Tabulate, for each query, the best mechanisms, the next one, and those with false claims."""
     found = required(
         answers(results.rows),
         DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),

@@ -1,4 +1,4 @@
-"""Where the claim of R1SMG holds, over the number of elements M and epsilon.
+"""The figure of where R1SMG's claim holds, over the number of elements M and epsilon.
 
 `suite_validity` reads the rows of the study guarantee on its data set "grid".
 """
@@ -15,7 +15,7 @@ from runs.results import Results
 
 @drawing("suite_validity", kind="figures", needs=["guarantee/grid"])
 def validity(results: Results) -> Drawn:
-    """True over claimed delta of R1SMG over M and epsilon."""
+    """Draw R1SMG's true delta over its claimed one, by M and epsilon."""
     from matplotlib.colors import TwoSlopeNorm
 
     rows = ok_rows(results.rows, "guarantee", "true_delta", "grid")
@@ -24,7 +24,7 @@ def validity(results: Results) -> Drawn:
         DrawingError("the results hold no true delta of r1smg as published"),
     )
     rows = rows.assign(size=rows["shape"].map(size_of))
-    # A true delta of zero has no logarithm; it is far inside the valid region.
+    # Clip, because a true delta of zero has no logarithm; it is far inside the valid region.
     rows = rows.assign(ratio=np.log10(rows["value"].clip(lower=1e-300) / rows["delta"]))
     table = rows.pivot_table(index="epsilon", columns="size", values="ratio")
     figure, axis = plt.subplots(figsize=(PAGE * 0.62, 3.0))
@@ -42,7 +42,7 @@ def validity(results: Results) -> Drawn:
         text = f"{ratio:.1f}" if ratio > -99 else "<-99"
         colour = "white" if abs(ratio) > 0.6 * limit else "black"
         axis.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
-    # The theorem's own limit, epsilon < 1/M, as a staircase between the cells.
+    # Draw the theorem's own limit, epsilon < 1/M, as a staircase between the cells.
     inside = table.index.to_numpy()[:, None] * table.columns.to_numpy() < 1
     axis.step(
         np.arange(len(table.columns) + 1) - 0.5,

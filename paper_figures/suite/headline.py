@@ -1,4 +1,4 @@
-"""Which claims are true, and what the noise costs, over the number of elements M.
+"""The figures of which claims are true and what the noise costs, over the number of elements M.
 
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
@@ -21,9 +21,10 @@ from paper_figures.selections import size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
 from runs.results import Results
 
-# True deltas below this, far below any claim, have no curve: their mechanisms are named.
+# Mechanisms with true deltas below this, far below any claim, are named instead of drawn.
 FLOOR = 1e-10
-# Made for workloads, data or learning; on the identity query their curves lie on or beside others.
+# Controls, and mechanisms for workloads, data or learning. On the identity query the curves of the
+# latter coincide with others or lie beside them.
 NOT_DRAWN = (
     *LEVELS,
     "matrix-mechanism",
@@ -38,12 +39,12 @@ NOT_DRAWN = (
     "moments-accountant",
 )
 FALSE_COLOUR = "#D55E00"
-# Families of mechanisms, each a panel of suite_cost.
+# Families of mechanisms; each has a panel of suite_cost.
 GAUSSIAN, SPHERICAL = "Approximate DP", "Spherical, R1SMG"
 FAMILIES = {"pure": "Pure DP", "local": "Local DP"}
 SPHERICAL_KEYS = ("r1smg", "product-noise", "spherical-gamma")
 NOISE = "root mean square noise per element"
-# What the grey region says.
+# The explanation of the grey region.
 IMPOSSIBLE = (
     "Grey: impossible for any private mechanism if answers take all values and may change anywhere "
     "within l2 norm 1."
@@ -52,7 +53,7 @@ IMPOSSIBLE = (
 
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
-    """Left: true delta over M at one claimed budget. Right: noise at equal true privacy."""
+    """Draw the true delta over M at one claimed budget, and the noise at equal true privacy."""
     grid, epsilon = at_one_epsilon(results.rows)
     delta = grid["delta"].iloc[0]
     true = _published_deltas(grid)
@@ -64,14 +65,14 @@ def headline(results: Results) -> Drawn:
         raise DrawingError(
             f"the results hold no true delta above {FLOOR:g} and no noise at equal true privacy"
         )
-    # The layout comes last: it makes room for the labels, which the height of the axes places.
+    # The layout engine runs last, because the labels it makes room for need the axes' height.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
     _draw_truth(left, shown, delta, _names_below(true), _beyond(true))
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
     draw_curves(right, costs, linestyle="--", markerfacecolor="white")
-    # Room for the labels below the lowest curves.
+    # Leave room for the labels below the lowest curves.
     low = min((curve.y.min() for curve in costs), default=1.0) / 20
     right.set(xscale="log", yscale="log", ylim=(low, None), ylabel=f"{NOISE}\n(l2 sensitivity 1)")
     right.set_title("What equal true privacy costs", fontweight="bold")
@@ -113,9 +114,9 @@ _MANY = 1000
 
 
 def _limit(size: int, epsilon: float, delta: float) -> float:
-    """The least root mean square error of an element; nan if none is known."""
+    """Return the least root mean square error of an element, or nan if no bound is known."""
     query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta)
-    # For many elements the fast test is within 2%, less than the width of a line.
+    # For many elements the fast test is accurate within 2%, less than the width of a line.
     return limit(query, budget, fast=size >= _MANY).rmse or math.nan
 
 
@@ -124,7 +125,7 @@ def _limits(sizes: pd.Series, epsilon: float, delta: float) -> list[float]:
 
 
 def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
-    """The region below the limit; the limits of the axis must be set before."""
+    """Shade the region below the limit. Set the limits of the axis before calling this."""
     low, high = axis.get_ylim()
     sizes = pd.Series(sorted(grid["size"].unique()))
     reached = _limits(sizes, grid["epsilon"].iloc[0], grid["delta"].iloc[0])
@@ -135,7 +136,7 @@ def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
 
 
 def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
-    """The rows of the grid that are drawn, with their size M, and the epsilon nearest to 1.
+    """Return the rows of the grid to draw, with their size M, and the epsilon nearest to 1.
 
     Raises:
         DrawingError: The results hold no profile of a mechanism that is drawn.
@@ -151,13 +152,13 @@ def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
 
 
 def _noise(grid: pd.DataFrame) -> pd.DataFrame:
-    """The expected losses with the column `noise`, sqrt(E||noise||^2 / M)."""
+    """Return the expected losses with the column `noise`, sqrt(E||noise||^2 / M)."""
     loss = ok_rows(grid, "guarantee", "expected_loss")
     return loss.assign(noise=np.sqrt(loss["value"] / loss["size"]))
 
 
 def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
-    """The true deltas as published, with the columns `lower` and `upper` for their bounds."""
+    """Return the published mechanisms' true deltas, with their bounds as `lower` and `upper`."""
     key = ["mechanism", "shape"]
     found = {
         name: rows[rows["calibration"] == "published"]
@@ -172,13 +173,13 @@ def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sentence(words: str, mechanisms: Iterable[str]) -> str:
-    """A sentence that ends with the titles of mechanisms, or nothing where there are none."""
+    """Return a sentence that ends with the titles of mechanisms, or "" if there are none."""
     titles = [mechanism_title(name) for name in in_order(set(mechanisms))]
     return f" {words} {listed(titles)}." if titles else ""
 
 
 def _names_below(true: pd.DataFrame) -> str:
-    """The mechanisms whose true delta is below the floor at every size."""
+    """Return the titles of the mechanisms whose true delta is below the floor at every size."""
     largest = true.groupby("mechanism")["upper"].max()
     return ", ".join(map(mechanism_title, in_order(largest[largest < FLOOR].index)))
 
@@ -186,9 +187,11 @@ def _names_below(true: pd.DataFrame) -> str:
 def _draw_truth(
     axis: plt.Axes, curves: list[Curve], delta: float, below: str, beyond: list[str]
 ) -> None:
-    """The true deltas, the regions where a claim is true and false, and who is below the axis.
+    """Draw the true deltas and the regions where a claim is true and where it is false.
 
-    Mechanisms whose theorems do not cover the budget, `beyond`, have hollow markers.
+    Args:
+        below: The titles to name in the strip below the floor.
+        beyond: The mechanisms whose theorems do not cover the budget; they get hollow markers.
     """
     low = FLOOR / 10 ** (3 if below else 0)
     axis.set(xscale="log", yscale="log", ylim=(low, 3.0))
@@ -218,14 +221,14 @@ def _draw_truth(
 
 
 def _beyond(rows: pd.DataFrame) -> list[str]:
-    """The mechanisms whose theorem is stated for smaller epsilon."""
-    # The only warning of a row is that of its theorem's range.
+    """Return the mechanisms whose theorem is stated for smaller epsilon."""
+    # The only warning that a row can have is about its theorem's range.
     return in_order(rows.loc[rows["message"] != "", "mechanism"])
 
 
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
 def cost(results: Results) -> Drawn:
-    """Noise per element over M, as published and at equal true privacy; a panel per family."""
+    """Draw the noise per element over M, as published and at equal true privacy, by family."""
     grid, epsilon = at_one_epsilon(results.rows)
     noise = required(
         _noise(grid), DrawingError("the results hold no expected loss of a mechanism that is drawn")
@@ -260,7 +263,7 @@ def cost(results: Results) -> Drawn:
 
 
 def _guarantee(mechanism: str) -> str:
-    """The kind of guarantee; "" for a variant, since only its config names the class."""
+    """Return the kind of guarantee; "" for a variant, since only its config names the class."""
     known = all_mechanisms()
     return known[mechanism].guarantee if mechanism in known else ""
 
@@ -274,7 +277,11 @@ def _family(mechanism: str) -> str:
 def _draw_family(
     axis: plt.Axes, panel: pd.DataFrame, family: str, beyond: list[str]
 ) -> list[pd.DataFrame]:
-    """Draw the curves of a family, `beyond` as outside their theorems; returns their points."""
+    """Draw the curves of a family, with `beyond` marked as outside their theorems.
+
+    Returns:
+        The points of the curves.
+    """
     drawn = []
     everyone = set(panel["mechanism"])
     for calibration, line in CALIBRATION_LINES.items():
@@ -290,7 +297,7 @@ def _draw_family(
                     label = "all"
                     if rest:
                         label += f" but {listed(map(mechanism_title, in_order(rest)))}"
-                # Small, so that it leaves the edge of a filled marker below it.
+                # The marker is small, so that the edge of a filled one below it stays visible.
                 own = {"markerfacecolor": "white", "markersize": 4}
                 kind |= {"label": f"{label},\nequal true privacy"} | own
             draw_curves(axis, [curve], **kind)

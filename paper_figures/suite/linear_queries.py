@@ -1,4 +1,4 @@
-"""Linear queries on histograms: what noise gains that is made for the queries or for the data.
+"""Linear queries on histograms: the gain of noise that is made for the queries or the data.
 
 `suite_linear` and `suite_linear_table` read the rows of the study linear_queries.
 """
@@ -25,11 +25,11 @@ from runs.results import Results
 STUDY = "linear_queries"
 WORKLOADS = {"prefix": "prefix sums", "all-range": "all ranges", "random": "random ranges"}
 UNIT = "gaussian-analytic"
-# The epsilon nearest to this is drawn: the ratios vary little with it.
+# The epsilon nearest to this is drawn, because the ratios vary little with epsilon.
 EPSILON = 0.1
-# The axis, in times the unit's error; what lies beyond is written as a number.
+# The ends of the axis, in multiples of the unit's error; ratios beyond it are written as numbers.
 SHOWN = (3e-3, 3e2)
-# Colour, marker and shift from the line of the mechanism, in lines.
+# Colour, marker and vertical shift by workload; 1 is the distance between two lines.
 WORKLOAD_MARKS = {
     "prefix": ("#0072B2", "o", -0.22),
     "all-range": ("#E69F00", "s", 0.0),
@@ -47,7 +47,7 @@ KEYS = ["dataset", "workload", "mechanism", "calibration", "epsilon"]
 
 @drawing("suite_linear", kind="figures", needs=[STUDY])
 def linear(results: Results) -> Drawn:
-    """Error per query relative to i.i.d. Gaussian noise: claims (rows) x data sets (columns)."""
+    """Draw the error per query relative to i.i.d. Gaussian noise, by claim (rows) and data set."""
     errors = relative_errors(results.rows)
     epsilon = min(errors["epsilon"].unique(), key=lambda value: abs(math.log(value / EPSILON)))
     shown = errors[(errors["epsilon"] == epsilon) & ~errors["mechanism"].isin(LEVELS)]
@@ -107,7 +107,7 @@ def linear(results: Results) -> Drawn:
 
 @drawing("suite_linear_table", kind="tables", needs=[STUDY])
 def linear_table(results: Results) -> Drawn:
-    """One row per data set, workload, mechanism and calibration: errors at every epsilon."""
+    """Tabulate errors at every epsilon, a row per data set, workload, mechanism and calibration."""
     errors = errors_per_query(results.rows)
     wide = errors.pivot(
         index=KEYS[:-1], columns="epsilon", values=["expected", "measured", "standard_error"]
@@ -139,10 +139,10 @@ def linear_table(results: Results) -> Drawn:
 
 
 def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per data set, workload, mechanism, calibration and epsilon.
+    """Return a row of errors per data set, workload, mechanism, calibration and epsilon.
 
-    Columns besides those: expected (NaN where unknown), measured, standard_error (NaN for a
-    single trial) and error, which is the expected error where it is known and else the measured.
+    The other columns are expected (NaN if unknown), measured, standard_error (NaN for a single
+    trial) and error, which is the expected error if it is known and the measured one otherwise.
     All are mean squared errors per query, in records^2.
 
     Raises:
@@ -154,7 +154,7 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError(f"the results hold no errors of {STUDY}; run it first"),
     )
     errors["expected"] = ok_rows(rows, STUDY, "expected_mse").set_index(KEYS)["value"]
-    # Workload by workload, as they are drawn.
+    # Sort by workload, in the order in which they are drawn.
     errors = errors.reset_index()
     errors = errors.sort_values(
         "workload", key=lambda names: names.map(list(WORKLOADS).index), kind="stable"
@@ -163,7 +163,7 @@ def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
-    """`errors_per_query` with the column `ratio`: the error over that of the unit.
+    """Add the column `ratio`, the error over that of the unit, to `errors_per_query`.
 
     Raises:
         DrawingError: The results lack the unit, the analytic Gaussian as published.
@@ -182,7 +182,7 @@ def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lines(shown: pd.DataFrame) -> list[tuple[str, ...]]:
-    """The mechanisms in the order of legends; those with the same errors everywhere as one."""
+    """Group the mechanisms whose errors agree everywhere, in the order of legends."""
     lines: list[tuple[str, ...]] = []
     where = ["dataset", "workload", "calibration"]
     ratios = {key: own.set_index(where)["ratio"] for key, own in shown.groupby("mechanism")}
@@ -200,7 +200,7 @@ def _lines(shown: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[tuple[str, ...]]) -> None:
-    """One marker per workload and calibration on the line of each mechanism."""
+    """Draw a marker per workload and calibration on the line of each mechanism."""
     low, high = SHOWN
     axis.set(xscale="log", xlim=SHOWN)
     axis.axvline(1.0, color="black", linewidth=0.8)
@@ -216,7 +216,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[tuple[str, ...]
                 marker,
                 markeredgecolor=colour,
                 markerfacecolor=colour if published else "white",
-                # A hollow one leaves the edge of a filled one below it.
+                # Hollow markers are small, so that the edge of a filled one below stays visible.
                 markersize=5 if published else 3,
                 zorder=3 if published else 4,
                 markeredgewidth=0.9,
@@ -263,13 +263,13 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
 
 
 def _claim(mechanism: str) -> str:
-    """What a mechanism claims; unknown for a variant, since only its config names the class."""
+    """Return the guarantee that a mechanism claims; UNKNOWN for a variant of the config."""
     known = all_mechanisms()
     return known[mechanism].guarantee if mechanism in known else UNKNOWN
 
 
 def _budget_words(rows: pd.DataFrame) -> str:
-    """Adjacency, delta and trials."""
+    """Describe adjacency, delta and trials."""
     rows = rows[rows["study"] == STUDY]
     delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
     trials = rows["trial"].max() + 1
@@ -277,7 +277,7 @@ def _budget_words(rows: pd.DataFrame) -> str:
 
 
 def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
-    """Two sentences: the histograms and their sources; the workloads."""
+    """Describe the histograms with their sources, and the workloads."""
     rows = rows[rows["study"] == STUDY]
     described = []
     for dataset in dict.fromkeys(errors["dataset"]):
@@ -295,7 +295,7 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
 
 
 def _without_result(rows: pd.DataFrame) -> str:
-    """Sentences about mechanisms without a result on a data set or a workload, or nothing."""
+    """Return sentences on mechanisms without a result on a data set or workload, or ""."""
     rows = rows[rows["study"] == STUDY]
     refused = rows[rows["metric"] == "refused"].drop_duplicates(
         ["mechanism", "dataset", "workload"]

@@ -1,8 +1,8 @@
-"""The four measures of noise, side by side: error, tails, time and use; the table `suite_metrics`.
+"""The table `suite_metrics`: four measures of noise side by side, error, tails, time and use.
 
-A row is a mechanism, as published, at a setting of a paper. The expected loss and its kurtosis
-follow from the noise, and some draws stand beside the former; seconds and scores are those of the
-study that runs the setting.
+A row is a published mechanism at a setting of a paper. The expected loss and its kurtosis follow
+from the noise, and sampled losses stand beside the expected one. The seconds and scores come from
+the study that runs the setting.
 """
 
 from typing import Any
@@ -20,25 +20,25 @@ from papers.settings import PAPER_SETTINGS
 from runs.result_table import OK
 from runs.results import Results
 
-# Noise of the five papers, and the noise that they compare with everywhere.
+# The mechanisms of the five papers, and those that all of them compare with.
 COMPARED = (
     *("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g"),
     *("gaussian", "gaussian-analytic", "gaussian-per-element", "laplace"),
 )
-# MVG's directional noise in its own studies: the share tau of the rows of X that the paper calls
-# informative (ALT and the target; anchors 0 and 3; FHR, ASV and ALV), and the names of these sets.
+# MVG's directional noise in its own studies. SHARE is the share tau of the rows of X that the paper
+# calls informative: ALT and the target; anchors 0 and 3; FHR, ASV and ALV. RIGHT names these sets.
 SHARE, RIGHT = 0.95, ("alt-y", "anc0-anc3", "fhr-asv-alv")
 INFORMATIVE = {
     "mvg2018-regression": [2, 5],
     "mvg2018-component": [0, 3],
     "mvg2018-covariance": [0, 7, 9],
 }
-# Numbers drawn for a sampled loss, and the least and the most losses.
+# How many normal numbers to draw for the sampled loss, and the fewest and most losses to draw.
 NUMBERS, DRAWS = 300_000, (3, 200)
 
 
-# By setting: the study that has its seconds, the metric of its score ("" where no row has the
-# setting's budget), and what else selects that.
+# By setting: the study with its seconds, the metric of its score ("" if no row has the setting's
+# budget), and the other columns that select the score.
 SOURCES: dict[str, tuple[str, str, dict[str, str]]] = {
     "mvg2018-regression": ("regression", "rmse", {"kernel": "linear"}),
     "mvg2018-component": ("first_component", "error", {}),
@@ -56,7 +56,7 @@ _SCORED = tuple(dict.fromkeys(study for study, score, _ in SOURCES.values() if s
 
 @drawing("suite_metrics", kind="tables", needs=["guarantee/papers", *_SCORED], timings=_TIMED)
 def metrics(results: Results) -> Drawn:
-    """One row per mechanism and setting."""
+    """Tabulate the measures, a row per mechanism and setting."""
     losses = required(
         ok_rows(results.rows, "guarantee", "expected_loss", "papers"),
         DrawingError("the results hold no noise at the papers' settings"),
@@ -84,7 +84,7 @@ def metrics(results: Results) -> Drawn:
 
 
 def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key: str):
-    """The rows of a mechanism at a setting: none where it does not serve it, two of MVG."""
+    """Yield a mechanism's rows at a setting: none if it is unsupported, two for directional MVG."""
     for options, treatment in _variants(setting, key):
         try:
             mechanism = calibrated(key, setting.query, setting.budget, **options)
@@ -105,7 +105,7 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
 
 
 def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str | None]]:
-    """The options of a mechanism, and the treatment that its study gives it."""
+    """Return pairs of a mechanism's options and the treatment that its study gives it."""
     if key != "mvg" or setting.name not in INFORMATIVE:
         return [({}, "iid" if key == "mvg" else None)]
     mode = "equimodal" if setting.name == "mvg2018-component" else "unimodal"
@@ -115,7 +115,7 @@ def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str
 
 
 def _of_noise(mechanism: AdditiveMechanism) -> dict[str, float]:
-    """The loss by its moments and by draws."""
+    """Return the loss by its moments and by draws."""
     size = mechanism.query.size
     draws = int(np.clip(NUMBERS // size, *DRAWS))
     sampled = mechanism.noise.squared_norms(np.random.default_rng(0), draws)
@@ -132,7 +132,7 @@ def _of_noise(mechanism: AdditiveMechanism) -> dict[str, float]:
 def _of_study(
     results: Results, setting: PaperSetting, key: str, treatment: str | None
 ) -> dict[str, Any]:
-    """Seconds and score of the study that runs the setting; NaN where it lacks them."""
+    """Return seconds and score from the study that runs the setting; NaN if it lacks them."""
     if setting.name not in SOURCES:
         return {}
     study, metric, where = SOURCES[setting.name]
@@ -158,6 +158,6 @@ def _of_study(
 
 
 def _of_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
-    """The rows of a mechanism at the shape of a setting that have a value."""
+    """Return the rows of a mechanism that have a value, at the shape of a setting."""
     shape = "x".join(map(str, setting.query.shape))
     return rows[(rows["mechanism"] == key) & (rows["shape"] == shape) & (rows["status"] == OK)]

@@ -1,7 +1,7 @@
-"""Every panel of the papers' figures on learning: its data, the size here and the paper's.
+"""The table `suite_panels`: every panel of the papers' figures on learning, with sizes.
 
-The table `suite_panels` has a row for each; a panel without rows names the data set that is missing
-or was not run.
+A row has the panel's data, the size of the run and that of the paper. A panel that was not run
+names its data set all the same.
 """
 
 import pandas as pd
@@ -18,7 +18,7 @@ DIFFERS = "what else differs in the reference run (the paper's in brackets)"
 
 @drawing("suite_panels", kind="tables", needs=[figure.study for figure in FIGURES])
 def panels(results: Results) -> Drawn:
-    """One row per panel."""
+    """Tabulate the panels, one per row."""
     rows = results.rows
     if not rows["study"].isin([figure.study for figure in FIGURES]).any():
         raise DrawingError("the results hold no study of these figures")
@@ -55,12 +55,12 @@ def panels(results: Results) -> Drawn:
 
 
 def _differing(figure: Figure, dataset: str) -> str:
-    """How the reference run is not the paper's on one data set."""
+    """Describe how the reference run differs from the paper's on one data set."""
     by_dataset = paper_of(figure.paper).differs.get(figure.study, {})
     return by_dataset.get(dataset, "nothing that the paper states")
 
 
 def _here(rows: pd.DataFrame, study: str) -> dict[str, float | None]:
-    """The sizes of a study on one data set."""
+    """Return the sizes of a study on one data set."""
     here = size_here(rows, study)
     return {"records here": here.records, TRIES[0]: here.turns, TRIES[2]: here.trials}

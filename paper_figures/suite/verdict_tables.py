@@ -1,4 +1,4 @@
-"""Is the claim true? The verdicts on every mechanism at the papers' settings.
+"""The tables of whether each mechanism's claim is true at the papers' settings.
 
 The tables `suite_verdicts` and `suite_summary` read the rows of the study guarantee on its data set
 "papers".
@@ -18,7 +18,7 @@ from runs.results import Results
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
-# Numerical bounds of an exact delta are at most so far apart, relatively.
+# The bounds of a delta that counts as exact are at most this far apart (relative).
 _NUMERICAL = 0.02
 _UNDERFLOWN = (
     "Where a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
@@ -28,7 +28,7 @@ _UNDERFLOWN = (
 
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
 def verdicts(results: Results) -> Drawn:
-    """One row per mechanism and paper's setting: claim, truth, verdict."""
+    """Tabulate claim, truth and verdict, a row per mechanism and paper's setting."""
     caption = (
         "Is the claim true? Every mechanism as published, at the settings of the papers: claimed "
         "and true delta at the claimed epsilon, true epsilon at the claimed delta, variance over "
@@ -54,7 +54,7 @@ def verdicts(results: Results) -> Drawn:
 
 
 def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of suite_verdicts, in the order of legends.
+    """Return the rows of suite_verdicts, in the order of legends.
 
     Raises:
         DrawingError: The results hold no verdict.
@@ -65,19 +65,19 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
         DrawingError("the results hold no verdict at the papers' settings"),
     )
     records = []
-    # The study leaves an infinite epsilon out.
+    # The study omits an infinite epsilon.
     table = by_setting(rows).fillna({"true_epsilon": np.inf})
     for (mechanism, shape, epsilon, delta), values in table.iterrows():
         setting = setting_of(shape, epsilon, delta)
         known, far = class_of(mechanism), values["distance_to_no_data"]
-        # A refuted pure claim has a delta above 0; this one is below the least float.
+        # A refuted pure claim has a delta above 0; if it reads 0, it is below the least float.
         underflown = values["verdict"] == REFUTED and values["true_delta"] == 0
         records.append(
             {
                 "mechanism": mechanism,
                 "theorem": known.theorem if known else "",
                 "setting": setting.name,
-                # The run's own warning: it has one for a variant of its config as well.
+                # The rows carry this warning, for variants of the config as well.
                 "in its range": "no" if values["message"] else "yes",
                 "adjacency": setting.query.adjacency,
                 "claimed epsilon": epsilon,
@@ -99,7 +99,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 @drawing("suite_summary", kind="tables", needs=["guarantee/papers"])
 def summary(results: Results) -> Drawn:
-    """One row per mechanism: its verdicts over the papers' settings and the worst of them."""
+    """Tabulate each mechanism's verdicts over the papers' settings, and the worst of them."""
     table = verdict_table(results.rows)
     records = []
     for mechanism, group in table.groupby("mechanism", sort=False):
@@ -144,10 +144,11 @@ def summary(results: Results) -> Drawn:
 
 
 def _profile(values: pd.Series) -> str:
-    """What the true values of a setting are: exact, upper bounds or lower bounds.
+    """Return whether the true values of a setting are exact, upper bounds or lower bounds.
 
-    They are exact where the bounds of delta agree, and either the claim is refuted or the variance
-    that it needs is known (where a pure claim holds, delta is 0 and epsilon could be a bound).
+    They are exact if the bounds of delta agree and either the claim is refuted or the variance that
+    it needs is known. The latter matters because delta is 0 if a pure claim holds, although epsilon
+    may then be a mere bound.
     """
     lower, value, upper = (
         values[name] for name in ("true_delta_lower", "true_delta", "true_delta_upper")

@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of tldp2025, F1 over epsilon in its three studies, and Table 5."""
+"""Figures 1 to 3 of tldp2025, which show F1 over epsilon in its three studies, and Table 5."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,13 +48,13 @@ from runs.result_table import OK
 from runs.results import Results
 from studies.private_parameters import PUBLIC_RECORDS
 
-# At equal true privacy: the largest lead of TLDP over the best of the others that counts as none,
-# and the F1 above random answers from which on a model has learned.
+# At equal true privacy, the largest lead of TLDP over the best other mechanism that counts as none,
+# and the F1 above random answers at which a model counts as having learned.
 SLIGHT, LEARNED = 0.05, 0.15
-# Variants of a config that stand for an entry of Table 5.
+# Variants of the config that stand for an entry of Table 5.
 STANDS_FOR = {"mvg-sqrt": "mvg"}
 GUESS = "a guess, the share of the majority class, about the F1 of naming classes at random"
-# Scores that the paper's text states, by study and title of a panel.
+# Scores that the paper's text states, by study, title of the panel and label.
 STATED = {
     IMAGES: {
         "MNIST": {"TLDP below epsilon 1": Stated(STATED_F1_IMAGES["mnist"], 1.0)},
@@ -78,7 +78,7 @@ STATED = {
 
 @drawing("tldp2025_fig1", kind="figures", needs=[IMAGES])
 def figure_1(results: Results) -> Drawn:
-    """F1 over epsilon with released images."""
+    """Draw F1 over epsilon with released images."""
     rows = results.rows
     spread = spread_over_trials(rows, IMAGES, "classifier")
     classifiers = spread.groupby("dataset")["classifier"].first().map(CLASSIFIER_WORDS)
@@ -112,7 +112,7 @@ def figure_1(results: Results) -> Drawn:
 
 @drawing("tldp2025_fig2", kind="figures", needs=[FEATURES])
 def figure_2(results: Results) -> Drawn:
-    """F1 over epsilon with released features."""
+    """Draw F1 over epsilon with released features."""
     rows, width = results.rows, FEATURE_RANGE[1] - FEATURE_RANGE[0]
     what = (
         "tldp2025 Figure 2 (type II): weighted F1 of a last layer that is trained on released "
@@ -141,7 +141,7 @@ def figure_2(results: Results) -> Drawn:
 
 
 def _extractor(rows: pd.DataFrame, dataset: str) -> str:
-    """The extractor in words, with its accuracy where the suite has trained it."""
+    """Describe the extractor, with its accuracy if the suite has trained it."""
     public = shared_number(rows, FEATURES, dataset, "public_records")
     if public == 0:
         return "MobileNetV2 with ImageNet weights, with tanh in place of ReLU6"
@@ -154,14 +154,14 @@ def _extractor(rows: pd.DataFrame, dataset: str) -> str:
 
 @drawing("tldp2025_fig3", kind="figures", needs=[PARAMETERS])
 def figure_3(results: Results) -> Drawn:
-    """F1 over epsilon of the averaged models, and what all rounds truly spend."""
+    """Draw F1 over epsilon of the averaged models, with the true budget of all rounds."""
     rows = results.rows
     spread = spread_over_trials(rows, PARAMETERS, "range")
     spread["panel"] = [
         f"{dataset_title(dataset)}, Delta = {width_of(dataset, name):,g}"
         for dataset, name in zip(spread["dataset"], spread["range"], strict=True)
     ]
-    # Upper bounds on the true delta and epsilon of all rounds, a column each.
+    # The upper bounds on the true delta and epsilon of all rounds become a column each.
     spent = pd.concat(
         ok_rows(rows, PARAMETERS, f"true_{each}_upper") for each in ("delta", "epsilon")
     )
@@ -225,14 +225,13 @@ def _draw(
     trained: Callable[[str, str], str],
     beside: Callable[[str], str] = lambda dataset: "",
 ) -> Drawn:
-    """A figure of the mechanisms of the paper; its data have all that were run.
+    """Draw the paper's mechanisms; the figure's data include all mechanisms that were run.
 
     Args:
-        what: The first words of the caption: which figure, what the F1 scores are of, and what the
-            panels on both sides show.
-        trained: The words on what was trained with a data set and a number of records, at the
-            beginning of the note.
-        beside: As in `score_figure`.
+        what: The beginning of the caption, which names the figure, the scores and the panels.
+        note: Sentences to put between the training and the remarks that all figures share.
+        trained: Describes the training on a data set with so many records; the note begins with it.
+        beside: The argument of `score_figure`.
     """
     shown = spread[spread["mechanism"].isin(OF_THE_PAPER)]
     run = rows[rows["mechanism"].isin(OF_THE_PAPER)]
@@ -263,7 +262,7 @@ def _draw(
 
 
 def _equal_privacy_words(spread: pd.DataFrame) -> str:
-    """The end of a sentence on the right panels: "; at this calibration ...", or nothing."""
+    """Return the end of a sentence on the right panels, "; at this calibration ...", or ""."""
     exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
     if exact.empty:
         return ""
@@ -280,7 +279,7 @@ def _equal_privacy_words(spread: pd.DataFrame) -> str:
 
 @drawing("tldp2025_table5", kind="tables", needs=[IMAGES])
 def table_5(results: Results) -> Drawn:
-    """Error of one released image: stated, in closed form, and as measured."""
+    """Tabulate the error of one released image: stated, in closed form and measured."""
     rows = results.rows
     rows = rows[(rows["study"] == IMAGES) & (rows["status"] == OK)]
     rows = required(
@@ -314,7 +313,7 @@ def table_5(results: Results) -> Drawn:
 
 
 def _stated_error(shape: str, mechanism: str, epsilon: float) -> float | None:
-    """The entry of a mechanism in Table 5 for one image; None where there is none."""
+    """Return a mechanism's entry in Table 5 for one image; None if it has none."""
     axes = tuple(int(n) for n in shape.split("x"))
     entries = stated_errors(axes, epsilon, PIXELS[1] - PIXELS[0])
     return entries.get(STANDS_FOR.get(mechanism, mechanism))

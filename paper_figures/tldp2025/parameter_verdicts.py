@@ -1,7 +1,7 @@
 """Verdicts on averaged models of three users, tldp2025 type III: Figure 3.
 
-Judges read official data only. The paper gives two values of Delta for the same noise: where the
-claim depends on it, the outcomes under both stand side by side.
+The judges read official data only. The paper gives two values of Delta for the same noise: if a
+claim depends on Delta, it has an outcome under each.
 """
 
 import itertools
@@ -51,19 +51,19 @@ from runs.results import Results
 from studies.private_parameters import USERS
 
 WIDTH = 2 * CLIP
-# An epsilon of the end of the axis, where a noise that falls with epsilon has vanished.
+# An epsilon at which noise that falls with epsilon has vanished: the end of any axis.
 END = 1e8
-# The values of the column `range`, and what the noise is then for.
+# The values of the column `range`, and the Delta that each means.
 RANGES = {
     "clip": f"Delta = 2 C = {WIDTH:g}, implied by eq. (19)",
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
 CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
-# The better one first.
+# Two mechanisms, the better one first.
 Pair = tuple[str, str]
 # The scores by range and data set.
 ByRange = dict[str, dict[str, Scores]]
-# Mechanisms that follow the paper's few words on them: why their failure decides nothing.
+# Mechanisms rebuilt from the paper's few words on them, whose failure therefore decides nothing.
 REBUILT = {
     "llagp": "LLAGP is rebuilt from two sentences",
     "dphsgd": "DPHSGD is rebuilt with thresholds of ours",
@@ -71,7 +71,7 @@ REBUILT = {
 
 
 def _scores(rows: pd.DataFrame) -> ByRange:
-    """The scores as published; an empty mapping for a range that was not run."""
+    """Return the scores as published by range; a range that was not run has an empty mapping."""
     found = {name: scores_of(rows, PARAMETERS, range=name) for name in RANGES}
     return required(
         found if any(found.values()) else {},
@@ -86,7 +86,7 @@ def _finding(
     detail: str,
     calibration: str = "published",
 ) -> Finding:
-    """The parts on every data set under every Delta."""
+    """Make a finding with an outcome per Delta and with parts on every data set."""
     outcomes = [
         Outcome(
             choice=RANGES[name],
@@ -100,7 +100,7 @@ def _finding(
 
 
 def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]:
-    """The sizes of a finding, a line for each data set, over all values of Delta."""
+    """Return the sizes of a finding, a line per data set, over all values of Delta."""
     lines = []
     for dataset in sorted({name for own in found.values() for name in own}):
         scores = {name: own[dataset] for name, own in found.items() if dataset in own}
@@ -123,19 +123,19 @@ def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]
 
 
 def _guess(scores: Scores) -> float:
-    """The F1 of random parameters, or of a guess where that is more."""
+    """Return the F1 of random parameters or of a guess, whichever is larger."""
     return max(scores.level("random-answer"), MAJORITY.get(scores.dataset, 0.0))
 
 
 def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
-    """Whether one of some models has learned more than random parameters or a guess."""
+    """Return the signal: whether one of the models has learned more than a guess."""
     kind = {"floor": _guess(scores), "floor_words": "a guess", "better": "larger"}
     return Signal(means=tuple(means), margin=margin, **kind)
 
 
 @judge(studies=(PARAMETERS,))
 def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Finding:
-    """No mechanism of the paper does better than a guess up to an epsilon, and one above it."""
+    """Judge whether no mechanism beats a guess up to an epsilon, and some do above it."""
     rows, found = results.rows, _scores(results.rows)
     spent = ok_rows(rows, PARAMETERS, "true_epsilon_upper")
     return _finding(
@@ -150,7 +150,7 @@ def comparable_range(results: Results, *, above: Epsilon, margin: float) -> Find
 
 
 def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: float) -> list[Part]:
-    """No model learns below the budget, and some model does above it."""
+    """Judge whether no model learns up to the budget and some model does above it."""
     floor = _guess(scores) + margin
     clean = scores.level("non-private") - floor
     if clean <= 0:
@@ -169,7 +169,7 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
     below = {
         label_of(*at): scores.score(*at).reversed.shifted(floor) for at in low if at in run - noise
     }
-    # The leader alone: the claim is that there is one.
+    # Only the leader is tested, because the claim is that some model learns.
     best = max((at for at in high if at in run), key=scores.means.get)
     leader = order({label_of(*best): scores.score(*best).shifted(-floor)}, margin=0.0)
     lower = [*order(below, margin=0.0), *_missing_results(low, run | noise)]
@@ -181,10 +181,10 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
 
 
 def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
-    """The mechanisms and epsilons at which what all users send is noise, whatever they trained.
+    """Return the mechanisms and epsilons at which the users' messages are proven to be noise.
 
-    Two inputs of an (epsilon, delta) release are within total variation
-    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), and one of them may be fixed.
+    Any two inputs of an (epsilon, delta) release give outputs within the total variation
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). Fixing one input bounds the distance to noise.
     """
     growth = np.exp(np.minimum(spent["value"], 1.0))
     distance = USERS * (growth - 1 + 2 * spent["delta"]) / (growth + 1)
@@ -195,7 +195,7 @@ def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
 def _missing_results(
     wanted: Sequence[tuple[str, float]], run: set[tuple[str, float]]
 ) -> list[Part]:
-    """An open part for every mechanism of the paper and epsilon without a score."""
+    """Return an open part for every mechanism and epsilon without a score."""
     absent = [at for at in wanted if at not in run]
     return [Part(label_of(*at), INCONCLUSIVE, reason="without a result") for at in absent]
 
@@ -209,9 +209,9 @@ class Group(NamedTuple):
 
 @judge(studies=(PARAMETERS,))
 def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance: float) -> Finding:
-    """F1 of two groups of mechanisms, for each Delta at the largest epsilon of the run.
+    """Judge the F1 of two groups of mechanisms, for each Delta at the run's largest epsilon.
 
-    The paper states no end of its axis, and two values of Delta: one epsilon for both would compare
+    The paper states no end of its axis and two values of Delta. One epsilon for both would compare
     different noise.
     """
     rows = results.rows
@@ -245,7 +245,7 @@ def _judge_rebuilt(mechanism: str, part: Part) -> Part:
 
 
 def _leave_open(mechanism: str, part: Part) -> Part:
-    """The part where a rebuilt mechanism has learned nothing: it is open."""
+    """Leave a part open because a rebuilt mechanism has learned nothing."""
     reason = f"{REBUILT[mechanism]}, and has learned nothing"
     return replace(part, verdict=INCONCLUSIVE, reason=reason)
 
@@ -254,16 +254,16 @@ def _leave_open(mechanism: str, part: Part) -> Part:
 def parameter_order(
     results: Results, *, exception: str, good_on: str, signal: float, margin: float
 ) -> Finding:
-    """Both methods of TLDP above the baselines; LLAGP next mostly, DPHSGD good on one data set.
+    """Judge whether both TLDPs are above the baselines, LLAGP mostly next, DPHSGD good on one set.
 
     Mechanisms are compared at the largest epsilon by paired differences of F1 over the trials,
-    which share start and batches. Scores within the signal of a guess are as good as it. That a
-    rebuilt mechanism fails decides nothing: so it is compared with the baselines alone, and is not
-    judged poor.
+    which share their initial parameters and batches. Scores within `signal` of a guess count as no
+    better. A rebuilt mechanism that fails decides nothing, so it is compared only with the
+    baselines and is not judged poor.
     """
 
     def places(scores: Scores) -> list[Part]:
-        """Who is first on a data set, and who is next or good."""
+        """Judge which mechanisms lead on a data set, and whether LLAGP is next and DPHSGD good."""
         run, last = set(scores.rows["mechanism"]), scores.epsilons[-1]
         ahead = partial(_lead_over_baselines, scores, signal=signal, margin=margin)
         parts = [ahead(key) for key in TLDP if key in run]
@@ -287,7 +287,7 @@ def parameter_order(
 
 
 def _lead_over_baselines(scores: Scores, larger: str, *, signal: float, margin: float) -> Part:
-    """Whether a mechanism is above every baseline at the largest epsilon."""
+    """Judge whether a mechanism is above every baseline at the largest epsilon."""
     name = f"{scores.title}, {mechanism_title(larger)} above the baselines"
     smaller = [key for key in OTHERS if key in set(scores.rows["mechanism"])]
     if not smaller:
@@ -310,11 +310,11 @@ def parameter_pairs(
     learned: float,
     margin: float,
 ) -> Finding:
-    """Orders and near ties on one data set at one epsilon, with noise for the range 2 C.
+    """Judge orders and near ties on one data set at one epsilon, with noise for the range 2 C.
 
-    Where no model is above a guess by more than `learned`, all are alike, whatever the
-    mechanisms: then neither an order nor a tie is one. Nor is one of a rebuilt mechanism that has
-    not learned: it may fail for that reason.
+    If no model is above a guess by more than `learned`, all are alike whatever their mechanisms,
+    and neither an order nor a tie counts. The same holds for a rebuilt mechanism that has not
+    learned, because the rebuilding may be the reason.
     """
     scores = _scores(results.rows)["clip"][dataset]
     first, last = scores.epsilons[0], scores.epsilons[-1]
@@ -351,7 +351,7 @@ def parameter_pairs(
 
 @judge(studies=(PARAMETERS,))
 def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
-    """TLDP-L above TLDP-G at some epsilon of some data set, and both without noise in the end."""
+    """Judge whether TLDP-L is above TLDP-G at some epsilon, and both end without noise."""
     found = required(
         _scores(results.rows)["clip"],
         CannotJudge(f"The run has no scores with noise for Delta = {WIDTH:g}"),
@@ -363,7 +363,7 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
     }
     sizes = [query_size(results.rows, PARAMETERS, dataset) for dataset in found]
     end = Budget(epsilon=END)
-    # Root mean square of the noise at END on one of so many elements of range 1.
+    # The root mean square of the noise at END on one of the elements, for elements of range 1.
     ends = {
         key: max(
             math.sqrt(calibrated(key, box_query((1, size), 0.0, 1.0), end).expected_loss() / size)

@@ -1,6 +1,6 @@
 """Verdicts on released images and features, tldp2025 types I and II: Figures 1 and 2.
 
-Judges read official data only.
+The judges read official data only.
 """
 
 import math
@@ -34,15 +34,15 @@ from papers.tldp2025 import FEATURES as FEATURE_RANGE
 from papers.tldp2025 import PIXELS, STATED_DELTA
 from runs.results import Results
 
-# A score within this of that without noise shows the classifier's end, and nothing of the noise.
+# A score within this of the one without noise shows the classifier's limit, not the noise.
 NO_NOISE = 0.01
 PAPERS_CLASSIFIER = "mobilenet_v2"
 IMAGENET = "MobileNetV2 with ImageNet weights"
 OWN = "trained on public images of the same kind"
 MORE_NOISE = "the 1,280 features of MobileNetV2 would get more noise"
-# Delta of the features: their range.
+# Delta of the features is their range.
 WIDTH = FEATURE_RANGE[1] - FEATURE_RANGE[0]
-# TLDP-L's noise at Delta = 2 is that at the stated Delta and an epsilon so many times as large.
+# TLDP-L's noise at Delta = 2 equals that at the stated Delta if epsilon grows by this factor.
 FACTOR = STATED_DELTA / WIDTH
 
 
@@ -73,9 +73,10 @@ def trained_score(
     tolerance: float,
     margin: float,
 ) -> Finding:
-    """The best F1 of TLDP below an epsilon, and that no other mechanism comes near it.
+    """Judge the best F1 of TLDP below an epsilon, and whether the others stay near random answers.
 
-    Or, with `slower_than`, that it grows more slowly than on that data set, and to a lower level.
+    With `slower_than`, judge instead whether F1 grows more slowly than on that data set, and to a
+    lower level.
     """
     rows = results.rows
     found = scores_of(rows, IMAGES)
@@ -126,11 +127,11 @@ def _classifier_reason(clean: float, stated: float, tolerance: float, stands_in:
 
 
 def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
-    """Whether both TLDP methods end lower, and lack more of their end at an epsilon below 1.
+    """Judge whether both TLDP methods end lower, and at an epsilon below 1 lack more of their end.
 
-    The end is the largest epsilon that both data sets have; below 1, where the paper has the quick
-    one at its end, it is the largest that both have, too. Trials of two data sets are independent,
-    so that any pairing of them serves.
+    The end is at the largest epsilon that both data sets share. The early epsilon is the largest
+    shared one below 1, where the paper has `quick` at its end. Trials of two data sets are
+    independent, so any pairing of them serves.
     """
     shared = sorted(set(slow.select(TLDP).epsilons) & set(quick.select(TLDP).epsilons))
     early, last = [epsilon for epsilon in shared if epsilon < 1], shared[-1:]
@@ -167,9 +168,10 @@ def others_low(
     ends: list[Epsilon],
     margin: float,
 ) -> Finding:
-    """All other mechanisms near random answers, each at its best epsilon up to an end of the axis.
+    """Judge whether all other mechanisms stay near random answers, each at its best epsilon.
 
-    The paper states no end: each of `ends` is an outcome.
+    The best is taken up to the end of the axis, which the paper does not state, so that each of
+    `ends` gives an outcome.
     """
     scores = scores_of(results.rows, IMAGES)
     found = select_datasets(scores, datasets)
@@ -207,11 +209,12 @@ def variant_order(
     negligible: float,
     margin: float,
 ) -> Finding:
-    """TLDP-G slightly above TLDP-L, TLDP-L-w about TLDP-L, TLDP-G-w slightly below TLDP-G.
+    """Judge whether TLDP-G is slightly above TLDP-L, and how the weighted variants compare.
 
-    Where the weights cannot change an image, exact numbers decide on them, else the scores. Whether
-    TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which they
-    have the same noise; how far above, and the weighted ones, on MNIST at the given epsilons.
+    TLDP-L-w is said to be about as good as TLDP-L, and TLDP-G-w slightly below TLDP-G. If the
+    weights cannot change an image, exact numbers decide on them, otherwise the scores do. Whether
+    TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which their
+    noise is equal. The margin and the weighted variants are judged on MNIST at the given epsilons.
     """
     rows = results.rows
     found = scores_of(rows, IMAGES)
@@ -223,12 +226,12 @@ def variant_order(
     close = equal(gaps("tldp-g", "tldp-l"), margin=slight)
     slightly = every("and only slightly, on MNIST", close)
     if len({part.verdict for part in close}) > 1:
-        # Which of these epsilons are the paper's is only in a figure.
+        # Only a figure of the paper shows which epsilons it means.
         reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
         slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
     shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
     query = box_query(shape, *PIXELS)
-    # Log of the largest probability that an image keeps any value.
+    # The log of the largest probability that an image keeps any value.
     kept = max(
         calibrated(key, query, Budget(epsilon=epsilon)).profile().log_atom_mass
         for key in TLDP
@@ -267,13 +270,13 @@ def variant_order(
 def feature_score(
     results: Results, *, stated: dict[str, float], tolerance: float, margin: float
 ) -> Finding:
-    """The best F1 of TLDP on released features by data set, and that images give a higher one.
+    """Judge the best F1 of TLDP on released features, and whether images give a higher one.
 
-    The paper does not say whether its extractor saw images of the data set: the outcomes are those
-    of the extractors in the run, and of the paper's. It states two values of Delta, and no end of
-    its axis. TLDP-L at Delta = 256 is that at Delta = 2 and a smaller epsilon, so that its score at
-    the run's smallest one is that of a figure with Delta = 256 that ends early. Of that figure the
-    level alone is judged: images would have another end.
+    The paper does not say whether its extractor saw images of the data set, so there are outcomes
+    for the extractors in the run and for the paper's. It states two values of Delta and no end of
+    its axis. TLDP-L at Delta = 256 equals TLDP-L at Delta = 2 and a smaller epsilon, so its score
+    at the run's smallest epsilon is that of a figure with Delta = 256 that ends early. For that
+    figure only the level is judged, because images would have another end.
     """
     rows = results.rows
     found, rescaled = (
@@ -314,7 +317,11 @@ def feature_score(
 
 
 def _extractor_reason(ahead: list[str]) -> str:
-    """`ahead` are the data sets where features have higher scores than images."""
+    """Explain why our extractor does not decide the claim.
+
+    Args:
+        ahead: The data sets on which features score higher than images.
+    """
     higher = (
         f"With it and Delta = {WIDTH:g}, TLDP scores higher on features of "
         f"{listed(map(dataset_title, ahead))} than on images. "
@@ -332,7 +339,7 @@ def _extractor_kind(rows: pd.DataFrame, dataset: str) -> str:
 
 
 def _lead_of_images(rows: pd.DataFrame, dataset: str, best: Mean, margin: float) -> Part:
-    """Whether the best score with images is above the best one with features."""
+    """Judge whether the best score with images is above the best one with features."""
     images = scores_of(rows, IMAGES).get(dataset)
     if images is None:
         return Part(f"{dataset_title(dataset)}, images above features", NOT_RUN)
@@ -349,7 +356,7 @@ def _lead_of_images(rows: pd.DataFrame, dataset: str, best: Mean, margin: float)
 def features_ahead(
     results: Results, *, datasets: list[str], others: list[str], low: float, margin: float
 ) -> Finding:
-    """Figure 2: both TLDP methods above all others at every epsilon, and the others near random."""
+    """Judge whether both TLDPs lead at every epsilon of Figure 2 and the others only guess."""
     found, parts = select_datasets(scores_of(results.rows, FEATURES), datasets), []
     for dataset in datasets:
         if dataset not in found:
@@ -375,7 +382,7 @@ def features_ahead(
 
 
 def _lead_over_all(scores: Scores, own: str, others: list[str], margin: float) -> Part:
-    """Whether a mechanism is above others at every epsilon, with its least lead."""
+    """Judge whether a mechanism is above the others at every epsilon, and show its least lead."""
     gaps = {
         f"{mechanism_title(other)} at {epsilon:g}": scores.gap(own, other, epsilon)
         for other in others
@@ -389,7 +396,7 @@ def _lead_over_all(scores: Scores, own: str, others: list[str], margin: float) -
 
 @judge(studies=(FEATURES,))
 def feature_variants(results: Results, *, crossing: float, margin: float) -> Finding:
-    """TLDP-G above TLDP-L on released features, at most epsilons of the official data sets."""
+    """Judge whether TLDP-G is above TLDP-L at most epsilons, on released features."""
     missing = CannotJudge(f"The run has no official data for {FEATURES}")
     found = required(scores_of(results.rows, FEATURES), missing)
     return Finding(

@@ -1,4 +1,4 @@
-"""The F1 scores of tldp2025's three studies, for figures and judges, and implied epsilons."""
+"""The F1 scores of tldp2025's three studies, for figures and judges, and the implied epsilons."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from papers.tldp2025 import (
     stated_errors,
 )
 
-# The studies of the paper's types I to III.
+# The studies that reproduce the paper's types I to III.
 IMAGES, FEATURES, PARAMETERS = "private_data", "private_features", "private_parameters"
 CLASSIFIER_WORDS = {
     "logistic": "logistic regression",
@@ -38,10 +38,10 @@ CLASSIFIER_WORDS = {
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
-# One of 2,000 test records, the smallest test set of the studies' reference runs.
+# The resolution of a score: one of 2,000 records, the smallest test set in the reference run.
 STEP = 1 / 2000
-# The mechanisms that the paper compares, and the controls: its figures show them and its claims are
-# about them. A run may have others, which the CSV files beside the figures have too.
+# The controls and the mechanisms that the paper compares, which its figures show and its claims are
+# about. A run may have others, which appear only in the CSV files beside the figures.
 OF_THE_PAPER = (
     *LEVELS,
     *("laplace", "gaussian", "mvg", "mvg-sqrt", "idn"),
@@ -52,12 +52,12 @@ OF_THE_PAPER = (
 def scores_of(
     rows: pd.DataFrame, study: str, calibration: str = "published", **at: str
 ) -> ByDataset:
-    """`official_scores` of the mechanisms of the paper."""
+    """Return `official_scores` of the paper's mechanisms."""
     return official_scores(rows, study, calibration, OF_THE_PAPER, STEP, **at)
 
 
 def shared_number(rows: pd.DataFrame, study: str, dataset: str, metric: str) -> float:
-    """A number that all cells of a data set have in common.
+    """Return a number that all cells of a data set have in common.
 
     Raises:
         CannotJudge: The results do not have it.
@@ -67,12 +67,12 @@ def shared_number(rows: pd.DataFrame, study: str, dataset: str, metric: str) -> 
 
 
 def width_of(dataset: str, delta_range: str) -> float:
-    """Delta of a range on a data set."""
+    """Return the Delta that a value of the column `range` means on a data set."""
     return stated_delta(dataset) if delta_range == "stated" else 2 * CLIP
 
 
 def theorem_2_words(scores: Scores) -> str:
-    """The scores of the classic Gaussian, as those of the Gaussian of the paper's Theorem 2.
+    """Describe the classic Gaussian's scores as those of the Gaussian in the paper's Theorem 2.
 
     sigma_1^2 = I Delta^2 / (2 epsilon) is the classic variance 2 ln(1.25 / delta) I Delta^2 /
     epsilon'^2 at epsilon' = sqrt(4 ln(1.25 / delta) epsilon), whatever I and Delta are.
@@ -92,9 +92,9 @@ def theorem_2_words(scores: Scores) -> str:
 
 
 def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -> list[Outcome]:
-    """TLDP-G above TLDP-L at most budgets, below and above the one at which their noise is equal.
+    """Judge whether TLDP-G is above TLDP-L at most budgets on each side of the crossing.
 
-    The paper does not state the epsilons of its figures: each side is an outcome.
+    The paper does not state the epsilons of its figures, so each side is an outcome.
 
     Args:
         found: The scores by data set.
@@ -118,15 +118,15 @@ def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -
     return outcomes
 
 
-# Table 5 is a formula: its numbers for one MNIST image at epsilon 1, Delta = 1.
+# Table 5 is a formula, evaluated here for one MNIST image at epsilon 1 and Delta = 1.
 IMAGE, EPSILON = (28, 28), 1.0
-# delta of MVG and IDN; Section 5.3.1 states it.
+# The delta of MVG and IDN, which Section 5.3.1 states.
 DELTA = 1e-5
 
 
 @implies()
 def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
-    """Table 5: E||noise|| on one image."""
+    """Yield the numbers of Table 5: E||noise|| on one image."""
     width = PIXELS[1] - PIXELS[0]
     for key, stated in stated_errors(IMAGE, EPSILON, width).items():
         of_theorem_2 = ", Theorem 2's noise" if key == "gaussian" else ""
@@ -148,10 +148,11 @@ def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 class StatedScores(NamedTuple):
     """The F1 scores that the text states for a figure.
 
-    claims: The claims about them, by data set; none is about SVHN.
-    keys: The mechanisms that they are of.
-    epsilons: What the text says of their epsilon, by data set.
-    ranges: The ranges that noise is for, each with its words.
+    Args:
+        claims: The claims about the scores by data set; none is about SVHN.
+        keys: The mechanisms that have these scores.
+        epsilons: The text's words on their epsilon, by data set.
+        ranges: The values of the column `range` to compute, with their labels.
     """
 
     where: str
@@ -194,7 +195,7 @@ FIGURES = (
 
 @implies(*(figure.study for figure in FIGURES))
 def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
-    """Figures 1 to 3: F1 of what is learnt from released data."""
+    """Yield the numbers of Figures 1 to 3: F1 of models that learn from released data."""
     for figure in FIGURES:
         for dataset, score in figure.stated.items():
             for name, words in figure.ranges.items():
@@ -216,7 +217,7 @@ def scores(rows: pd.DataFrame) -> Iterator[StatedNumber]:
 def _implied(
     rows: pd.DataFrame, study: str, dataset: str, key: str, score: float, at: dict[str, str]
 ) -> tuple[dict[str, Implied], int]:
-    """The implied epsilon at each calibration, and the number of trials."""
+    """Return the implied epsilon at each calibration, and the number of trials."""
     found, trials = {}, 0
     for calibration in CALIBRATION_TITLES:
         try:

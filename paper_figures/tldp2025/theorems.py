@@ -1,7 +1,8 @@
-"""tldp2025 in closed form: its theorems and Table 5, its introduction and its conclusion.
+"""Judges of tldp2025 in closed form: its theorems, Table 5, introduction and conclusion.
 
-What a tensor reveals, noise ratios, errors at every shape, structure of the data, and what weights
-do to the noise. The worst two tensors differ by Delta in each of the I components.
+They cover the privacy of a whole tensor, noise ratios, errors at every shape, the structure of the
+data, and the effect of weights on the noise. The worst two tensors differ by Delta in each of the I
+components.
 """
 
 import math
@@ -33,14 +34,14 @@ ENTRIES = {"laplace": "Laplace", "gaussian": "Gaussian", "mvg": "MVG", "idn": "I
 
 
 def components(count: int) -> str:
-    """A number of components in words."""
+    """Write a number of components as "1 component" or "784 components"."""
     return f"{count:,} component{'s' * (count != 1)}"
 
 
 def tensor_mechanism(
     key: str, epsilon: float, width: float, count: int, weight: float = 0.0
 ) -> AdditiveMechanism:
-    """TLDP as published on I = `count` components of range `width`, all with the same weight."""
+    """Calibrate published TLDP to I = `count` components of range `width` and equal weight."""
     query, budget = box_query((count,), -width / 2, width / 2), Budget(epsilon=epsilon)
     if weight:
         return calibrated(f"{key}-w", query, budget, weights=[weight] * count)
@@ -49,13 +50,13 @@ def tensor_mechanism(
 
 @judge
 def bound_on_kl(*, epsilons: list[Epsilon]) -> Finding:
-    """Section 3.1: epsilon as a bound on a KL-divergence, of two outputs and of Gaussian noise.
+    """Judge Section 3.1: epsilon bounds a KL-divergence, and a divergence of epsilon gives LDP.
 
-    Randomised response on two values attains every log ratio up to epsilon; its divergence is
-    epsilon tanh(epsilon / 2).
+    Randomised response on two values attains the log ratio epsilon, and its divergence is
+    epsilon tanh(epsilon / 2). Gaussian noise refutes the converse.
     """
     divergences = [epsilon * math.tanh(epsilon / 2) for epsilon in epsilons]
-    # Gaussian noise at mu^2 / 2 = epsilon has that divergence; its delta at epsilon is not 0.
+    # Gaussian noise with mu^2 / 2 = epsilon has the divergence epsilon, but delta(epsilon) > 0.
     left = [GaussianProfile(mu=math.sqrt(2 * epsilon)).delta(epsilon).lower for epsilon in epsilons]
     below = [value <= epsilon for value, epsilon in zip(divergences, epsilons, strict=True)]
     shown = ", ".join(
@@ -87,7 +88,7 @@ def tensor_guarantee(
     weight: float = 0.0,
     compared: tuple[Count, ...] = (),
 ) -> Finding:
-    """Pure local privacy of TLDP-L and TLDP-G, by the exact profile of the worst two tensors."""
+    """Judge the pure local privacy of TLDP-L and TLDP-G by the worst two tensors' exact profile."""
     deltas = {
         name: [
             tensor_mechanism(key, epsilon, width, count, weight).profile().delta(epsilon).lower
@@ -135,7 +136,7 @@ def tensor_guarantee(
 
 
 def _less_with_weights(key: str, epsilon: float, width: float, weight: float, count: int) -> Part:
-    """Whether weights lower the true delta at the claimed epsilon, by bounds of both profiles."""
+    """Judge whether weights lower the true delta at the claimed epsilon, by bounds on both."""
     plain, weighted = (
         tensor_mechanism(key, epsilon, width, count, share).profile().delta(epsilon)
         for share in (0.0, weight)
@@ -149,7 +150,7 @@ def _less_with_weights(key: str, epsilon: float, width: float, weight: float, co
 
 @judge
 def noise_ratio(*, epsilon: Epsilon, width: Positive, count: int, tolerance: float) -> Finding:
-    """The ratios of Theorem 2, and whether the smaller noise keeps the budget."""
+    """Judge the ratios of Theorem 2, and whether the smaller noise keeps the budget."""
     smaller = {key: tensor_mechanism(key, epsilon, width, count) for key in KINDS}
     query = box_query((count,), -width / 2, width / 2)
     whole = calibrated("laplace", query, Budget(epsilon=epsilon)).parameters()["b"]
@@ -185,7 +186,7 @@ def error_table(
     judged: list[str],
     tolerance: float,
 ) -> Finding:
-    """Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper itself defines."""
+    """Judge Table 5: stated errors over sqrt(E||Z||^2) of the noise that the paper defines."""
     ratios = pd.DataFrame([_error_ratios(epsilon, width, side, delta) for epsilon in epsilons])
     ratios["IDN, by the paper's formula without delta"] = [
         _idn_ratio(epsilon, width, side) for epsilon in epsilons
@@ -212,7 +213,7 @@ def error_table(
 def constant_factor(
     *, epsilons: list[Epsilon], width: Positive, sides: list[int], clip: Positive, tolerance: float
 ) -> Finding:
-    """Table 5 and the text on DPHSGD: its entry over that of the Gaussian mechanism."""
+    """Judge the text on DPHSGD by its entry in Table 5 over that of the Gaussian mechanism."""
     ratios = {"gaussian": [], "laplace": []}
     for side in sides:
         for epsilon in epsilons:
@@ -242,10 +243,10 @@ def constant_factor(
 def error_growth(
     *, epsilon: Epsilon, width: Positive, sides: list[int], stated: int, tolerance: float
 ) -> Finding:
-    """How TLDP's error over that of noise on all components changes with I.
+    """Judge how TLDP's error over that of noise on all components changes with I.
 
-    By the entries of Table 5, from which the paper concludes the order, and by the noise that it
-    defines, which Theorem 2 compares.
+    The errors are the entries of Table 5, from which the paper infers the order, and those of the
+    noise that it defines and Theorem 2 compares.
     """
     counts = [side**2 for side in sides]
     errors = pd.DataFrame([_root_errors(side, epsilon, width) for side in sides])
@@ -285,7 +286,7 @@ def baseline_noise(
     pairs: list[list[str]],
     tolerance: float,
 ) -> Finding:
-    """How much noise other mechanisms add over TLDP, by the exponent of I."""
+    """Judge how much more noise other mechanisms add than TLDP, by the exponent of I."""
     parts = []
     counts = [side**2 for side in sides]
     for other, own in pairs:
@@ -310,32 +311,32 @@ def baseline_noise(
 
 
 def _at_most(name: str, exponent: float, stated: float, tolerance: float, more: str = "") -> Part:
-    """The order O(I^stated), an upper bound: a smaller exponent agrees."""
+    """Judge the order O(I^stated), an upper bound, with which a smaller exponent agrees."""
     return statement(name, exponent <= stated + tolerance, f"I^{exponent:.3g}{more}")
 
 
 def loss_of(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
-    """E||Z||^2 of an entry of Table 5 on one tensor; the Gaussian's is that of eq. (7)."""
+    """Return E||Z||^2 of an entry of Table 5 on one tensor; the Gaussian's is that of eq. (7)."""
     if key == "gaussian":
         return math.prod(shape) * gaussian_variance(math.prod(shape), epsilon, width)
     return _loss(key, shape, epsilon, width, delta)
 
 
 def _loss(key: str, shape: tuple[int, ...], epsilon: float, width: float, delta: float) -> float:
-    """E||Z||^2 of a mechanism on one tensor; TLDP claims delta 0."""
+    """Return E||Z||^2 of a mechanism on one tensor; TLDP gets delta 0, which it claims."""
     query = box_query(shape, -width / 2, width / 2)
     budget = Budget(epsilon=epsilon, delta=0.0 if key in KINDS else delta)
     return calibrated(key, query, budget, **OPTIONS.get(key, {})).expected_loss()
 
 
 def _root_errors(side: int, epsilon: float, width: float) -> dict[str, float]:
-    """sqrt(E||Z||^2) of the noise as the paper defines it, by entry of Table 5 without delta."""
+    """Return sqrt(E||Z||^2) of the paper's own noise, for the entries of Table 5 without delta."""
     keys = ("laplace", *KINDS, "gaussian")
     return {key: math.sqrt(loss_of(key, (side, side), epsilon, width, 0.0)) for key in keys}
 
 
 def _idn_ratio(epsilon: float, width: float, side: int) -> float:
-    """The entry of IDN over its formula below Table 5 at zeta^2 = I, where delta is removed."""
+    """Return IDN's entry over its formula below Table 5 at zeta^2 = I, which removes delta."""
     count = side**2
     root = math.sqrt(count)
     formula = root * width * root / (math.sqrt(count + 2 * epsilon) - root)
@@ -343,7 +344,7 @@ def _idn_ratio(epsilon: float, width: float, side: int) -> float:
 
 
 def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict[str, float]:
-    """Stated over computed error of every entry."""
+    """Return the stated error over the computed one for every entry."""
     stated = stated_errors((side, side), epsilon, width)
     computed = _root_errors(side, epsilon, width)
     computed |= {
@@ -356,7 +357,7 @@ def _error_ratios(epsilon: float, width: float, side: int, delta: float) -> dict
 def lower_at_every_shape(
     *, epsilons: list[Epsilon], width: Positive, delta: Delta, shapes: list[Shape]
 ) -> Finding:
-    """Contribution 1: TLDP's expected error against every other one's, at every shape."""
+    """Judge Contribution 1: TLDP has less expected error than all others at every shape."""
     others = [key for key in ENTRIES if key not in KINDS]
     cases = [(shape, epsilon) for shape in shapes for epsilon in epsilons]
     ratios = {
@@ -384,7 +385,7 @@ def lower_at_every_shape(
 
 
 def _below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
-    """Whether a ratio is below 1 in all cases, with the largest one."""
+    """Judge whether a ratio is below 1 in all cases, and show the largest one."""
     (shape, epsilon), ratio = max(found.items(), key=lambda item: item[1])
     return universal(
         f"{KINDS[own]} below {ENTRIES[other]}:",
@@ -395,7 +396,7 @@ def _below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
 
 @judge
 def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta) -> Finding:
-    """Whether IDN's noise along its best direction is below the classic Gaussian's anywhere."""
+    """Judge whether IDN's noise along its best direction is ever below the classic Gaussian's."""
     parts = []
     for shape in shapes:
         ratios = []
@@ -419,10 +420,10 @@ def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta)
 
 
 def least_deviation(noise: MatrixGaussian) -> float:
-    """The least standard deviation that IDN's noise can have along a direction of the rows.
+    """Return the least standard deviation that IDN's noise can have along a direction of the rows.
 
     Theorem 3 of mgm2021 bounds the sum of the precisions of the rows. A known subspace moves
-    precision to its directions; a single one can have all of it.
+    precision to its directions, and a single direction can have all of it.
     """
     return float((noise.row_std**-2.0).sum() ** -0.5 * noise.column_std.min())
 
@@ -431,11 +432,10 @@ def least_deviation(noise: MatrixGaussian) -> float:
 def symmetry_kept(
     *, side: int, epsilons: list[Epsilon], widths: list[float], low: float
 ) -> Finding:
-    """How likely a symmetric tensor stays symmetric under TLDP.
+    """Judge how likely a symmetric tensor stays symmetric under TLDP.
 
-    Noise has a density: two elements that were equal stay so only where both are kept. A side x
-    side tensor has side (side - 1) elements off its diagonal, so that the probability is p to that
-    power.
+    The noise has a density, so two equal elements stay equal only if both are kept. A side x side
+    tensor has side (side - 1) elements off its diagonal, so the probability is p to that power.
     """
     parts = []
     exponent = side * (side - 1)
@@ -478,7 +478,7 @@ def symmetry_kept(
 def weighted_noise(
     *, epsilon: Epsilon, width: Positive, counts: list[int], weight: float
 ) -> Finding:
-    """Conclusion: whether weights lower TLDP's expected loss."""
+    """Judge the conclusion's statement that weights lower TLDP's expected loss."""
     parts = []
     for key, name in KINDS.items():
         ratios = {
