@@ -9,7 +9,7 @@ import pandas as pd
 import scipy
 
 from paper_figures import pyplot as plt
-from paper_figures.style import in_order, look, mechanism_title
+from paper_figures.style import legend_order, look, mechanism_title
 
 # Curves cannot be told apart in print if their values differ by less than this (relative).
 SAME = 1e-2
@@ -57,7 +57,7 @@ class Curve:
         return pd.DataFrame({"curve": self.title, x: self.x, y: self.y})
 
 
-def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
+def merge_curves(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
     """Return the curves of all mechanisms in `rows`; curves that agree within SAME become one.
 
     A curve with fewer points joins a longer one if they agree at all of its points.
@@ -70,7 +70,7 @@ def merged(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
         name: rows[rows["mechanism"] == name].sort_values(x, kind="stable")
         for name in set(rows["mechanism"])
     }
-    for name in in_order(lines):
+    for name in legend_order(lines):
         places = lines[name][x].to_numpy()
         own = Curve((name,), places, lines[name][y].to_numpy(float), (places[0],))
         for index, curve in enumerate(curves):
@@ -93,13 +93,13 @@ def _agrees(own: Curve, other: Curve) -> bool:
 def draw_curves(axis: plt.Axes, curves: Iterable[Curve], **kind) -> None:
     """Draw every curve in the look of one of its mechanisms; `kind` goes to `Axes.plot`."""
     for curve in curves:
-        points = with_gaps(pd.DataFrame({"x": curve.x, "y": curve.y}), "x")
+        points = break_gaps(pd.DataFrame({"x": curve.x, "y": curve.y}), "x")
         axis.plot(
             points["x"], points["y"], **look(curve.drawn_as).line | {"label": curve.title} | kind
         )
 
 
-def with_gaps(line: pd.DataFrame, x: str) -> pd.DataFrame:
+def break_gaps(line: pd.DataFrame, x: str) -> pd.DataFrame:
     """Sort the points of a line by x > 0 and put an empty row into each step above LONGEST_STEP.
 
     Matplotlib draws no line to or from an empty row.

@@ -192,7 +192,7 @@ def draw_or_explain(drawing: Drawing, studies: Path, folder: Path) -> str | None
     try:
         draw(drawing, studies, folder)
     except DrawingError as error:
-        write_drawn(drawing.name, _explained(drawing, str(error)), folder)
+        write_drawn(drawing.name, _explanation(drawing, str(error)), folder)
         return str(error)
     return None
 
@@ -207,7 +207,7 @@ def words_of(page: Path) -> list[str]:
     return [each for each in words if each]
 
 
-def _explained(drawing: Drawing, reason: str) -> Drawn:
+def _explanation(drawing: Drawing, reason: str) -> Drawn:
     words = f"Not drawn: {reason}."
     data = pd.DataFrame({"not drawn": [reason]})
     if drawing.kind == "tables":
@@ -223,7 +223,7 @@ def write_drawn(name: str, drawn: Drawn, folder: Path) -> None:
     drawn.data.to_csv(folder / f"{name}.csv", index=False, float_format="%.10g")
     words = "\n\n".join(filter(None, (drawn.caption, drawn.note)))
     if drawn.figure is None:
-        table = drawn.data.map(_shown)
+        table = drawn.data.map(_format_cell)
         shown = markdown_table(table)
         if len(table) > LONGEST_TABLE:
             shown = f"[All {len(table)} rows]({name}.csv)"
@@ -257,7 +257,7 @@ def _lay_out(figure: plt.Figure) -> None:
             engine.execute(figure)
 
 
-def _shown(value: object) -> str:
+def _format_cell(value: object) -> str:
     if isinstance(value, float):
         return "" if pd.isna(value) else f"{value:.5g}"
     return "" if value is None or value is pd.NA else str(value)

@@ -13,7 +13,7 @@ from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.clear_words import Place, write_clear
-from paper_figures.curves import with_gaps
+from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
 from paper_figures.panel_sizes import missing_words, size_words
@@ -22,7 +22,7 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    in_order,
+    legend_order,
     look,
     mechanism_title,
 )
@@ -181,7 +181,7 @@ def _blank(axis: plt.Axes, words: str) -> bool:
 def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: Panels) -> None:
     """Draw one legend for all panels, because data sets may lack mechanisms that others have."""
     drawn = entries_of(axes.flat)
-    titles = [_title(m, panels.random) for m in in_order(spread["mechanism"])]
+    titles = [_title(m, panels.random) for m in legend_order(spread["mechanism"])]
     if OUTSIDE in spread and spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
         (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
@@ -234,7 +234,7 @@ def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: st
     here = set(own[own["calibration"] == calibration]["mechanism"])
     if len(here) == 1 and calibration == "exact":
         axis.text(0.5, 0.45, lone, ha="center", fontsize=7, transform=axis.transAxes)
-    missing = in_order(set(own["mechanism"]) - here) if len(here) > 1 else []
+    missing = legend_order(set(own["mechanism"]) - here) if len(here) > 1 else []
     if missing:
         words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
         ends = ((0.99, "right"), (0.01, "left"))
@@ -273,7 +273,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
     hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
     hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
     sizes = _marker_sizes(rows[rows["calibration"] == calibration])
-    for mechanism in in_order(rows["mechanism"]):
+    for mechanism in legend_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
         if mechanism in LEVELS:
@@ -284,7 +284,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
         line = own[own["calibration"] == calibration].sort_values("epsilon", kind="stable")
         if line.empty:
             continue
-        drawn = with_gaps(line[["epsilon", "mean", "min", "max"]], "epsilon")
+        drawn = break_gaps(line[["epsilon", "mean", "min", "max"]], "epsilon")
         axis.errorbar(
             drawn["epsilon"],
             drawn["mean"],
@@ -316,7 +316,7 @@ def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
     """Return marker sizes in points by mechanism; later curves that coincide are smaller."""
     own = rows[~rows["mechanism"].isin(LEVELS)]
     means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
-    groups = groups_within(means[in_order(means)], ALIKE)
+    groups = groups_within(means[legend_order(means)], ALIKE)
     return {
         name: size
         for group in groups
@@ -338,7 +338,7 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
     )
 
 
-def coinciding(spread: pd.DataFrame) -> str:
+def coinciding_sentence(spread: pd.DataFrame) -> str:
     """Return a sentence on the curves that cannot be told apart in a panel, or "".
 
     It begins with a space, so that it can follow another sentence.
@@ -350,7 +350,9 @@ def coinciding(spread: pd.DataFrame) -> str:
     panels = []
     for (title, calibration), panel in private.groupby(["panel", "calibration"]):
         means = panel.pivot_table(index="epsilon", columns="mechanism", values="mean")
-        alike = [group for group in groups_within(means[in_order(means)], ALIKE) if len(group) > 1]
+        alike = [
+            group for group in groups_within(means[legend_order(means)], ALIKE) if len(group) > 1
+        ]
         if alike:
             everything = len(alike) == 1 and len(alike[0]) == means.shape[1]
             words = ["all"] if everything else [listed(map(mechanism_title, g)) for g in alike]
@@ -422,7 +424,8 @@ def score_figure(
     datasets = sorted(set(spread["dataset"]))
     words = (f"{dataset_title(dataset)}: {trained(dataset)}" for dataset in datasets)
     note = (
-        f"{'; '.join(words)}. {note}{coinciding(spread)}{published_only(rows, study, *datasets)}"
+        f"{'; '.join(words)}. {note}{coinciding_sentence(spread)}"
+        f"{published_only(rows, study, *datasets)}"
         f"{missing_words(rows, study)}"
         f"{failed_mechanisms(rows, study, *datasets)}"
     )

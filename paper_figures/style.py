@@ -68,7 +68,7 @@ def _stated_look(name: str) -> tuple[str, str, float]:
     return *_SPARE[spare], math.inf
 
 
-def with_own(compared: Iterable[str], mechanisms: Iterable[str]) -> list[str]:
+def add_own_mechanisms(compared: Iterable[str], mechanisms: Iterable[str]) -> list[str]:
     """Return the mechanisms that a figure compares, followed by the reader's own.
 
     A mechanism counts as the reader's own if the package lacks it or if it states no look.
@@ -89,6 +89,6 @@ def look(mechanism: str) -> Look:
     return Look(colour, marker, mechanism_title(mechanism))
 
 
-def in_order(mechanisms: Iterable[str]) -> list[str]:
+def legend_order(mechanisms: Iterable[str]) -> list[str]:
     """Sort mechanisms for legends: by the place that they state, then the others by name."""
     return sorted(set(mechanisms), key=lambda name: (_stated_look(name)[2], name))

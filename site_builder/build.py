@@ -10,7 +10,7 @@ import pandas as pd
 from PIL import Image
 
 from paper_figures.style import mechanism_title
-from site_builder.cards import with_labels, with_whole_options
+from site_builder.cards import add_cell_labels, keep_options_whole
 from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
 from site_builder.dataset_pages import data_page
 from site_builder.leaderboard_pages import leaderboard_pages
@@ -26,11 +26,11 @@ from site_builder.site_data import Page, SiteData
 from site_builder.start_page import start_page
 from site_builder.words import (
     first_sentence,
+    insert_authors,
     number,
     prose,
     sentences,
     short_authors,
-    with_authors,
 )
 
 HERE = Path(__file__).parent
@@ -72,7 +72,7 @@ def build(run: RunFolder, out: Path) -> list[Path]:
     for page in pages_of(site):
         path = out / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(rendered(environment, page), encoding="utf-8")
+        path.write_text(render(environment, page), encoding="utf-8")
         written.append(path)
     _write_assets(site, out)
     _write_downloads(site, out)
@@ -108,7 +108,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
     environment.filters |= {
         "number": number,
         "prose": lambda text, root="": prose(
-            with_authors(str(text), authors), site.claim_ids, root
+            insert_authors(str(text), authors), site.claim_ids, root
         ),
         "plain": prose,
         "css": css_name,
@@ -128,11 +128,11 @@ def environment_of(site: SiteData) -> jinja2.Environment:
     return environment
 
 
-def rendered(environment: jinja2.Environment, page: Page) -> str:
+def render(environment: jinja2.Environment, page: Page) -> str:
     """Render a page as HTML."""
     template = environment.get_template(page.template)
     html = template.render(page=page, root=page.root, **page.content)
-    return with_whole_options(with_labels(html))
+    return keep_options_whole(add_cell_labels(html))
 
 
 def _empty(out: Path) -> None:

@@ -17,28 +17,28 @@ _CELL = re.compile(r"<(td|th)\b")
 _OPTION = re.compile(r"<(script|style)\b.*?</\1>|(?<![\w-])--[a-z][\w-]*(?![^<>]*>)", re.DOTALL)
 
 
-def with_labels(page: str) -> str:
+def add_cell_labels(page: str) -> str:
     """Add `data-label` to the table cells of an HTML page."""
-    return _TABLE.sub(_labelled, page)
+    return _TABLE.sub(_label_table, page)
 
 
-def with_whole_options(page: str) -> str:
+def keep_options_whole(page: str) -> str:
     """Wrap the command options of an HTML page in elements that browsers do not break."""
     return _OPTION.sub(
         lambda found: found[0] if found[1] else f'<span class="option">{found[0]}</span>', page
     )
 
 
-def _labelled(found: re.Match) -> str:
+def _label_table(found: re.Match) -> str:
     attributes, content = found.groups()
     head, body = content.split("<tbody>", 1)
     labels = [Markup(each).striptags().replace('"', "") for each in _HEAD.findall(head)]
-    rows = "<tr".join(_row(row, labels) for row in body.split("<tr"))
+    rows = "<tr".join(_label_row(row, labels) for row in body.split("<tr"))
     if "class=" not in attributes:
         attributes += ' class="stack"'
     return f"<table{attributes}>{head}<tbody>{rows}</table>"
 
 
-def _row(row: str, labels: list[str]) -> str:
+def _label_row(row: str, labels: list[str]) -> str:
     column = count()
     return _CELL.sub(lambda cell: f'<{cell[1]} data-label="{labels[next(column)]}"', row)

@@ -49,7 +49,7 @@ def repository() -> str | None:
     return _cited().get("repository-code")
 
 
-def for_archives() -> dict[str, dict]:
+def archive_metadata() -> dict[str, dict]:
     """Return the metadata for Software Heritage (CodeMeta) and Zenodo, by file name."""
     cited, project = _cited(), _project()
     names = [_author(each) for each in cited["authors"]]

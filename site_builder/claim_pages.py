@@ -86,7 +86,7 @@ def claims_by_paper(site: SiteData) -> list[dict]:
 def shown_claims(ledger: pd.DataFrame) -> list[dict]:
     """Return claims as templates show them, in the order of `ORDER`."""
     return sorted(
-        (_shown(claim) for _, claim in ledger.iterrows()),
+        (_claim_entry(claim) for _, claim in ledger.iterrows()),
         key=lambda claim: ORDER.index(claim["verdict"]),
     )
 
@@ -110,7 +110,7 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
             "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
             + " --all" * claim["is_long"],
-            "judge": judging.of(declared) if declared else None,
+            "judge": judging.describe(declared) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
             "drawings": [site.run.drawings[name] for name in drawn if name in site.run.drawings],
@@ -140,7 +140,7 @@ class Judging:
         home, commit = repository(), self.site.provenance.commit
         return f"{home}/blob/{commit}/" if home and commit else None
 
-    def of(self, claim: Claim) -> dict:
+    def describe(self, claim: Claim) -> dict:
         """Describe the judge of a claim: its name, place, code, arguments and studies."""
         judge = self.judges[claim.rule or claim.judge]
         lines, first = inspect.getsourcelines(judge.function)
@@ -168,7 +168,7 @@ def _plain(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _shown(claim: pd.Series) -> dict:
+def _claim_entry(claim: pd.Series) -> dict:
     return {
         "id": claim["claim"],
         "where": claim["where"],
@@ -184,7 +184,7 @@ def _shown(claim: pd.Series) -> dict:
         "tone": TONES.get(claim["verdict"], ""),
         "sentence": claim["sentence"],
         "choice": claim["choice"],
-        "parts": _with_tones(parts_of(claim)),
+        "parts": _add_tones(parts_of(claim)),
         "is_long": is_long(claim),
         "decided_by": claim["decided by"],
         "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
@@ -202,8 +202,8 @@ def _shown(claim: pd.Series) -> dict:
     }
 
 
-def _with_tones(parts: Iterable[WrittenPart]) -> list[dict]:
+def _add_tones(parts: Iterable[WrittenPart]) -> list[dict]:
     return [
-        part._asdict() | {"tone": TONES.get(part.verdict, ""), "parts": _with_tones(part.parts)}
+        part._asdict() | {"tone": TONES.get(part.verdict, ""), "parts": _add_tones(part.parts)}
         for part in parts
     ]

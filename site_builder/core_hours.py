@@ -28,7 +28,7 @@ def core_hours() -> str:
         hours = hours_of(read_manifest(manifest_of(timings.with_name(f"{study}.parquet"))))
         row = {
             "study": f"`{study}`",
-            "core-hours by data set": _in_words(hours),
+            "core-hours by data set": _describe_hours(hours),
             "memory, GiB": f"{_peak_gib(timings):.1f}",
         }
         found.append((hours.total(), row))
@@ -46,7 +46,7 @@ def hours_of(entries: dict[str, Entry]) -> Counter[str]:
     return hours
 
 
-def _in_words(hours: Counter[str]) -> str:
+def _describe_hours(hours: Counter[str]) -> str:
     long = [f"{place} {spent:.2g}" for place, spent in hours.most_common() if spent >= SHOWN]
     short = [place for place, spent in hours.items() if spent < SHOWN]
     return ", ".join(long + [f"under {SHOWN:g}: {', '.join(short)}"] * bool(short))

@@ -27,9 +27,9 @@ def typeset(text: str) -> str:
     for written, sign in _SIGNS.items():
         shown = shown.replace(written, sign)
     # The second pass is for powers within the brackets of another power.
-    shown = _raised(_raised(shown))
+    shown = _set_powers(_set_powers(shown))
     return _DOWN.sub(lambda found: f"{found[1]}<sub>{found[2] or found[3]}</sub>", shown)
 
 
-def _raised(text: str) -> str:
+def _set_powers(text: str) -> str:
     return _UP.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", text)

@@ -47,7 +47,7 @@ def _family_page(family: Family, views: list[View]) -> Page:
         content={
             "family": family,
             "studies": dict.fromkeys(view.study.name for view in views),
-            "views": [_shown(view) for view in views],
+            "views": [_view_entry(view) for view in views],
             "uses": _uses(views),
         },
     )
@@ -81,7 +81,7 @@ def _limits(view: View) -> tuple[dict[float, float], str]:
     return known, "" if known else found[view.main].how
 
 
-def _shown(view: View) -> dict:
+def _view_entry(view: View) -> dict:
     limits, no_limit = _limits(view)
     return {
         "limits": limits,

@@ -249,13 +249,13 @@ def views_of(
         refuted: The mechanisms whose published claim is false.
     """
     metrics = {column for measure in study.ranked for column in measure.columns}
-    rows = _with_zero(study, rows[rows["status"] == OK])
+    rows = _relabel_zero(study, rows[rows["status"] == OK])
     scores = _scores(study, rows[rows["metric"].isin(metrics)])
     for dataset in dict.fromkeys(scores["dataset"]):
         on_data = scores[scores["dataset"] == dataset]
         for measure in study.ranked:
-            measured = _preferred(on_data, measure)
-            for choice, chosen in _chosen(study, measured):
+            measured = _select_metric(on_data, measure)
+            for choice, chosen in _split_by_choice(study, measured):
                 for calibration in reversed(CALIBRATIONS):
                     false = refuted if calibration == "published" else ()
                     view = _view(study, dataset, measure, choice, calibration, chosen, false)
@@ -263,7 +263,7 @@ def views_of(
                         yield view
 
 
-def _with_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+def _relabel_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Relabel the errors of predicting zero as those of a control."""
     if study.name not in OF_ZERO:
         return rows
@@ -310,7 +310,7 @@ def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Scor
     return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
 
 
-def _preferred(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
+def _select_metric(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
     """Return the scores of a measure, by the first of its metrics that is present."""
     own = scores[scores["metric"].isin(measure.columns)]
     order = own["metric"].map(measure.columns.index)
@@ -319,7 +319,7 @@ def _preferred(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
     return own.drop_duplicates(keys).drop(columns="order").sort_index()
 
 
-def _chosen(
+def _split_by_choice(
     study: Study, scores: pd.DataFrame
 ) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
     """Yield every combination of the study's choices with its scores."""
@@ -360,15 +360,15 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
         choice=choice,
         calibration=calibration,
         delta=float(deltas[0]) if len(deltas) == 1 else None,
-        lines=tuple(_spread(line, epsilons) for line in lines),
+        lines=tuple(_spread_control(line, epsilons) for line in lines),
         epsilons=epsilons,
         main=main_epsilon(epsilons),
     )
     ranking = [epsilon for epsilon in epsilons if view.tells_apart(epsilon)]
-    return _ranked(replace(view, main=main_epsilon(ranking or epsilons)))
+    return _rank(replace(view, main=main_epsilon(ranking or epsilons)))
 
 
-def _ranked(view: View) -> View:
+def _rank(view: View) -> View:
     sign = 1 if view.measure.better == "smaller" else -1
 
     def rank(line: Line) -> tuple:
@@ -383,7 +383,7 @@ def _ranked(view: View) -> View:
     return replace(view, lines=tuple(sorted(view.lines, key=rank)))
 
 
-def _spread(line: Line, epsilons: tuple[float, ...]) -> Line:
+def _spread_control(line: Line, epsilons: tuple[float, ...]) -> Line:
     """Copy the score of a control that was run at one epsilon to all: controls ignore epsilon."""
     if not line.is_control or set(epsilons) <= set(line.scores):
         return line

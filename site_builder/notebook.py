@@ -18,7 +18,7 @@ from mechanisms.cli.arguments import Parser
 NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tour.ipynb"
 
 
-def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Return a copy with the outputs of its code cells: printed text and the last line's value.
 
     It raises whatever a cell raises.
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.parse_args(arguments)
     sys.path.insert(0, str(NOTEBOOK.parents[1]))
-    nbformat.write(executed(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)
+    nbformat.write(execute(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def on_dark(colour: str) -> str:
+def lighten_for_dark(colour: str) -> str:
     """Mix a colour with the least white that makes it visible on the dark background."""
     for percent in range(0, 101, 5):
         mixed = [round(255 * (c + (1 - c) * percent / 100)) for c in channels(colour)]
@@ -51,7 +51,7 @@ def css_name(mechanism: str) -> str:
 def stylesheet(mechanisms: Iterable[str]) -> str:
     """Return CSS with the colours of mechanisms in both themes and a class `m-KEY` for each."""
     light = {css_name(name): look(name).colour for name in sorted(mechanisms)}
-    dark = {name: on_dark(colour) for name, colour in light.items()}
+    dark = {name: lighten_for_dark(colour) for name, colour in light.items()}
     classes = "".join(f".m-{name}{{--swatch:var(--m-{name})}}\n" for name in light)
     return (
         f":root{{{_variables(light)}}}\n"

@@ -55,16 +55,16 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
             "read": getattr(paper_of(key), "read_words", ""),
             "key": key,
             "mechanisms": facts.mechanisms if facts else (),
-            "beside": [] if drawings else _beside(site, facts),
+            "beside": [] if drawings else _suite_figures(site, facts),
             "counts": dict(count_of(claims["verdict"])),
             "claims": shown_claims(claims),
-            "figures": [_drawn(each) for each in drawings if each.is_figure],
-            "tables": [_drawn(each) for each in drawings if not each.is_figure],
+            "figures": [_drawing_entry(each) for each in drawings if each.is_figure],
+            "tables": [_drawing_entry(each) for each in drawings if not each.is_figure],
         },
     )
 
 
-def _beside(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
+def _suite_figures(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
     """Return the figures across the papers whose numbers include a mechanism of the paper."""
     figures = (each for each in site.run.drawings.values() if each.drawing.paper == SUITE)
     return [each for each in figures if each.is_figure and _names(each) & set(facts.mechanisms)]
@@ -75,7 +75,7 @@ def _names(drawing: DrawnFile) -> set[str]:
     return set(data["mechanism"]) if "mechanism" in data else set()
 
 
-def _drawn(drawing: DrawnFile) -> dict:
+def _drawing_entry(drawing: DrawnFile) -> dict:
     data = drawing.data
     # Omit columns that are empty in every row.
     data = data.loc[:, data.notna().any()]

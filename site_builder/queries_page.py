@@ -70,13 +70,13 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
             "rmse": row.rmse,
             "deviation": row.rmse * row.rmse_error,
             "times_best": row.times_best,
-            "published": _published(published, row.mechanism),
+            "published": _published_noise(published, row.mechanism),
         }
         for row in known.drop_duplicates("mechanism").itertuples()
     ]
 
 
-def _published(rows: pd.DataFrame, mechanism: str) -> dict | None:
+def _published_noise(rows: pd.DataFrame, mechanism: str) -> dict | None:
     """Return the facts on a mechanism's published noise; None if its error is not known."""
     if mechanism not in rows.index:
         return None

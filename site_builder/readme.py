@@ -20,7 +20,7 @@ from runs.config_schema import config_schema
 from runs.data_dictionary import data_dictionary
 from runs.frames import read_frame
 from runs.stored import REFERENCE, RESULTS
-from site_builder.citations import for_archives
+from site_builder.citations import archive_metadata
 from site_builder.core_hours import core_hours
 
 ROOT = Path(__file__).parents[1]
@@ -73,7 +73,7 @@ def generated_pages() -> dict[str, str]:
         "mechanisms/verification/standings.csv": standings_table().to_csv(index=False),
         **{
             file: f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
-            for file, data in {**for_archives(), "config/schema.json": config_schema()}.items()
+            for file, data in {**archive_metadata(), "config/schema.json": config_schema()}.items()
         },
     }
 
@@ -86,7 +86,7 @@ def generated_blocks() -> dict[tuple[str, str], str]:
     }
 
 
-def replaced(text: str, name: str, block: str) -> str:
+def replace_block(text: str, name: str, block: str) -> str:
     """Replace the block between its two markers in a text.
 
     Raises:
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
     for (file, name), block in generated_blocks().items():
         path = ROOT / file
         text = path.read_text(encoding="utf-8")
-        path.write_text(replaced(text, name, block), encoding="utf-8")
+        path.write_text(replace_block(text, name, block), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -133,12 +133,12 @@ def answered_queries(site: SiteData) -> list[dict]:
 def findings(run: RunFolder) -> list[Found]:
     """Return the findings, each backed by the ledger or computed from the rows."""
     ledger = run.claims.set_index("claim")
-    parts = [_judged(R1SMG, ledger), _judged(TLDP, ledger), _waste(run)]
-    parts += [_judged(IMGM, ledger), _cheapest(run)]
+    parts = [_judged_finding(R1SMG, ledger), _judged_finding(TLDP, ledger), _waste(run)]
+    parts += [_judged_finding(IMGM, ledger), _cheapest(run)]
     return [part for part in parts if part is not None]
 
 
-def _judged(each: Headline, ledger: pd.DataFrame) -> Found | None:
+def _judged_finding(each: Headline, ledger: pd.DataFrame) -> Found | None:
     """Return a headline with the claim's explanation; None if the run lacks the claim."""
     if each.claim not in ledger.index:
         return None

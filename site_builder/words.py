@@ -59,11 +59,13 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     pieces = enumerate(str(text).split("`"))
     shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
     if claims:
-        shown = _any_of(tuple(claims)).sub(rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown)
+        shown = _claims_pattern(tuple(claims)).sub(
+            rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown
+        )
     return Markup(shown)
 
 
-def with_authors(text: str, authors: Mapping[str, str]) -> str:
+def insert_authors(text: str, authors: Mapping[str, str]) -> str:
     """Replace the keys of papers in a text by authors and year: "Ji and Li's (2024)".
 
     Keys within the names of files and drawings stay.
@@ -71,13 +73,13 @@ def with_authors(text: str, authors: Mapping[str, str]) -> str:
     Args:
         authors: The names of the authors by the key of the paper, which ends with the year.
     """
-    return _keys_of(tuple(authors)).sub(
+    return _keys_pattern(tuple(authors)).sub(
         lambda found: f"{authors[found[1]]}{found[2] or ''} ({found[1][-4:]})", text
     )
 
 
 @functools.cache
-def _keys_of(papers: tuple[str, ...]) -> re.Pattern:
+def _keys_pattern(papers: tuple[str, ...]) -> re.Pattern:
     return re.compile(rf"(?<![\w/.-])({'|'.join(papers)})('s)?(?![\w/-])")
 
 
@@ -92,7 +94,7 @@ def _plain(text: str) -> str:
 
 
 @functools.cache
-def _any_of(claims: tuple[str, ...]) -> re.Pattern:
+def _claims_pattern(claims: tuple[str, ...]) -> re.Pattern:
     # The longest id comes first, because one id may begin with another.
     names = map(re.escape, sorted(claims, key=len, reverse=True))
     return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")

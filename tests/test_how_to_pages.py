@@ -86,4 +86,4 @@ def test_the_notebook_shows_what_its_cells_print():
     nbformat.validate(notebook)
     shown = tour.texts(notebook)
     assert len(shown) >= 6
-    assert tour.texts(tour.executed(notebook)) == shown
+    assert tour.texts(tour.execute(notebook)) == shown

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from site_builder.readme import generated_blocks, generated_pages, replaced
+from site_builder.readme import generated_blocks, generated_pages, replace_block
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "envs"))
@@ -56,7 +56,7 @@ def test_generated_parts_of_the_readmes_are_up_to_date():
     for (file, name), block in generated_blocks().items():
         text = (ROOT / file).read_text()
         message = f"{file}, block {name} is out of date; run python -m site_builder.readme"
-        assert replaced(text, name, block) == text, message
+        assert replace_block(text, name, block) == text, message
 
 
 def test_every_file_that_the_readme_links_to_exists():

@@ -163,9 +163,9 @@ def gradients_beside_features(
             floors = (scores[dataset].floor[0] for scores in published.values())
             means = tuple(frame["value"].mean() for frame in pair)
             signal = Signal(means=means, floor=max(floors), margin=margin, better="larger")
-            reason = _unlike_sizes(rows, dataset) or signal.missing
+            reason = _record_mismatch(rows, dataset) or signal.missing
             if not reason and part.verdict == CONTRADICTED:
-                reason = _fewer_epochs(rows, dataset, epochs[dataset])
+                reason = _epoch_shortage(rows, dataset, epochs[dataset])
             parts.append(replace(part, verdict=INCONCLUSIVE, reason=reason) if reason else part)
             compared[dataset] = published[GRADIENTS][dataset]
         exact += [
@@ -195,14 +195,14 @@ def _pairs(
     return {at: [each.by_trial(mechanism, [at]) for each in both] for at in sorted(shared)}
 
 
-def _fewer_epochs(rows: pd.DataFrame, dataset: str, papers: int) -> str:
+def _epoch_shortage(rows: pd.DataFrame, dataset: str, papers: int) -> str:
     """Return the reason that training had fewer epochs than the paper's; "" if it had enough."""
     own = rows[(rows["study"] == GRADIENTS) & (rows["dataset"] == dataset)]
     descended = own["epoch"].fillna(0).max()
     return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
 
 
-def _unlike_sizes(rows: pd.DataFrame, dataset: str) -> str:
+def _record_mismatch(rows: pd.DataFrame, dataset: str) -> str:
     """Return the reason that one study has far more records than the other; "" if it has not."""
     kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
     counts = {name: kept[kept["study"] == name]["value"].max() for name in (FEATURES, GRADIENTS)}

@@ -258,7 +258,7 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
             first, second = (_random_factor(rng, size) for size in (m, n))
             change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
             largest.append(distance_over_bound(first, change, second))
-            aligned.append(distance_over_bound(first, _aligned(first, change, second), second))
+            aligned.append(distance_over_bound(first, _align(first, change, second), second))
     apart = max(abs(ratio - 1) for ratio in aligned)
     return Finding(
         parts=(
@@ -296,7 +296,7 @@ def _random_factor(rng: np.random.Generator, size: int) -> np.ndarray:
     return left * np.exp(rng.uniform(0, 6) * rng.random(size)) @ right
 
 
-def _aligned(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _align(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Turn a change, with its singular values kept, into the factors' directions of least noise."""
     inner = np.linalg.svd(change, compute_uv=False)
     rows, columns = (np.linalg.svd(u)[0][:, ::-1] for u in (first, second))

@@ -20,7 +20,7 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.power_law import power
-from paper_figures.style import in_order, mechanism_title
+from paper_figures.style import legend_order, mechanism_title
 from papers.mgm2021 import STATED_GROWTH, STATED_SECONDS
 from runs.result_table import OK
 from runs.results import Results
@@ -61,7 +61,7 @@ def table_4(results: Results) -> Drawn:
     rows = rows.assign(m=axes[0], n=axes[1])
     records = []
     for calibration in ("published", "exact"):
-        for mechanism in in_order(rows["mechanism"]):
+        for mechanism in legend_order(rows["mechanism"]):
             chosen = rows[(rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)]
             # Slopes are comparable only where every shape has a value above zero.
             complete = set(chosen["shape"]) == set(rows["shape"])
@@ -207,7 +207,7 @@ def table_5(results: Results) -> Drawn:
     with_svd = median_seconds(draws_as_published(results.timings, SVD_SECONDS))
     records = []
     for shape in draws[draws["mechanism"] == "gaussian"]["shape"].unique():
-        for mechanism in in_order(seconds[shape].index):
+        for mechanism in legend_order(seconds[shape].index):
             if mechanism == "non-private":
                 continue
             stated = STATED_SECONDS.get(mechanism)
@@ -277,7 +277,7 @@ def run_times(
             if bounds == (1, math.inf):
                 title += " not faster"
                 fastest[title] = shape
-            ratio = _over_gaussian(draws, given, shape, name)
+            ratio = _ratio_to_gaussian(draws, given, shape, name)
             if ratio is None:
                 parts.append(Part(title, NOT_RUN))
                 continue
@@ -285,7 +285,7 @@ def run_times(
     required(effects, CannotJudge(f"The run does not time the draws at {listed(shapes)}"))
     judged = {part.name: part for part in ratios(effects, stated=stated)}
     for title in fastest.keys() & judged.keys():
-        apart = _apart(given, fastest[title])
+        apart = _timing_spread(given, fastest[title])
         judged[title] = timed_apart(judged[title], effects[title], apart)
     parts = [*judged.values(), *parts]
     named = ["gaussian", *little_more, *far_more]
@@ -293,7 +293,7 @@ def run_times(
     trials = int(used.groupby(["shape", "mechanism"]).size().min())
     outcomes = []
     if choice:
-        cold = _with_calibration(results.timings, far_more, little_more, shapes, far[0])
+        cold = _judge_with_calibration(results.timings, far_more, little_more, shapes, far[0])
         both = zip(counted, (tuple(parts), cold), strict=True)
         outcomes = [Outcome(choice=words, parts=of_choice) for words, of_choice in both]
     return Finding(
@@ -308,14 +308,14 @@ def run_times(
             "(UDN) and 312 (MVG) times, at a shape that is not stated. Our SVD is of the answer, "
             "and the seconds include the calibration to its directions; other calibrations, one "
             "for each budget, are not counted."
-            f"{_without_svd(given, far_more, shapes)}"
+            f"{_given_directions_sentence(given, far_more, shapes)}"
         ),
         calibration="published",
         sizes=Sizes(trials=trials),
     )
 
 
-def _with_calibration(
+def _judge_with_calibration(
     timings: pd.DataFrame, slow: list[str], quick: list[str], shapes: list[str], far: float
 ) -> tuple[Part, ...]:
     """Compare a draw with an SVD, calibration included, with the others' calibration and draw."""
@@ -338,7 +338,7 @@ def _with_calibration(
     return tuple(parts)
 
 
-def _apart(given: pd.DataFrame, shape: str) -> float:
+def _timing_spread(given: pd.DataFrame, shape: str) -> float:
     """Return the largest ratio of median seconds between mechanisms whose draws are equal work.
 
     Mechanisms are timed one after another while other programs run, so that their medians vary by
@@ -349,18 +349,20 @@ def _apart(given: pd.DataFrame, shape: str) -> float:
     return float(medians.max() / medians.min())
 
 
-def _without_svd(given: pd.DataFrame, mechanisms: list[str], shapes: list[str]) -> str:
+def _given_directions_sentence(
+    given: pd.DataFrame, mechanisms: list[str], shapes: list[str]
+) -> str:
     """Describe the times of the far slower mechanisms if their directions are given."""
     words = [
         f"{math.exp(ratio.value):.3g} times at {shape} ({mechanism_title(name)})"
         for name in mechanisms
         for shape in shapes
-        if (ratio := _over_gaussian(given, given, shape, name)) is not None
+        if (ratio := _ratio_to_gaussian(given, given, shape, name)) is not None
     ]
     return f" With directions given and no SVD it is {listed(words)}." if words else ""
 
 
-def _over_gaussian(
+def _ratio_to_gaussian(
     draws: pd.DataFrame, given: pd.DataFrame, shape: str, mechanism: str
 ) -> Bootstrap | None:
     """Return the logarithm of the ratio of medians, or None if one of them was not timed."""

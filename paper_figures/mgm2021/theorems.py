@@ -132,7 +132,7 @@ def beats_gaussian(
     budget = Budget(epsilon=epsilon, delta=delta)
     growing = [box_query(shape, -1.0, 1.0) for shape in shapes]
 
-    def over_idn(name: str) -> tuple[np.ndarray, float]:
+    def ratios_to_idn(name: str) -> tuple[np.ndarray, float]:
         """Return the ratios at the settings of Table 2 and the power of mn with which they grow."""
         loss = GAUSSIAN_LOSSES[name]
 
@@ -142,11 +142,11 @@ def beats_gaussian(
         settings = np.array([ratio(s.query, s.budget) for s in mgm2021.SETTINGS])
         return settings, power([ratio(q, budget) for q in growing], [q.size for q in growing])
 
-    over, order = over_idn(gaussian)
+    over, order = ratios_to_idn(gaussian)
     best = over * [s.query.shape[0] for s in mgm2021.SETTINGS]
     others = []
     for key, words in beside.items():
-        ratios, exponent = over_idn(key)
+        ratios, exponent = ratios_to_idn(key)
         least, most = 1 / ratios.max(), 1 / ratios.min()
         others.append(
             f"{words} has {least:.3g} to {most:.3g} times less error than isotropic IDN, and the "

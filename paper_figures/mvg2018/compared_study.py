@@ -143,7 +143,7 @@ def kernels_of(scores: pd.DataFrame) -> list[str | None]:
     return sorted(scores["kernel"].dropna().unique())
 
 
-def with_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
+def select_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
     """Return the scores with one kernel, or all scores if it is None."""
     return scores if kernel is None else scores[scores["kernel"] == kernel]
 
@@ -155,7 +155,7 @@ def select(scores: pd.DataFrame, **values: str) -> pd.DataFrame:
     return scores
 
 
-def at_best_share(scores: pd.DataFrame) -> pd.DataFrame:
+def select_best_share(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one treatment's scores at the share tau with the least mean, all if it has no shares.
 
     As in the paper, the share is chosen with the data, which favours the treatment.
@@ -165,7 +165,7 @@ def at_best_share(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[scores["share"] == scores.groupby("share")["value"].mean().idxmin()]
 
 
-def mean_over_shares(scores: pd.DataFrame) -> pd.DataFrame:
+def average_over_shares(scores: pd.DataFrame) -> pd.DataFrame:
     """Average one treatment's score over the shares tau, in every trial."""
     return scores.groupby("trial", as_index=False)["value"].mean()
 
@@ -188,7 +188,7 @@ def right_treatment(scores: pd.DataFrame) -> str | None:
     return None if sets.empty else str(sets.iloc[0])
 
 
-def judged_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
+def require_right_treatment(scores: pd.DataFrame, study: ComparedStudy) -> str:
     """Return `right_treatment`, which must exist.
 
     Raises:

@@ -54,7 +54,7 @@ class DrawnStudy:
     sets: Mapping[str, list[int]]
     draw: Callable[[str, float, int], np.ndarray]
 
-    def over_shares(self, treatment: str, draws: int) -> np.ndarray:
+    def mean_errors(self, treatment: str, draws: int) -> np.ndarray:
         """Return MVG's error in each draw, averaged over all shares tau."""
         shares = SHARES[:1] if treatment == IID else SHARES
         return np.mean([self.draw(treatment, share, draws) for share in shares], axis=0)
@@ -177,7 +177,7 @@ def drawn_directions(
     The error is the mean over all shares tau.
     """
     drawn = DRAWN[numeral]
-    found = {name: drawn.over_shares(name, draws) for pair in above for name in pair}
+    found = {name: drawn.mean_errors(name, draws) for pair in above for name in pair}
     effects, signals = {}, {}
     for worse, better in above:
         name = f"{treatment_title(worse)} above {treatment_title(better)}"

@@ -19,8 +19,8 @@ from paper_figures.mvg2018.compared_study import (
     control_errors,
     kernels_of,
     select,
+    select_kernel,
     treatment_title,
-    with_kernel,
 )
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS, SHARES
 from paper_figures.style import (
@@ -52,7 +52,7 @@ def figure_4(results: Results) -> Drawn:
         ),
         DrawingError("Figure 4 needs the mechanism mvg"),
     )
-    lines = _by_draws(_over_shares(scores), set(scores["dataset"]))
+    lines = _replace_by_draws(_mean_lines(scores), set(scores["dataset"]))
     zero = control_errors(drawn[0][0], "rmse_of_zero")["value"].mean()
     levels = {
         study.name: study.scores(rows).query("mechanism in @LEVELS and treatment == ''")
@@ -68,11 +68,11 @@ def figure_4(results: Results) -> Drawn:
         squeeze=False,
     )
     for row, (study, kernel) in zip(axes, columns, strict=True):
-        own = with_kernel(lines[lines["study"] == study.name], kernel)
+        own = select_kernel(lines[lines["study"] == study.name], kernel)
         for axis, calibration in zip(row, calibrations, strict=True):
             panel = own[own["calibration"] == calibration]
             _panel(axis, panel)
-            _levels(axis, study, with_kernel(levels[study.name], kernel), zero)
+            _levels(axis, study, select_kernel(levels[study.name], kernel), zero)
             if study is REGRESSION:
                 axis.set_yscale("log")
             elif study is FIRST_COMPONENT and calibration == "exact":
@@ -114,7 +114,7 @@ def figure_4(results: Results) -> Drawn:
     return Drawn(caption, lines, figure, note)
 
 
-def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
+def _mean_lines(scores: pd.DataFrame) -> pd.DataFrame:
     """Compute the mean and 95% interval over trials for every treatment and share."""
     keys = ["study", "kernel", "calibration", "treatment", "share"]
     # dropna=False keeps equal precision, which has no share, and the studies without kernels.
@@ -125,7 +125,7 @@ def _over_shares(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
+def _replace_by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
     """Replace the published lines of II and III by the draws on which their verdicts rest.
 
     There are no draws for data other than the paper's.

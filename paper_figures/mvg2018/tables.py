@@ -20,20 +20,20 @@ from paper_figures.mvg2018.compared_study import (
     STUDIES,
     WHOLE_QUERY,
     ComparedStudy,
-    at_best_share,
     control_errors,
     difference,
     kernels_of,
     release_seconds,
     right_treatment,
     select,
+    select_best_share,
+    select_kernel,
     treatment_title,
-    with_kernel,
 )
 from paper_figures.selections import failed_mechanisms
 from paper_figures.style import (
     CALIBRATION_LINES,
-    in_order,
+    legend_order,
     mechanism_title,
 )
 from papers.mvg2018 import STATED_ABOVE_MVG, STATED_MILLISECONDS
@@ -66,7 +66,10 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
         for kernel in kernels_of(scores)
         for calibration in CALIBRATION_LINES
         for record in _records(
-            select(with_kernel(scores, kernel), calibration=calibration), study, calibration, kernel
+            select(select_kernel(scores, kernel), calibration=calibration),
+            study,
+            calibration,
+            kernel,
         )
     ]
     records += more
@@ -111,10 +114,10 @@ def _records(
     right = right_treatment(own)
     mvg = select(own, mechanism=MVG, treatment=right or WHOLE_QUERY)
     records = []
-    for mechanism in in_order(own["mechanism"]):
-        shown = _shown(select(own, mechanism=mechanism), study, mechanism, right)
+    for mechanism in legend_order(own["mechanism"]):
+        shown = _compared_scores(select(own, mechanism=mechanism), study, mechanism, right)
         for treatment, group in shown.groupby("treatment", sort=False):
-            best = at_best_share(group)
+            best = select_best_share(group)
             method = _method(study, mechanism, treatment, right)
             records.append(
                 {"calibration": calibration}
@@ -126,13 +129,13 @@ def _records(
                     "tau": best["share"].iloc[0],
                 }
                 | mean_columns(best)
-                | ({} if mvg.empty else _difference_columns(best, at_best_share(mvg)))
+                | ({} if mvg.empty else _difference_columns(best, select_best_share(mvg)))
                 | {"stated above MVG": STATED_ABOVE_MVG[study.setting.name].get(method)}
             )
     return records
 
 
-def _shown(
+def _compared_scores(
     scores: pd.DataFrame, study: ComparedStudy, mechanism: str, right: str | None
 ) -> pd.DataFrame:
     """Return all scores of a mechanism that the paper compares.
@@ -210,7 +213,7 @@ def table_6(results: Results) -> Drawn:
             **{f"Exp. {study.numeral}": row[name] for name, study in STUDIES.items()},
             "paper": STATED_MILLISECONDS.get(names.get(mechanism, ""), ""),
         }
-        for mechanism, row in milliseconds.loc[in_order(milliseconds.index)].iterrows()
+        for mechanism, row in milliseconds.loc[legend_order(milliseconds.index)].iterrows()
     ]
     drawn = [study.drawn_rows(results.rows) for study in STUDIES.values()]
     caption = (

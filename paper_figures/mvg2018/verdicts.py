@@ -31,16 +31,16 @@ from paper_figures.mvg2018.compared_study import (
     STUDIES,
     WHOLE_QUERY,
     ComparedStudy,
-    at_best_share,
+    average_over_shares,
     control_errors,
     difference,
-    judged_treatment,
     kernels_of,
-    mean_over_shares,
     release_seconds,
+    require_right_treatment,
     select,
+    select_best_share,
+    select_kernel,
     treatment_title,
-    with_kernel,
 )
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS, gaussian_lead, signal_of
 from paper_figures.mvg2018.theorems import IDENTITY_QUERIES
@@ -65,20 +65,20 @@ TIMING_RUN = (
 def finding_per_kernel(
     results: Results,
     study: ComparedStudy,
-    judged: Callable[[pd.DataFrame], Judged],
+    judge_kernel: Callable[[pd.DataFrame], Judged],
     detail: str,
     every_kernel: Sequence[Part] = (),
 ) -> Finding:
     """Make a finding with an outcome for every kernel, or with parts for a study without kernels.
 
     Args:
-        judged: Judges the scores with one kernel.
+        judge_kernel: Judges the scores with one kernel.
         every_kernel: Parts that do not depend on the kernel; they come first.
     """
     scores = study.scores(study.judged_rows(results.rows))
     outcomes, words = [], []
     for kernel in kernels_of(scores):
-        of_kernel, means = judged(with_kernel(scores, kernel))
+        of_kernel, means = judge_kernel(select_kernel(scores, kernel))
         title = KERNEL_TITLES.get(kernel, "")
         outcomes.append(Outcome(choice=title, parts=(*every_kernel, *of_kernel)))
         words.append(f"{title}: {means}" if title else means)
@@ -162,21 +162,21 @@ def error_above(
         for key in others
     }
 
-    def judged(scores: pd.DataFrame) -> Judged:
-        treatment = directions or judged_treatment(scores, compared)
+    def judge_kernel(scores: pd.DataFrame) -> Judged:
+        treatment = directions or require_right_treatment(scores, compared)
         published, exact = (
             select(scores, calibration=calibration) for calibration in ("published", "exact")
         )
         ours = required(
-            at_best_share(select(published, mechanism=MVG, treatment=treatment)),
+            select_best_share(select(published, mechanism=MVG, treatment=treatment)),
             CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
         )
         frames = {
-            title: at_best_share(select(published, mechanism=key, treatment=of_others))
+            title: select_best_share(select(published, mechanism=key, treatment=of_others))
             for key, title in titles.items()
         }
         parts = _order(compared, results.rows, ours, frames, above, margin, least)
-        rescaled = {"MVG": at_best_share(select(exact, mechanism=MVG, treatment=treatment))}
+        rescaled = {"MVG": select_best_share(select(exact, mechanism=MVG, treatment=treatment))}
         rescaled |= {
             mechanism_title(key): select(exact, mechanism=key, treatment=of_others)
             for key in others
@@ -184,13 +184,13 @@ def error_above(
         root = select(published, mechanism=MVG_SQRT, treatment=treatment)
         notes = {
             "at the exact calibration": _means(rescaled),
-            "MVG with the root of zeta": _means({"": at_best_share(root)}),
+            "MVG with the root of zeta": _means({"": select_best_share(root)}),
         }
         noted = [f"{words} {means}" for words, means in notes.items() if means]
         return parts, _means({"MVG": ours} | frames) + (f" ({listed(noted)})" if noted else "")
 
     detail = f"{SETTING}. MVG has its best share tau. Parts are differences over shared trials."
-    return finding_per_kernel(results, compared, judged, detail)
+    return finding_per_kernel(results, compared, judge_kernel, detail)
 
 
 @judge
@@ -204,11 +204,11 @@ def directions_above(
     """
     compared = STUDIES[study]
 
-    def judged(scores: pd.DataFrame) -> Judged:
-        right = judged_treatment(scores, compared)
+    def judge_kernel(scores: pd.DataFrame) -> Judged:
+        right = require_right_treatment(scores, compared)
         means, exact = (
             {
-                treatment_title(name): mean_over_shares(
+                treatment_title(name): average_over_shares(
                     select(scores, calibration=calibration, mechanism=MVG, treatment=name)
                 )
                 for name in (right, *others)
@@ -225,7 +225,7 @@ def directions_above(
         f"{SETTING}. The error is the mean over all shares tau. Parts are differences over shared "
         "trials."
     )
-    return finding_per_kernel(results, compared, judged, detail)
+    return finding_per_kernel(results, compared, judge_kernel, detail)
 
 
 @judge(studies=("regression",))
@@ -234,11 +234,11 @@ def comparable_directions(
 ) -> Finding:
     """Judge whether another set of features does about as well (Figure 4, left and middle)."""
 
-    def judged(scores: pd.DataFrame) -> Judged:
+    def judge_kernel(scores: pd.DataFrame) -> Judged:
         published = select(scores, calibration="published", mechanism=MVG)
-        right = judged_treatment(scores, REGRESSION)
+        right = require_right_treatment(scores, REGRESSION)
         means = {
-            name: mean_over_shares(select(published, treatment=name))
+            name: average_over_shares(select(published, treatment=name))
             for name in (right, *others[REGRESSION.name])
         }
         ours = means.pop(right)
@@ -250,8 +250,8 @@ def comparable_directions(
         return _nearest(REGRESSION, apart, right, margins), words
 
     right = next(iter(COMPONENT.sets))
-    ours = COMPONENT.over_shares(right, draws)
-    errors = {name: COMPONENT.over_shares(name, draws) for name in others[FIRST_COMPONENT.name]}
+    ours = COMPONENT.mean_errors(right, draws)
+    errors = {name: COMPONENT.mean_errors(name, draws) for name in others[FIRST_COMPONENT.name]}
     margin = margins[FIRST_COMPONENT.name]
     signals = {
         name: signal_of(FIRST_COMPONENT, each, ours, margin) for name, each in errors.items()
@@ -262,7 +262,7 @@ def comparable_directions(
         f"{draws:,} draws of the noise: {treatment_title(right)} {ours.mean():.4f}."
     )
     middle = _nearest(FIRST_COMPONENT, drawn, right, margins, signals)
-    finding = finding_per_kernel(results, REGRESSION, judged, detail, middle)
+    finding = finding_per_kernel(results, REGRESSION, judge_kernel, detail, middle)
     return replace(
         finding,
         sizes=replace(finding.sizes, dataset="liver_disorders"),
@@ -316,18 +316,18 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
 def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
     """Judge how far MVG's error in Table 3 is above the non-private one."""
 
-    def judged(scores: pd.DataFrame) -> Judged:
-        right = judged_treatment(scores, REGRESSION)
+    def judge_kernel(scores: pd.DataFrame) -> Judged:
+        right = require_right_treatment(scores, REGRESSION)
         published = select(scores, calibration="published")
         exact = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
-        ours = at_best_share(select(published, mechanism=MVG, treatment=right))
+        ours = select_best_share(select(published, mechanism=MVG, treatment=right))
         zero = pick(results.rows, mechanism="non-private", metric="rmse_of_zero")
         above = {"MVG-1 above non-private": difference(ours, exact)}
         means = {"non-private": exact, "MVG-1": ours, "predicting zero": zero}
         return equal(above, margin=margin, stated=stated), _means(means)
 
     detail = f"{SETTING}. MVG has its best share tau."
-    return finding_per_kernel(results, REGRESSION, judged, detail)
+    return finding_per_kernel(results, REGRESSION, judge_kernel, detail)
 
 
 @judge(studies=("covariance",))
@@ -359,8 +359,8 @@ def all_experiments(results: Results, *, others: list[str], margin: float, draws
     """
     scores = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
     published = select(scores, calibration="published")
-    right = judged_treatment(scores, FIRST_COMPONENT)
-    ours = at_best_share(select(published, mechanism=MVG, treatment=right))
+    right = require_right_treatment(scores, FIRST_COMPONENT)
+    ours = select_best_share(select(published, mechanism=MVG, treatment=right))
     frames = {
         f"II: {mechanism_title(key)}": pick(published, mechanism=key, treatment=WHOLE_QUERY)
         for key in others
@@ -393,7 +393,7 @@ def study_times(
     }
     seconds = {name: release_seconds(results, study) for name, study in STUDIES.items()}
     given = {
-        name: _of_one_treatment(seconds[name], MVG, judged_treatment(scores[name], study))
+        name: _treatment_seconds(seconds[name], MVG, require_right_treatment(scores[name], study))
         for name, study in STUDIES.items()
     }
     svd = select(results.timings, mechanism=MVG, metric="svd_seconds")
@@ -427,7 +427,7 @@ def study_times(
     )
 
 
-def _of_one_treatment(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:
+def _treatment_seconds(seconds: pd.DataFrame, mechanism: str, treatment: str) -> np.ndarray:
     """Return the seconds of a mechanism's releases with one treatment, at its least share if any.
 
     The share does not change the work, and one release per trial keeps the samples independent.
@@ -448,7 +448,7 @@ def _cost_parts(
     for name, mvg in ours.items():
         for kind, by_study in others.items():
             for key in by_study[name]:
-                other = _of_one_treatment(seconds[name], key, WHOLE_QUERY)
+                other = _treatment_seconds(seconds[name], key, WHOLE_QUERY)
                 words = f"{STUDIES[name].numeral}: {mechanism_title(key)} {kind} than MVG"
                 if not len(other):
                     absent.append(Part(words, NOT_RUN))

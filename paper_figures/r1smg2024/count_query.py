@@ -43,7 +43,7 @@ from runs.results import Results
 SHAPE = "89x89"
 
 
-def at_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
+def select_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows at the budgets of Figures 4 and 5, which `budget_words` describes.
 
     As published, these are the paper's budgets. At equal true privacy all mechanisms have the same
@@ -64,7 +64,7 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
     found = official_study(
         rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=COUNT_DELTA
     )
-    return at_paper_budget(found)
+    return select_paper_budget(found)
 
 
 def budget_words() -> str:
@@ -73,7 +73,9 @@ def budget_words() -> str:
     return f"epsilon {others:g} (R1SMG as published: {r1smg:g}), delta {COUNT_DELTA:g}"
 
 
-def by_mechanism(rows: pd.DataFrame, others: list[str], metric: str) -> dict[str, pd.DataFrame]:
+def trials_by_mechanism(
+    rows: pd.DataFrame, others: list[str], metric: str
+) -> dict[str, pd.DataFrame]:
     """Return a metric of R1SMG and of other mechanisms as published, with a row per trial.
 
     Raises:
@@ -116,7 +118,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
             "losses and R1SMG's would be half as large. "
-            f"{_fewer_cells(found, stated, tolerance)}"
+            f"{_cell_count_sentence(found, stated, tolerance)}"
         ),
         calibration="published",
         sizes=Sizes(
@@ -126,7 +128,9 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     )
 
 
-def _fewer_cells(found: dict[str, float], stated: dict[str, float], tolerance: float) -> str:
+def _cell_count_sentence(
+    found: dict[str, float], stated: dict[str, float], tolerance: float
+) -> str:
     """Describe in how many cells counting L would give the stated losses, except MVG's."""
     cells = count_query(PICKUPS).size
     ends = [
@@ -171,7 +175,7 @@ def implied_by_loss(key: str, calibration: str) -> Implied:
 def loss_shape(results: Results, *, others: list[str], bell: float, margin: float) -> Finding:
     """Judge Figure 5: the skewness and kurtosis of L about the mean."""
     rows = official_counts(results.rows)
-    frames = by_mechanism(rows, others, "loss")
+    frames = trials_by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
     effects = {
         f"{word} minus {mechanism_title(key)}'s": bootstrapped(
@@ -314,10 +318,10 @@ def count_order(
         better: The one of `comparable` that is said to beat R1SMG, if any.
     """
     rows = official_counts(results.rows)
-    exact, typical = _after_masking(rows)
+    exact, typical = _masked_loss(rows)
     absent = [key for key in comparable if not (rows["mechanism"] == key).any()]
     present = [key for key in (*others, *comparable) if key not in absent]
-    frames = by_mechanism(rows, present, "loss_postprocessed")
+    frames = trials_by_mechanism(rows, present, "loss_postprocessed")
     means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
     measures = {
         "mean squared error": means,
@@ -368,7 +372,7 @@ def count_order(
     )
 
 
-def _after_masking(rows: pd.DataFrame) -> tuple[float, float]:
+def _masked_loss(rows: pd.DataFrame) -> tuple[float, float]:
     """Return R1SMG's exact mean and median of L over the valid cells.
 
     The noise has no preferred direction. L is sigma_* z^2 B, where z is normal and B is the share

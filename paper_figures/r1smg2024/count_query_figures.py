@@ -15,14 +15,14 @@ import scipy
 from claims.intervals import SHOWN, Mean
 from claims.judged_rows import LEVELS, listed, ok_rows, required
 from paper_figures import pyplot as plt
-from paper_figures.curves import with_gaps
+from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
 from paper_figures.r1smg2024.count_query import (
-    at_paper_budget,
     budget_words,
     mean_largest_counts,
+    select_paper_budget,
 )
 from paper_figures.r1smg2024.theorems import stated_constant
 from paper_figures.selections import failed_mechanisms, main_dataset
@@ -30,10 +30,10 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    in_order,
+    add_own_mechanisms,
+    legend_order,
     look,
     mechanism_title,
-    with_own,
 )
 from papers.r1smg2024 import (
     LARGEST_COUNT,
@@ -54,8 +54,8 @@ COMPARED = ("r1smg", "gaussian", "gaussian-analytic", "mvg")
 def figure_5(results: Results) -> Drawn:
     """Draw the distribution of L over the trials: its mean, and its shape relative to the mean."""
     dataset, source = main_dataset(results.rows, "count_query")
-    losses = at_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
-    compared = with_own(COMPARED, losses["mechanism"].unique())
+    losses = select_paper_budget(ok_rows(results.rows, "count_query", "loss", dataset))
+    compared = add_own_mechanisms(COMPARED, losses["mechanism"].unique())
     losses = losses[losses["mechanism"].isin(compared)]
     if losses.empty or losses["trial"].nunique() < 3:
         raise DrawingError(
@@ -92,7 +92,7 @@ def figure_5(results: Results) -> Drawn:
 
 def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
     """Return a sentence on R1SMG's E L, which the mean over trials estimates badly, or ""."""
-    found = at_paper_budget(ok_rows(rows, "count_query", "expected_loss", dataset))
+    found = select_paper_budget(ok_rows(rows, "count_query", "expected_loss", dataset))
     found = found[(found["mechanism"] == "r1smg") & (found["calibration"] == "published")]
     return "".join(
         " R1SMG's mean over the trials rests on a few large losses; E L as published is "
@@ -103,7 +103,7 @@ def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
     """Draw the mean of L with its 95% interval, a line per mechanism."""
-    mechanisms = in_order(losses["mechanism"])
+    mechanisms = legend_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
         values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
         interval = Mean(values.to_numpy(float)).interval(SHOWN)
@@ -124,9 +124,9 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
 
 def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
     """Draw histogram and density of L over its mean, R1SMG apart from the others."""
-    mechanisms = in_order(losses["mechanism"])
+    mechanisms = legend_order(losses["mechanism"])
     others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
-    groups = [names for names in (in_order({*mechanisms} - {*others}), others) if names]
+    groups = [names for names in (legend_order({*mechanisms} - {*others}), others) if names]
     axes = part.subplots(1, len(groups), squeeze=False)[0]
     for axis, names in zip(axes, groups, strict=True):
         lines = itertools.cycle(("-", "--", ":"))
@@ -210,8 +210,8 @@ WITHOUT_EXACT_MAP = {
 def figure_4(results: Results) -> Drawn:
     """Draw heat maps of the released counts on one colour scale, the non-private map first."""
     dataset, source = main_dataset(results.rows, "count_query")
-    cells = at_paper_budget(ok_rows(results.maps, "count_query", "released_count", dataset))
-    panels = with_own(PANELS, cells["mechanism"].unique())
+    cells = select_paper_budget(ok_rows(results.maps, "count_query", "released_count", dataset))
+    panels = add_own_mechanisms(PANELS, cells["mechanism"].unique())
     cells = cells[cells["mechanism"].isin(panels)]
     if "non-private" not in set(cells["mechanism"]):
         raise DrawingError(
@@ -219,7 +219,7 @@ def figure_4(results: Results) -> Drawn:
             "set count_query.map_epsilons in the config"
         )
     rows = results.rows[results.rows["dataset"] == dataset]
-    largest = mean_largest_counts(at_paper_budget(rows[rows["study"] == "count_query"]))
+    largest = mean_largest_counts(select_paper_budget(rows[rows["study"] == "count_query"]))
     maps = {
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
@@ -398,11 +398,11 @@ def counts_over_epsilon(results: Results) -> Drawn:
         "it has that of the cells that post-processing sets to zero. Claims as published can be "
         "false, as R1SMG's is: suite_verdicts says which."
     )
-    note += _coinciding(private) + failed_mechanisms(results.rows, "count_query", dataset)
+    note += _coinciding_sentences(private) + failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(caption, means, figure, note)
 
 
-def _coinciding(means: pd.DataFrame) -> str:
+def _coinciding_sentences(means: pd.DataFrame) -> str:
     """Return a sentence per calibration on the curves that coincide in every panel, or ""."""
     sentences = ""
     for calibration in CALIBRATION_LINES:
@@ -413,7 +413,7 @@ def _coinciding(means: pd.DataFrame) -> str:
         # noise is the same, which the note says already.
         told = [
             name
-            for name in in_order(table.columns)
+            for name in legend_order(table.columns)
             if calibration == "published" or FAMILIES.get(name) != GAUSSIAN
         ]
         groups = groups_within(np.log(table[told]), math.log1p(ALIKE))
@@ -441,9 +441,9 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
     panels = itertools.product(METRICS, calibrations)
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
         panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
-        for mechanism in in_order(panel["mechanism"]):
+        for mechanism in legend_order(panel["mechanism"]):
             own = panel.loc[panel["mechanism"] == mechanism, ["epsilon", "value"]]
-            line = with_gaps(own, "epsilon")
+            line = break_gaps(own, "epsilon")
             axis.loglog(line["epsilon"], line["value"], **look(mechanism).line)
         for mechanism in LEVELS:
             level = levels.get((metric, mechanism), 0.0)

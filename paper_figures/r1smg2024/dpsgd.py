@@ -29,7 +29,7 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    in_order,
+    legend_order,
     look,
     title_in,
 )
@@ -125,7 +125,7 @@ def _write_diverged(
     """Name the mechanisms that have no curve in a panel because all their runs diverged."""
     found = ok_rows(rows, STUDY, DIVERGED)
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
-    for place, mechanism in enumerate(in_order(runs_at_rate(found[chosen], rate)["mechanism"])):
+    for place, mechanism in enumerate(legend_order(runs_at_rate(found[chosen], rate)["mechanism"])):
         words = f"{look(mechanism).title}: diverged"
         kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
         axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
@@ -159,7 +159,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
         chosen = means[(means["epsilon"] == epsilon) & shown]
         labels = {
             mechanism: _label(rows, mechanism, calibration, epsilon)
-            for mechanism in in_order(chosen["mechanism"])
+            for mechanism in legend_order(chosen["mechanism"])
         }
         axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
         for axis, rate in zip(axes, rates, strict=True):

@@ -286,14 +286,14 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
             number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
             epsilon=f"{TRAINING['mnist'].larger_total:g}",
             implied={
-                calibration: on_curve(_at_best_rate(part), REACHED_ACCURACY)
+                calibration: on_curve(_best_rate_accuracies(part), REACHED_ACCURACY)
                 for calibration, part in parts.items()
             },
             source=f"dpsgd, {trials} trials, best learning rate",
         )
 
 
-def _at_best_rate(runs: pd.DataFrame) -> dict[float, Effect]:
+def _best_rate_accuracies(runs: pd.DataFrame) -> dict[float, Effect]:
     """Return the accuracy at every budget, at the learning rate with the highest mean."""
     means = {
         key: Mean(part["value"].to_numpy(float))

@@ -123,7 +123,7 @@ def outperforms(*, others: list[str], side: Count) -> Finding:
             parts.append(
                 statement(f"loss below {key} {where}", ours < other, f"{ours / other:.2g} times")
             )
-        spreads = [_spread(name, side) for name in ("r1smg", key)]
+        spreads = [_relative_spread(name, side) for name in ("r1smg", key)]
         parts.append(
             statement(
                 f"more stable than {key},",
@@ -142,7 +142,7 @@ def outperforms(*, others: list[str], side: Count) -> Finding:
     )
 
 
-def _spread(key: str, side: int) -> float:
+def _relative_spread(key: str, side: int) -> float:
     """Return the standard deviation of the loss over its mean."""
     loss = noise_of(key, side).loss()
     return math.sqrt(loss.variance) / loss.mean
@@ -238,9 +238,9 @@ def stable_accuracy(*, others: list[str], side: Count) -> Finding:
         statement("leptokurtic,", loss.central_kurtosis > 3, f"{loss.central_kurtosis:.3g}"),
         statement("right-skewed,", loss.central_skewness > 0, f"{loss.central_skewness:.3g}"),
     ]
-    own = _spread("r1smg", side)
+    own = _relative_spread("r1smg", side)
     for key in others:
-        theirs = _spread(key, side)
+        theirs = _relative_spread(key, side)
         parts.append(
             statement(f"spread below {key},", own < theirs, f"{own:.3g} against {theirs:.2g}")
         )
@@ -338,7 +338,7 @@ def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
     query, budget = _least_noise(setting)
     side = query.shape[0]
 
-    def over(epsilon: float, zeta: str) -> float:
+    def norm_over_eigenvalue(epsilon: float, zeta: str) -> float:
         noise = calibrated("mvg", query, replace(budget, epsilon=epsilon), zeta=zeta)
         return symmetric_norm(math.sqrt(noise.expected_loss() / query.size), side) / side
 
@@ -346,9 +346,9 @@ def epsilon_for_components(*, setting: str, needed: Epsilon) -> Finding:
         parts=[
             statement(
                 f"noise hides every component below epsilon {needed:g}, {words}:",
-                over(needed, zeta) > 1,
-                f"noise is at least {rounded_down(over(needed, zeta), 2)} times the largest "
-                "possible eigenvalue",
+                norm_over_eigenvalue(needed, zeta) > 1,
+                f"noise is at least {rounded_down(norm_over_eigenvalue(needed, zeta), 2)} times "
+                "the largest possible eigenvalue",
             )
             for zeta, words in ZETAS.items()
         ],

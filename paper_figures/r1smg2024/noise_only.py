@@ -25,7 +25,14 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.power_law import power
 from paper_figures.selections import size_of
-from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, look, mechanism_title, with_own
+from paper_figures.style import (
+    CALIBRATION_LINES,
+    PAGE,
+    add_own_mechanisms,
+    legend_order,
+    look,
+    mechanism_title,
+)
 from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS, setting
 from runs.results import Results
 from studies.noise_only import family_query
@@ -40,7 +47,9 @@ SAME = (("gaussian", "exact"), ("gaussian-analytic", "exact"))
 def expected_losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the expected losses E L of Figure 9's mechanisms, in ascending `size` M."""
     found = ok_rows(rows, "noise_only", "expected_loss", FAMILY)
-    found = found[found["mechanism"].isin(with_own(COMPARED, found["mechanism"].unique()))]
+    found = found[
+        found["mechanism"].isin(add_own_mechanisms(COMPARED, found["mechanism"].unique()))
+    ]
     return found.assign(size=found["shape"].map(size_of)).sort_values("size", kind="stable")
 
 
@@ -56,7 +65,7 @@ def figure_9(results: Results) -> Drawn:
     for column, epsilon in zip(axes.T, epsilons, strict=True):
         panel = rows[rows["epsilon"] == epsilon]
         for mechanism, calibration in itertools.product(
-            in_order(panel["mechanism"]), CALIBRATION_LINES
+            legend_order(panel["mechanism"]), CALIBRATION_LINES
         ):
             of_mechanism = panel[panel["mechanism"] == mechanism]
             line = of_mechanism[of_mechanism["calibration"] == calibration]
@@ -187,7 +196,9 @@ def stability_table(results: Results) -> Drawn:
         ("sampled_trials", None): "draws",
     }
     rows = pd.concat(
-        _at_factor(ok_rows(results.rows, "noise_only", metric, FAMILY), factor).assign(title=title)
+        _select_factor(ok_rows(results.rows, "noise_only", metric, FAMILY), factor).assign(
+            title=title
+        )
         for (metric, factor), title in titles.items()
     )
     rows = required(
@@ -198,7 +209,7 @@ def stability_table(results: Results) -> Drawn:
     rows = rows[rows["epsilon"] == rows["epsilon"].max()]
     table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
     table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
-    order = table["mechanism"].map(in_order(table["mechanism"]).index)
+    order = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["M", "order"])
     present = [title for title in titles.values() if title in table]
     caption = (
@@ -210,7 +221,7 @@ def stability_table(results: Results) -> Drawn:
     return Drawn(caption, table[["mechanism", "M", *present]], note=note)
 
 
-def _at_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:
+def _select_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:
     return rows if factor is None else rows[rows["factor"] == factor]
 
 

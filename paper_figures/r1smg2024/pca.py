@@ -23,7 +23,7 @@ from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
     PAGE,
-    in_order,
+    legend_order,
     look,
     mechanism_title,
 )
@@ -174,7 +174,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
             style = look(control)
             level = levels[metric, control]
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
-    for mechanism in in_order(panel["mechanism"]):
+    for mechanism in legend_order(panel["mechanism"]):
         line = panel[panel["mechanism"] == mechanism]
         kind = {"yerr": line["error"], "elinewidth": 0.7}
         axis.errorbar(line["drawn_at"], line["mean"], **kind, **look(mechanism).line)
@@ -312,14 +312,14 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
         has_unit = metric in UNITS
         unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0]) if has_unit else 1.0
         for epsilon in PCA_EPSILONS:
-            both = (_at(rows, metric, name, epsilon) for name in ("r1smg", key))
+            both = (_rows_at(rows, metric, name, epsilon) for name in ("r1smg", key))
             scaled = (own.assign(value=SIGNS[metric] * own["value"] / unit) for own in both)
             name = f"{mechanism_title(key)}, {metric.replace('_', ' ')}, epsilon {epsilon:g}"
             effects[name] = paired(*scaled)
     return effects
 
 
-def _at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
+def _rows_at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
     """Return the published rows of a mechanism at one epsilon of the paper's axis."""
     found = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
     # R1SMG's position is a product, which rounding may shift slightly.

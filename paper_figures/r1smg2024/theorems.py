@@ -316,10 +316,10 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
         powers[key] = power(ratios["published"][-2:], sizes[-2:])
         exact[key] = ratios["exact"]
     reverse = 1 / np.array(list(exact.values()))
-    ratios = {key: [_over_c_r(key, side, budget) for side in sides] for key in others}
+    ratios = {key: [_ratio_to_c_r(key, side, budget) for side in sides] for key in others}
     smaller = [budget, replace(budget, epsilon=budget.epsilon / 10)]
     inverse = [1 / each.epsilon for each in smaller]
-    in_epsilon = {key: [_over_c_r(key, sides[-1], each) for each in smaller] for key in others}
+    in_epsilon = {key: [_ratio_to_c_r(key, sides[-1], each) for each in smaller] for key in others}
     return Finding(
         parts=(
             *(
@@ -362,7 +362,7 @@ ORDERS = {
 }
 
 
-def _over_c_r(key: str, side: int, budget: Budget) -> float:
+def _ratio_to_c_r(key: str, side: int, budget: Budget) -> float:
     """Return a stated order of C_R over C_R itself, for side x side answers."""
     at = (side, side, budget.epsilon, budget.delta)
     constant = stated_constant(key, *at)[1] * (budget.epsilon if key == "gaussian" else 1.0)

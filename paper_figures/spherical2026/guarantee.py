@@ -75,7 +75,7 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
         reached = largest_delta(epsilon)
         found = f"holds for every delta up to {rounded_down(reached)}"
         parts.append(statement(f"epsilon {epsilon:g}", reached >= delta, found))
-    rows = at_one_budget(results.rows)
+    rows = select_one_budget(results.rows)
     ratios = ratios_to_gaussian(rows)
     last = ratios.iloc[-1].drop(BASELINE).dropna()
     shown = "the grid has no other noise"
@@ -104,7 +104,7 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
     )
 
 
-def at_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
+def select_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the expected losses on the grid at equal true privacy, at the epsilon nearest to 1.
 
     Raises:
@@ -123,7 +123,7 @@ def ratios_to_gaussian(rows: pd.DataFrame) -> pd.DataFrame:
     """Return E||noise||^2 over the analytic Gaussian's, indexed by size and mechanism.
 
     Args:
-        rows: The rows of `at_one_budget`.
+        rows: The rows of `select_one_budget`.
     """
     chosen = rows.assign(size=rows["shape"].map(size_of))
     table = chosen.pivot_table(index="size", columns="mechanism", values="value")

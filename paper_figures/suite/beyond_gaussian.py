@@ -13,8 +13,8 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.style import PAGE, in_order, look, mechanism_title
-from paper_figures.suite.headline import FALSE_COLOUR, QUERY, at_one_epsilon
+from paper_figures.style import PAGE, legend_order, look, mechanism_title
+from paper_figures.suite.headline import FALSE_COLOUR, QUERY, select_one_epsilon
 from runs.results import Results
 
 # The size of the grid nearest to this one is drawn.
@@ -25,7 +25,7 @@ FALSE, TRUE, NONE = "false", "true", "none"
 @drawing("suite_claimed", kind="figures", needs=["guarantee/grid"])
 def claimed(results: Results) -> Drawn:
     """Draw each mechanism's variance over the Gaussian's, published and at equal true privacy."""
-    grid, epsilon = at_one_epsilon(results.rows)
+    grid, epsilon = select_one_epsilon(results.rows)
     delta = float(grid["delta"].iloc[0])
     sizes = required(
         ok_rows(grid, "guarantee", "expected_loss")["size"].unique(),
@@ -46,7 +46,7 @@ def claimed(results: Results) -> Drawn:
         axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
         colour = FALSE_COLOUR if row.claim == FALSE else "black"
         stated = "no claim here" if row.claim == NONE else f"delta {row.claimed:g} claimed"
-        words = f"{stated}, {_shown(row)} true"
+        words = f"{stated}, {_format_true_delta(row)} true"
         axis.text(
             1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
             color=colour,
@@ -68,7 +68,7 @@ def claimed(results: Results) -> Drawn:
     return Drawn(caption, table, figure, QUERY + note)
 
 
-def _shown(row) -> str:
+def _format_true_delta(row) -> str:
     """Format a true delta or its bound; a positive one that underflows float64 is not zero."""
     if row.true == 0 and row.claimed > 0:
         return "under 1e-300"
@@ -90,7 +90,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
         for metric in ("expected_loss", "true_delta", "true_delta_lower", "true_delta_upper")
     )
     records = []
-    for mechanism in in_order(loss["mechanism"]):
+    for mechanism in legend_order(loss["mechanism"]):
         own = loss[loss["mechanism"] == mechanism].groupby("calibration")["value"].first()
         reached, lower, upper = (
             each[(each["mechanism"] == mechanism) & (each["calibration"] == "published")]["value"]

@@ -14,11 +14,11 @@ from claims.judged_rows import LEVELS, listed, ok_rows, required
 from mechanisms import Budget, Query, all_mechanisms
 from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
-from paper_figures.curves import Curve, draw_curves, label_ends, merged
+from paper_figures.curves import Curve, draw_curves, label_ends, merge_curves
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
 from paper_figures.selections import size_of
-from paper_figures.style import CALIBRATION_LINES, PAGE, in_order, mechanism_title
+from paper_figures.style import CALIBRATION_LINES, PAGE, legend_order, mechanism_title
 from runs.results import Results
 
 # Mechanisms with true deltas below this, far below any claim, are named instead of drawn.
@@ -54,13 +54,13 @@ IMPOSSIBLE = (
 @drawing("suite_headline", kind="figures", needs=["guarantee/grid"])
 def headline(results: Results) -> Drawn:
     """Draw the true delta over M at one claimed budget, and the noise at equal true privacy."""
-    grid, epsilon = at_one_epsilon(results.rows)
+    grid, epsilon = select_one_epsilon(results.rows)
     delta = grid["delta"].iloc[0]
     true = _published_deltas(grid)
     wide = true["upper"] > np.maximum(1.01 * true["lower"], FLOOR)
-    shown = merged(true[~wide & (true["value"] >= FLOOR)], "size", "value")
+    shown = merge_curves(true[~wide & (true["value"] >= FLOOR)], "size", "value")
     noise = _noise(grid)
-    costs = merged(noise[noise["calibration"] == "exact"], "size", "noise")
+    costs = merge_curves(noise[noise["calibration"] == "exact"], "size", "noise")
     if not shown and not costs:
         raise DrawingError(
             f"the results hold no true delta above {FLOOR:g} and no noise at equal true privacy"
@@ -68,7 +68,7 @@ def headline(results: Results) -> Drawn:
     # The layout engine runs last, because the labels it makes room for need the axes' height.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
-    _draw_truth(left, shown, delta, _names_below(true), _beyond(true))
+    _draw_truth(left, shown, delta, _names_below(true), _outside_theorem(true))
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
     draw_curves(right, costs, linestyle="--", markerfacecolor="white")
@@ -90,7 +90,8 @@ def headline(results: Results) -> Drawn:
     )
     pure = [name for name in true[~wide]["mechanism"] if _guarantee(name) in FAMILIES]
     note = (
-        f"{QUERY}{_sentence(BEYOND, _beyond(true))}{_sentence('Delta 0 is claimed by', pure)}"
+        f"{QUERY}{_sentence(BEYOND, _outside_theorem(true))}"
+        f"{_sentence('Delta 0 is claimed by', pure)}"
         f"{_sentence(WIDE, true[wide]['mechanism'])} suite_cost has the noise as published."
     )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
@@ -135,7 +136,7 @@ def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
     axis.text(0.5, low * 1.6, "impossible", ha="center", color="#444444", transform=middle)
 
 
-def at_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
+def select_one_epsilon(rows: pd.DataFrame) -> tuple[pd.DataFrame, float]:
     """Return the rows of the grid to draw, with their size M, and the epsilon nearest to 1.
 
     Raises:
@@ -174,14 +175,14 @@ def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
 
 def _sentence(words: str, mechanisms: Iterable[str]) -> str:
     """Return a sentence that ends with the titles of mechanisms, or "" if there are none."""
-    titles = [mechanism_title(name) for name in in_order(set(mechanisms))]
+    titles = [mechanism_title(name) for name in legend_order(set(mechanisms))]
     return f" {words} {listed(titles)}." if titles else ""
 
 
 def _names_below(true: pd.DataFrame) -> str:
     """Return the titles of the mechanisms whose true delta is below the floor at every size."""
     largest = true.groupby("mechanism")["upper"].max()
-    return ", ".join(map(mechanism_title, in_order(largest[largest < FLOOR].index)))
+    return ", ".join(map(mechanism_title, legend_order(largest[largest < FLOOR].index)))
 
 
 def _draw_truth(
@@ -220,16 +221,16 @@ def _draw_truth(
     axis.minorticks_off()
 
 
-def _beyond(rows: pd.DataFrame) -> list[str]:
+def _outside_theorem(rows: pd.DataFrame) -> list[str]:
     """Return the mechanisms whose theorem is stated for smaller epsilon."""
     # The only warning that a row can have is about its theorem's range.
-    return in_order(rows.loc[rows["message"] != "", "mechanism"])
+    return legend_order(rows.loc[rows["message"] != "", "mechanism"])
 
 
 @drawing("suite_cost", kind="figures", needs=["guarantee/grid"])
 def cost(results: Results) -> Drawn:
     """Draw the noise per element over M, as published and at equal true privacy, by family."""
-    grid, epsilon = at_one_epsilon(results.rows)
+    grid, epsilon = select_one_epsilon(results.rows)
     noise = required(
         _noise(grid), DrawingError("the results hold no expected loss of a mechanism that is drawn")
     )
@@ -240,7 +241,7 @@ def cost(results: Results) -> Drawn:
     figure, axes = plt.subplots(
         1, len(families), figsize=(PAGE, 4.8), sharex=True, sharey=True, squeeze=False
     )
-    drawn, beyond = [], _beyond(_published_deltas(grid))
+    drawn, beyond = [], _outside_theorem(_published_deltas(grid))
     for axis, family in zip(axes[0], families, strict=True):
         panel = noise[noise["family"] == family]
         drawn += _draw_family(axis, panel, family, beyond)
@@ -285,7 +286,7 @@ def _draw_family(
     drawn = []
     everyone = set(panel["mechanism"])
     for calibration, line in CALIBRATION_LINES.items():
-        curves = merged(panel[panel["calibration"] == calibration], "size", "noise")
+        curves = merge_curves(panel[panel["calibration"] == calibration], "size", "noise")
         for curve in curves:
             label = "\n= ".join(map(mechanism_title, curve.mechanisms))
             kind = {"linestyle": line, "label": label}
@@ -296,7 +297,7 @@ def _draw_family(
                 if len(curve.mechanisms) > max(1, 2 * len(rest)):
                     label = "all"
                     if rest:
-                        label += f" but {listed(map(mechanism_title, in_order(rest)))}"
+                        label += f" but {listed(map(mechanism_title, legend_order(rest)))}"
                 # The marker is small, so that the edge of a filled one below it stays visible.
                 own = {"markerfacecolor": "white", "markersize": 4}
                 kind |= {"label": f"{label},\nequal true privacy"} | own

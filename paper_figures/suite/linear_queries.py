@@ -17,7 +17,7 @@ from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
     PAGE,
-    in_order,
+    legend_order,
     mechanism_title,
 )
 from runs.results import Results
@@ -96,7 +96,7 @@ def linear(results: Results) -> Drawn:
         "errors agree everywhere share a line. A hollow marker on a filled one has the same error. "
         "suite_linear_table has the other epsilons and the controls. Claims as published can be "
         "false, as DAWA's is: suite_verdicts says which."
-        f"{_without_result(results.rows)}"
+        f"{_missing_sentences(results.rows)}"
     )
     titles = {key: line for lines in groups.values() for line in lines for key in line}
     drawn = shown[[titles[name][0] == name for name in shown["mechanism"]]]
@@ -123,7 +123,7 @@ def linear_table(results: Results) -> Drawn:
     ranks = {
         "dataset": list(dict.fromkeys(errors["dataset"])),
         "workload": list(WORKLOADS),
-        "mechanism": in_order(errors["mechanism"]),
+        "mechanism": legend_order(errors["mechanism"]),
         "calibration": list(CALIBRATION_TITLES),
     }
     order = pd.DataFrame({key: table[key].map(names.index) for key, names in ranks.items()})
@@ -134,7 +134,7 @@ def linear_table(results: Results) -> Drawn:
         "trials, with its standard error. Calibrations: published, as the source states it; exact, "
         "rescaled until the true delta at epsilon is the budget's."
     )
-    note = f"{_dataset_words(results.rows, errors)}{_without_result(results.rows)}"
+    note = f"{_dataset_words(results.rows, errors)}{_missing_sentences(results.rows)}"
     return Drawn(caption, table.reset_index(drop=True), note=note)
 
 
@@ -186,7 +186,7 @@ def _lines(shown: pd.DataFrame) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = []
     where = ["dataset", "workload", "calibration"]
     ratios = {key: own.set_index(where)["ratio"] for key, own in shown.groupby("mechanism")}
-    for key in in_order(ratios):
+    for key in legend_order(ratios):
         for index, line in enumerate(lines):
             first = ratios[line[0]]
             if set(first.index) == set(ratios[key].index) and np.allclose(
@@ -294,7 +294,7 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
     )
 
 
-def _without_result(rows: pd.DataFrame) -> str:
+def _missing_sentences(rows: pd.DataFrame) -> str:
     """Return sentences on mechanisms without a result on a data set or workload, or ""."""
     rows = rows[rows["study"] == STUDY]
     refused = rows[rows["metric"] == "refused"].drop_duplicates(

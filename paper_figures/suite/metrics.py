@@ -92,15 +92,15 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
             return
         if isinstance(mechanism, AdditiveMechanism):
             is_directional = treatment in RIGHT
-            exact = _of_mechanism(losses, setting, key)
+            exact = _select_mechanism(losses, setting, key)
             exact = exact[np.isclose(exact["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)]
             yield {
                 "mechanism": mechanism_title(key) + is_directional * f", tau {SHARE:g}",
                 "setting": setting.name,
                 "epsilon": setting.budget.epsilon,
-                **_of_noise(mechanism),
+                **_noise_measures(mechanism),
                 "loss at equal true privacy": None if is_directional else exact["value"].mean(),
-                **_of_study(results, setting, key, treatment),
+                **_study_measures(results, setting, key, treatment),
             }
 
 
@@ -114,7 +114,7 @@ def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str
     return [({"mode": mode}, "iid"), ({"mode": mode, "precision": precision}, right)]
 
 
-def _of_noise(mechanism: AdditiveMechanism) -> dict[str, float]:
+def _noise_measures(mechanism: AdditiveMechanism) -> dict[str, float]:
     """Return the loss by its moments and by draws."""
     size = mechanism.query.size
     draws = int(np.clip(NUMBERS // size, *DRAWS))
@@ -129,17 +129,17 @@ def _of_noise(mechanism: AdditiveMechanism) -> dict[str, float]:
     }
 
 
-def _of_study(
+def _study_measures(
     results: Results, setting: PaperSetting, key: str, treatment: str | None
 ) -> dict[str, Any]:
     """Return seconds and score from the study that runs the setting; NaN if it lacks them."""
     if setting.name not in SOURCES:
         return {}
     study, metric, where = SOURCES[setting.name]
-    seconds = _of_mechanism(results.timings, setting, key)
+    seconds = _select_mechanism(results.timings, setting, key)
     seconds = seconds[(seconds["study"] == study) & (seconds["calibration"] == "published")]
     draws = seconds["metric"].isin(("draw_seconds", "release_seconds"))
-    scores = ok_rows(_of_mechanism(results.rows, setting, key), study, metric)
+    scores = ok_rows(_select_mechanism(results.rows, setting, key), study, metric)
     at = np.isclose(scores["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
     scores = scores[at & (scores["calibration"] == "published")]
     for column, value in where.items():
@@ -157,7 +157,7 @@ def _of_study(
     }
 
 
-def _of_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
+def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
     """Return the rows of a mechanism that have a value, at the shape of a setting."""
     shape = "x".join(map(str, setting.query.shape))
     return rows[(rows["mechanism"] == key) & (rows["shape"] == shape) & (rows["status"] == OK)]

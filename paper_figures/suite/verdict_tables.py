@@ -12,7 +12,7 @@ from claims.judged_rows import LEVELS, required
 from mechanisms.query.words import rounded_up
 from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.style import class_of, in_order
+from paper_figures.style import class_of, legend_order
 from runs.result_table import OK
 from runs.results import Results
 
@@ -93,7 +93,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
             }
         )
     table = pd.DataFrame(records)
-    order = table["mechanism"].map(in_order(table["mechanism"]).index)
+    order = table["mechanism"].map(legend_order(table["mechanism"]).index)
     return table.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
 
 

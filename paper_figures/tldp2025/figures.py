@@ -18,7 +18,7 @@ from paper_figures.over_epsilon import (
     true_epsilons,
 )
 from paper_figures.selections import query_size
-from paper_figures.style import in_order
+from paper_figures.style import legend_order
 from paper_figures.tldp2025.scores import (
     CLASSIFIER_WORDS,
     FEATURES,
@@ -297,7 +297,7 @@ def table_5(results: Results) -> Drawn:
     table["closed form"] **= 0.5
     table["measured"] = table["squared_error"] ** 0.5
     table["stated / measured"] = table["stated error"] / table["measured"]
-    table["order"] = table["mechanism"].map(in_order(table["mechanism"]).index)
+    table["order"] = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.sort_values(["dataset", "order", "epsilon"], ignore_index=True)
     caption = (
         "tldp2025 Table 5 for one image with pixels in [0, 1] (Delta = 1), noise as published: the "

@@ -321,7 +321,9 @@ def parameter_pairs(
     means = scores.at(epsilon=last).private.groupby("mechanism")["value"].mean()
     signal = _signal(scores, means, learned)
 
-    def judged(pairs: Sequence[Pair], words: str, epsilon: float, rule: Callable) -> list[Part]:
+    def judge_pairs(
+        pairs: Sequence[Pair], words: str, epsilon: float, rule: Callable
+    ) -> list[Part]:
         gaps = {
             f"{' '.join((mechanism_title(x), words, mechanism_title(y)))} at {epsilon:g}": (
                 scores.gap(x, y, epsilon)
@@ -336,9 +338,9 @@ def parameter_pairs(
         return parts
 
     parts = [
-        *judged(ahead, "above", last, partial(order, margin=margin, signal=signal)),
-        *judged(close, "about", last, partial(equal, margin=alike, signal=signal)),
-        *judged(start, "above", first, partial(order, margin=margin)),
+        *judge_pairs(ahead, "above", last, partial(order, margin=margin, signal=signal)),
+        *judge_pairs(close, "about", last, partial(equal, margin=alike, signal=signal)),
+        *judge_pairs(start, "above", first, partial(order, margin=margin)),
     ]
     return Finding(
         parts=parts,

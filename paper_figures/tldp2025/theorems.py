@@ -118,9 +118,7 @@ def tensor_guarantee(
         for name, values in deltas.items()
     ]
     parts += [
-        _less_with_weights(key, epsilon, width, weight, count)
-        for key in KINDS
-        for count in compared
+        _judge_weights(key, epsilon, width, weight, count) for key in KINDS for count in compared
     ]
     return Finding(
         parts=parts,
@@ -135,7 +133,7 @@ def tensor_guarantee(
     )
 
 
-def _less_with_weights(key: str, epsilon: float, width: float, weight: float, count: int) -> Part:
+def _judge_weights(key: str, epsilon: float, width: float, weight: float, count: int) -> Part:
     """Judge whether weights lower the true delta at the claimed epsilon, by bounds on both."""
     plain, weighted = (
         tensor_mechanism(key, epsilon, width, count, share).profile().delta(epsilon)
@@ -253,7 +251,7 @@ def error_growth(
     entries = pd.DataFrame([stated_errors((side, side), epsilon, width) for side in sides])
     pairs = dict(zip(KINDS, ("laplace", "gaussian"), strict=True))
     parts = [
-        _at_most(
+        _judge_order(
             f"{words}, {KINDS[key]} over {ENTRIES[other]}",
             power(list(table[key] / table[other]), counts),
             stated,
@@ -298,7 +296,7 @@ def baseline_noise(
         exponent = power(ratios, counts)
         more = f", {ratios[-1]:.3g} times at I = {counts[-1]}"
         name = f"{ENTRIES[other]} over {KINDS[own]}"
-        parts.append(_at_most(name, exponent, 1, tolerance, more))
+        parts.append(_judge_order(name, exponent, 1, tolerance, more))
     return Finding(
         parts=parts,
         detail=(
@@ -310,7 +308,9 @@ def baseline_noise(
     )
 
 
-def _at_most(name: str, exponent: float, stated: float, tolerance: float, more: str = "") -> Part:
+def _judge_order(
+    name: str, exponent: float, stated: float, tolerance: float, more: str = ""
+) -> Part:
     """Judge the order O(I^stated), an upper bound, with which a smaller exponent agrees."""
     return statement(name, exponent <= stated + tolerance, f"I^{exponent:.3g}{more}")
 
@@ -370,7 +370,7 @@ def lower_at_every_shape(
     }
     budgets = listed(f"{epsilon:g}" for epsilon in epsilons)
     return Finding(
-        parts=[_below_one(own, other, found) for (own, other), found in ratios.items()],
+        parts=[_judge_below_one(own, other, found) for (own, other), found in ratios.items()],
         detail=(
             f"Ratios of sqrt(E||Z||^2) at Delta = {width:g}, epsilon {budgets}, shapes "
             f"{listed('x'.join(map(str, shape)) for shape in shapes)}; noise as published, "
@@ -384,7 +384,7 @@ def lower_at_every_shape(
     )
 
 
-def _below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
+def _judge_below_one(own: str, other: str, found: dict[tuple, float]) -> Part:
     """Judge whether a ratio is below 1 in all cases, and show the largest one."""
     (shape, epsilon), ratio = max(found.items(), key=lambda item: item[1])
     return universal(

@@ -26,7 +26,7 @@ from paper_figures.drawings import (
     latex_table,
 )
 from paper_figures.legends import legend_below
-from paper_figures.style import in_order
+from paper_figures.style import legend_order
 from runs.cells import cells_of
 from runs.config import read_config
 from runs.results import Results, read_results
@@ -85,7 +85,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
     """Rows of every study's first additive mechanism once more, under another name."""
 
     def with_other(table):
-        one = next(m for m in in_order(table["mechanism"]) if m in ADDITIVE - set(LEVELS))
+        one = next(m for m in legend_order(table["mechanism"]) if m in ADDITIVE - set(LEVELS))
         return pd.concat([table, table[table["mechanism"] == one].assign(mechanism=OTHER)])
 
     drawing = all_drawings()[name]
@@ -123,7 +123,7 @@ def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
     def only_one(table):
         kept = []
         for _, own in table.groupby("study"):
-            present = [m for m in in_order(own["mechanism"]) if m in ADDITIVE - set(LEVELS)]
+            present = [m for m in legend_order(own["mechanism"]) if m in ADDITIVE - set(LEVELS)]
             one = "gaussian" if "gaussian" in present else present[0]
             kept.append(own[own["mechanism"] == one])
         return pd.concat(kept)

@@ -10,7 +10,7 @@ from paper_figures.drawings import DrawingError, all_drawings
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
-    coinciding,
+    coinciding_sentence,
     draw_spread,
     floor_words,
     groups_within,
@@ -18,7 +18,7 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
-from paper_figures.style import in_order
+from paper_figures.style import legend_order
 
 PANELS = Panels("test accuracy,")
 # The figures of trained models, all of them but Figure 7 by their panels over epsilon.
@@ -180,11 +180,11 @@ def test_curves_that_nobody_can_tell_apart_are_named():
         for epsilon, mean in zip((1.0, 10.0), values, strict=True)
     ]
     spread = pd.DataFrame(rows)
-    sentence = coinciding(spread)
+    sentence = coinciding_sentence(spread)
     assert "MNIST, as published: Classic Gaussian and IMGM" in sentence
     assert "MNIST, at equal true privacy: all" in sentence
     apart = spread[(spread["mechanism"] != "imgm") & (spread["calibration"] == "published")]
-    assert coinciding(apart) == ""
+    assert coinciding_sentence(apart) == ""
 
 
 def test_curves_of_a_group_coincide_with_each_other():
@@ -203,7 +203,7 @@ def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
     )
     (axis,) = draw_spread(spread, PANELS).axes
     lines = [bars.lines[0] for bars in axis.containers]
-    sizes = dict(zip(in_order(means), (line.get_markersize() for line in lines), strict=True))
+    sizes = dict(zip(legend_order(means), (line.get_markersize() for line in lines), strict=True))
     assert sizes["gaussian"] > sizes["gaussian-analytic"] > sizes["imgm"]
     # A lone curve has the usual size; none crosses the step from 10 to 1000.
     assert sizes["mvg"] == 4

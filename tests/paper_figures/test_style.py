@@ -10,7 +10,7 @@ from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures.style import (
     CALIBRATION_TITLES,
-    in_order,
+    legend_order,
     look,
     mechanism_title,
     title_in,
@@ -40,7 +40,7 @@ def test_no_two_mechanisms_share_a_colour():
 
 def test_legends_list_known_mechanisms_first_then_the_others_by_name():
     for order in itertools.permutations(["zeta-noise", "mvg", "a-noise", "r1smg"]):
-        assert in_order(order) == ["r1smg", "mvg", "a-noise", "zeta-noise"]
+        assert legend_order(order) == ["r1smg", "mvg", "a-noise", "zeta-noise"]
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,13 @@ from mechanisms.query.words import with_minus
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder import site_data
-from site_builder.cards import with_labels
+from site_builder.cards import add_cell_labels
 from site_builder.citations import references
 from site_builder.claim_pages import claim_pages, shown_claims
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
-from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, on_dark
+from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, lighten_for_dark
 from site_builder.paper_pages import paper_pages
 from site_builder.queries_page import queries_page
 from site_builder.reproduced_page import PICTURES, claims_on, place, reproduced_page
@@ -34,7 +34,7 @@ from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import REPRODUCED, SiteData
 from site_builder.start_page import R1SMG, answers, findings
-from site_builder.words import TIMES, first_sentence, number, prose, short_authors, with_authors
+from site_builder.words import TIMES, first_sentence, insert_authors, number, prose, short_authors
 from studies.base import Coordinate, Metric, Study, ranked
 from studies.base.yaml_file import read_yaml
 from studies.common_queries import QUERIES
@@ -48,7 +48,7 @@ environment_of = functools.cache(building.environment_of)
 
 
 def html_of(site, page):
-    return building.rendered(environment_of(site), page)
+    return building.render(environment_of(site), page)
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_cells_of_a_table_repeat_the_head_of_their_column():
         "<table data-sortable><thead><tr><th>A</th><th>1<sup>2</sup></th></tr></thead>"
         "<tbody><tr><th>x</th><td class=n>y</td></tr></tbody></table>"
     )
-    found = with_labels(table)
+    found = add_cell_labels(table)
     assert '<th data-label="A">x</th><td data-label="12" class=n>y</td>' in found
     assert '<table data-sortable class="stack"><thead><tr><th>A</th>' in found
 
@@ -320,7 +320,7 @@ def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
 
 @pytest.mark.parametrize("colour", ["#000000", "#222255", "#661100", "#FFAABB"])
 def test_colours_can_be_seen_on_the_dark_background(colour):
-    assert contrast(on_dark(colour), DARK_BACKGROUND) >= LEAST_CONTRAST
+    assert contrast(lighten_for_dark(colour), DARK_BACKGROUND) >= LEAST_CONTRAST
 
 
 def test_contrast_of_black_on_white():
@@ -380,7 +380,7 @@ def test_papers_in_prose_have_authors_and_year():
         "mgm2021": short_authors("Yang, Xiang, Yu, Wang"),
     }
     text = "mgm2021's Gaussian; r1smg2024, see r1smg2024_fig4 and paper_figures/mgm2021/claims.yaml"
-    assert with_authors(text, authors) == (
+    assert insert_authors(text, authors) == (
         "Yang et al.'s (2021) Gaussian; Ji and Li (2024), see r1smg2024_fig4 and "
         "paper_figures/mgm2021/claims.yaml"
     )

@@ -9,7 +9,7 @@ import pytest
 from site_links import broken_links, parsed
 
 from datasets import DATASETS
-from site_builder.build import environment_of, rendered
+from site_builder.build import environment_of, render
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.start_page import start_page
 from site_builder.words import sentences
@@ -95,4 +95,4 @@ def test_pages_are_the_same_under_another_hash_seed(built, site):
     environment = environment_of(site)
     for page in (start_page(site), failures_page(site), reproduce_page(site)):
         written = (built / page.path).read_text(encoding="utf-8")
-        assert rendered(environment, page) == written, page.path
+        assert render(environment, page) == written, page.path

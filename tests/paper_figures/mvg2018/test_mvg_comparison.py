@@ -3,10 +3,10 @@
 import pytest
 
 from paper_figures.mvg2018.compared_study import (
-    at_best_share,
-    mean_over_shares,
+    average_over_shares,
     right_treatment,
     select,
+    select_best_share,
 )
 from paper_figures.mvg2018.tables import comparison_table
 from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, rows_of
@@ -25,11 +25,11 @@ def test_scores_are_selected_by_treatment_and_share(make_rows):
     assert right_treatment(scores) == "a-b"
     assert right_treatment(select(scores, mechanism="jl")) is None
     right = select(scores, mechanism="mvg", treatment="a-b")
-    assert set(at_best_share(right)["share"]) == {0.95}
-    assert len(at_best_share(right)) == TRIALS
-    assert len(at_best_share(select(scores, mechanism="jl"))) == TRIALS
-    assert mean_over_shares(right)["value"].mean() == pytest.approx(1.5, abs=0.03)
-    assert len(mean_over_shares(right)) == TRIALS
+    assert set(select_best_share(right)["share"]) == {0.95}
+    assert len(select_best_share(right)) == TRIALS
+    assert len(select_best_share(select(scores, mechanism="jl"))) == TRIALS
+    assert average_over_shares(right)["value"].mean() == pytest.approx(1.5, abs=0.03)
+    assert len(average_over_shares(right)) == TRIALS
 
 
 def test_a_table_shows_the_paper_s_methods_first_and_each_at_its_best_share(make_results):

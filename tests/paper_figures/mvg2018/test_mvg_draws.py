@@ -66,7 +66,7 @@ def test_the_stored_covariance_is_that_of_the_floor():
      ("anc0", 0.5354)],
 )  # fmt: skip
 def test_mean_errors_of_the_component(treatment, mean):
-    errors = COMPONENT.over_shares(treatment, 10_000)
+    errors = COMPONENT.mean_errors(treatment, 10_000)
     assert errors.min() >= 0
     assert errors.mean() == pytest.approx(mean, abs=4 * errors.std() / 100)
 

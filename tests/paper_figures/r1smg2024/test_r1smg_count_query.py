@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paper_figures.drawings import DrawingError
-from paper_figures.r1smg2024.count_query import _after_masking
+from paper_figures.r1smg2024.count_query import _masked_loss
 from paper_figures.r1smg2024.count_query_figures import (
     METRICS,
     counts_over_epsilon,
@@ -50,7 +50,7 @@ def test_the_median_of_r1smg_s_masked_loss(valid, make_rows):
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     noise = math.sqrt(2.0) * rng.standard_normal((100_000, 1)) * direction
     sampled = np.median(np.sum(noise[:, :valid] ** 2, axis=1))
-    assert _after_masking(rows)[1] == pytest.approx(sampled, rel=0.02)
+    assert _masked_loss(rows)[1] == pytest.approx(sampled, rel=0.02)
 
 
 def map_rows(mechanism):
