@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[1]
 _MECHANISMS = """# Mechanisms
 
 One file per mechanism or family. `python -m mechanisms describe KEY` prints the options,
-`calibrate` the noise for a query, `verify` the true privacy of a claim. The verdict is that
-on the claim at the settings of the papers; `refuted` is so at one or more.
+`calibrate` the noise for a query, `verify` the true privacy of a claim. The verdict is on the
+claim at the settings of the papers; `refuted` means that it is false at one or more of them.
 """
 
 

@@ -1,7 +1,7 @@
 "use strict";
-// Filters, sorting and the theme. The address holds what the reader chose, so that a link
-// shows the same and the back button goes one choice back. Without this script the pages have the
-// same content.
+// Filters, sorting and the theme. The address stores the reader's choices, so that a link shows
+// the same view and the back button undoes one choice. The pages have the same content without
+// this script.
 (() => {
   const find = (selector, from = document) => [...from.querySelectorAll(selector)];
   const make = (tag, attributes = {}, ...children) => {
@@ -15,7 +15,7 @@
   // --- The address -------------------------------------------------------------------------------
   const state = () => new URLSearchParams(location.search);
   const restorers = [];
-  // Choices make an entry of the history; typing does not.
+  // Choices create history entries; typing does not.
   const choose = (changes, { typing = false } = {}) => {
     const chosen = state();
     for (const [name, value] of Object.entries(changes)) {
@@ -44,7 +44,7 @@
   themeSwitch.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
     root.dataset.theme = theme;
-    try { localStorage.setItem("theme", theme); } catch { /* a browser that keeps nothing */ }
+    try { localStorage.setItem("theme", theme); } catch { /* the browser blocks storage */ }
     choose({ theme });
     showTheme();
   });
@@ -55,7 +55,7 @@
     showTheme();
   });
 
-  // --- The navigation, which a phone shows on demand ---------------------------------------------
+  // --- The navigation, which phones show on demand -----------------------------------------------
   const menu = document.querySelector("[data-menu]");
   menu.addEventListener("click", () => {
     const open = menu.getAttribute("aria-expanded") !== "true";
@@ -109,7 +109,7 @@
   const csvOf = (table) => {
     const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const heads = find("thead th", table);
-    // A score has an interval beside it, which gets two columns of its own.
+    // The interval of a score becomes two columns of its own.
     const wide = heads.map((_, column) => find("tbody tr", table).some((row) => row.cells[column]?.dataset.low));
     const lines = [
       heads.flatMap((head, column) => {
@@ -175,7 +175,7 @@
     const facets = (form.dataset.facets || "").split(" ").filter(Boolean).map((facet) => {
       const [name, title] = facet.split(":");
       const values = [...new Set(items.map((item) => item.dataset[name]))];
-      // A value that names a group reads as that group does.
+      // A value that names a group is shown with the group's title.
       const titleOf = (value) => groups.find((each) => each.id === value)?.dataset.title ?? value;
       const select = make("select", {}, option("", "all"), ...values.map((value) => option(value, titleOf(value))));
       form.append(make("label", {}, title, select));
@@ -251,7 +251,7 @@
     const epsilonSelect = make("select", {});
     form.append(make("label", {}, "Epsilon", epsilonSelect));
     const show = (chosen) => {
-      // Every choice narrows what the next one offers; what is not there falls back to the first.
+      // Each choice narrows the options of the next; a missing value falls back to the first.
       let left = sections;
       const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
       const linked = target && sections.includes(target) && !facets.some(({ name }) => chosen.has(name)) ? target : null;
@@ -284,7 +284,7 @@
     };
     for (const { name, select } of facets) {
       select.addEventListener("change", () => {
-        // A choice replaces the table that a link named.
+        // A choice overrides the table that the link named.
         const chosen = Object.fromEntries(facets.map((each) => [each.name, each.select.value || null]));
         choose({ ...chosen, [name]: select.value, sort: null });
         show(state());
