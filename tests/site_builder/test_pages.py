@@ -493,7 +493,7 @@ def test_a_leaderboard_says_what_a_choice_and_brackets_are(site):
     pages = {page.path: html_of(site, page) for page in leaderboard_pages(site)}
     rate = '<br><span class="soft small">learning rate 0.15</span>'
     assert rate in pages["leaderboard/index.html"]
-    words = "The brackets after a mechanism give its treatment (a set of informative features, or iid"
+    words = "after a mechanism give its treatment (a set of informative features, or iid"
     assert words in pages["leaderboard/regression.html"]
     assert "null where" not in pages["leaderboard/regression.html"]
     assert "The brackets after" not in pages["leaderboard/counts.html"]
