@@ -133,7 +133,7 @@ def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
     drawings = drawings_for(available)
     for name in names:
         if name not in drawings:
-            near = nearest(name, drawings, "; did you mean {!r}?")
+            near = nearest(name, drawings, "; did you mean {!r}?") or "."
             has = ", ".join(sorted(drawings))
             raise ConfigError(f"{folder} has no figure or table {name!r}{near} It has {has}")
     for name in names or drawings:

@@ -63,7 +63,7 @@ def merge_curves(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
     A curve with fewer points joins a longer one if they agree at all of its points.
 
     Args:
-        rows: Columns mechanism, x and y; one row per mechanism and x.
+        rows: A table with the columns mechanism, x and y, one row per mechanism and x.
     """
     curves: list[Curve] = []
     lines = {
@@ -126,7 +126,7 @@ def label_ends(axis: plt.Axes, curves: Sequence[Curve], height: float) -> None:
     ]
     for curve, text, end, place in zip(curves, texts, ends, spread(ends, heights), strict=True):
         colour = look(curve.drawn_as).colour
-        # A line links each label to its curve, because colours alone do not in grey print.
+        # A line links each label to its curve, because colours are lost in grey print.
         axis.plot(
             [1.0, 1.04], [end, place], color=colour, lw=0.7, transform=axis.transAxes,
             clip_on=False, scalex=False, scaley=False,

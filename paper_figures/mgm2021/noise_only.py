@@ -226,8 +226,8 @@ def table_5(results: Results) -> Drawn:
     caption = (
         "mgm2021 Table 5: wall-clock seconds of one draw at the gradient shapes of Table 2, median "
         f"of {draws.groupby(['shape', 'mechanism']).size().max()} draws on one core. Seconds "
-        "depend on the machine: compare ratios to the Gaussian on the whole answer, of which those "
-        "below 3 decide nothing."
+        "depend on the machine: compare ratios to the Gaussian on the whole answer. Ratios below 3 "
+        "decide nothing."
     )
     note = (
         "Directions are the identity, which costs no matrix product, or come from an SVD of the "

@@ -238,8 +238,8 @@ def figure_4(results: Results) -> Drawn:
     )
     note = (
         "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
-        f'after "paper" are those that the paper states. Claims as published can be false, as '
-        f"those of R1SMG and DAWA are: suite_verdicts.{_scan_words(rows)}"
+        f'after "paper" are those that the paper states. Published claims can be false, as those '
+        f"of R1SMG and DAWA are; suite_verdicts says which.{_scan_words(rows)}"
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
@@ -395,8 +395,8 @@ def counts_over_epsilon(results: Results) -> Drawn:
     note = (
         "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. The "
         "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
-        "it has that of the cells that post-processing sets to zero. Claims as published can be "
-        "false, as R1SMG's is: suite_verdicts says which."
+        "it has that of the cells that post-processing sets to zero. Published claims can be "
+        "false, as R1SMG's is; suite_verdicts says which."
     )
     note += _coinciding_sentences(private) + failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(caption, means, figure, note)

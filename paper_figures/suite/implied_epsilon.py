@@ -46,13 +46,13 @@ def implied_epsilons(results: Results) -> Drawn:
         "the number."
     )
     note = (
-        'The larger epsilon, the less noise. "Not reached up to" names the largest budget of the '
-        'run; "at most" its smallest. The networks and sizes are those of this run, most of '
-        "them smaller than the papers' (suite_panels): a score that is not reached may be beyond "
-        "them. On the map, MVG has the smallest possible gamma, s/2. For Table 5 there is no "
-        "second number: tldp2025_fig1 shows what noise of the true privacy of a whole image does. "
-        "Left out are the counts of r1smg2024 Figure 4, which need the paper's map, and MVG's "
-        "error in mvg2018's regression, 0.0163: predicting zero has 0.0162, without any data "
+        'A larger epsilon means less noise. "Not reached up to" names the largest budget of the '
+        'run, "at most" its smallest. The networks and sizes are those of this run, most of '
+        "them smaller than the papers' (suite_panels), so that a score may be out of their reach. "
+        "On the map, MVG has the smallest possible gamma, s/2. Table 5 has no second number: "
+        "tldp2025_fig1 shows the effect of noise with the true privacy of a whole image. The table "
+        "leaves out the counts of r1smg2024 Figure 4, which need the paper's map, and MVG's error "
+        "in mvg2018's regression, 0.0163, because predicting zero has 0.0162, without any data "
         "(mvg2018_table3)."
     )
     return Drawn(caption, pd.DataFrame(records), note=note)

@@ -94,8 +94,8 @@ def linear(results: Results) -> Drawn:
         f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
         "covariance of the noise is known, and means over the trials elsewhere. Mechanisms whose "
         "errors agree everywhere share a line. A hollow marker on a filled one has the same error. "
-        "suite_linear_table has the other epsilons and the controls. Claims as published can be "
-        "false, as DAWA's is: suite_verdicts says which."
+        "suite_linear_table has the other epsilons and the controls. Published claims can be "
+        "false, as DAWA's is; suite_verdicts says which."
         f"{_missing_sentences(results.rows)}"
     )
     titles = {key: line for lines in groups.values() for line in lines for key in line}

@@ -21,8 +21,8 @@ EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
 # The bounds of a delta that counts as exact are at most this far apart (relative).
 _NUMERICAL = 0.02
 _UNDERFLOWN = (
-    "Where a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
-    "below the least number that a computer has."
+    "If a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
+    "below the smallest floating-point number."
 )
 
 
@@ -47,7 +47,7 @@ def verdicts(results: Results) -> Drawn:
         "mvg2018. "
         '"Distance to no data" bounds the total variation between any release and noise around one '
         "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
-        "much from the data. Empty where the mechanism does more than add noise, the noise is "
+        "much from the data. It is empty if the mechanism does more than add noise, the noise is "
         f"one-sided, or the paper states no range of the answers. {_UNDERFLOWN}"
     )
     return Drawn(caption, verdict_table(results.rows), note=note)
