@@ -42,7 +42,7 @@ def write_clear(axis: plt.Axes, words: str, places: Iterable[Place], **look) -> 
 
 def _hides(box, axis: plt.Axes, others: Iterable) -> bool:
     drawn = [(line.get_transform(), [line.get_path()]) for line in axis.lines]
-    # Error bars.
+    # The collections are error bars.
     drawn += [(each.get_transform(), each.get_paths()) for each in axis.collections]
     paths = (transform.transform_path(path) for transform, own in drawn for path in own)
     return any(path.intersects_bbox(box, filled=False) for path in paths) or any(

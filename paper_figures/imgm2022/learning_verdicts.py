@@ -196,14 +196,14 @@ def _pairs(
 
 
 def _epoch_shortage(rows: pd.DataFrame, dataset: str, papers: int) -> str:
-    """Return the reason that training had fewer epochs than the paper's; "" if it had enough."""
+    """Explain that training had fewer epochs than the paper's; "" if it had enough."""
     own = rows[(rows["study"] == GRADIENTS) & (rows["dataset"] == dataset)]
     descended = own["epoch"].fillna(0).max()
     return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
 
 
 def _record_mismatch(rows: pd.DataFrame, dataset: str) -> str:
-    """Return the reason that one study has far more records than the other; "" if it has not."""
+    """Explain that one study has far more records than the other; "" if neither has."""
     kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
     counts = {name: kept[kept["study"] == name]["value"].max() for name in (FEATURES, GRADIENTS)}
     if max(counts.values()) <= ALIKE * min(counts.values()):

@@ -66,7 +66,7 @@ def loss_variable(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
 def loss_condition(
     *, epsilons: list[Epsilon], deltas: list[Delta], shift: Positive, tolerance: float
 ) -> Finding:
-    """Judge Lemmas 2 and 3: delta from the tails of the loss, and the B that attains it.
+    """Judge Lemmas 2 and 3, on delta from the tails of the loss and on the B that attains it.
 
     By Lemma 2 and the normal laws of Lemma 1, delta is P(L >= epsilon) - e^epsilon P(L' <=
     -epsilon). By Lemma 3 this is at most delta exactly if ||D'|| <= B, so that a distance slightly
@@ -197,9 +197,9 @@ def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> F
 
 @judge
 def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
-    """Judge eq. (35): the first t rows of U Sigma V and its t largest singular values.
+    """Judge eq. (35), on the first t rows of U Sigma V and the t largest singular values.
 
-    The squared norms are said to be equal.
+    The squared norm of the rows is said to equal the sum of the squared singular values.
     """
     rng = np.random.default_rng(0)
     equal, below = [], []
@@ -297,7 +297,7 @@ def _random_factor(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def _align(first: np.ndarray, change: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Turn a change, with its singular values kept, into the factors' directions of least noise."""
+    """Rotate a change into the factors' directions of least noise, keeping its singular values."""
     inner = np.linalg.svd(change, compute_uv=False)
     rows, columns = (np.linalg.svd(u)[0][:, ::-1] for u in (first, second))
     return rows[:, : len(inner)] * inner @ columns[:, : len(inner)].T

@@ -331,7 +331,7 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
 def variance_over_shapes(
     *, shapes: list[Shape], epsilon: Epsilon, delta: Delta, tolerance: float
 ) -> Finding:
-    """Judge Section 4.2: at a fixed sensitivity IMGM's variance per element ignores the shape."""
+    """Judge Section 4.2: at a fixed sensitivity, IMGM's variance is the same at all shapes."""
     budget = Budget(epsilon=epsilon, delta=delta)
     variances = {}
     for key in ("imgm", "mvg"):

@@ -34,7 +34,7 @@ from studies.federated_horizontal import NETWORKS
 BASELINE = "baseline"
 CLOSE = "close to"
 Pair = tuple[str, str]
-# A mechanism, one whose noise is larger up to some epsilon, and one whose noise is smaller.
+# A mechanism, another whose noise is larger up to some epsilon, and a third with less noise.
 Explained = tuple[str, str, str]
 # Pairs by data set, the better mechanism first; `default` serves data sets without an entry.
 ByDataset = dict[str, list[Pair]]

@@ -195,7 +195,7 @@ _ROUNDING = 1e-9
 
 
 def same_noise_on_elements(name: str, shape: str) -> Part:
-    """Judge whether matrix mechanism and Gaussian are the same noise with an element's sensitivity.
+    """Judge whether the matrix mechanism is the Gaussian at the sensitivity of an element.
 
     Each of the mn elements of a shape such as "2x10" gets (epsilon, delta) / mn, so that together
     they spend (epsilon, delta) by basic composition.
@@ -209,7 +209,7 @@ def same_noise_on_elements(name: str, shape: str) -> Part:
 
 
 def same_noise_on_whole(name: str, shape: str) -> Part:
-    """Judge whether both are the same noise with the whole answer's sensitivity and budget."""
+    """Judge whether the matrix mechanism is the Gaussian at the whole answer's sensitivity."""
     query = box_query(tuple(map(int, shape.split("x"))), -1.0, 1.0)
     losses = [
         calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")

@@ -99,7 +99,7 @@ def table_4(results: Results) -> Drawn:
 
 
 def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) -> float:
-    """Return the power of one axis between its two largest lengths at a fixed other axis.
+    """Return the power of one axis between its two largest lengths while the other is fixed.
 
     Raises:
         DrawingError: No two shapes with m <= n differ in this axis alone.
@@ -124,7 +124,7 @@ def error_orders(
     delta: Delta,
     tolerance: float,
 ) -> Finding:
-    """Judge Table 4: powers of m and n in E||Z||^2, if all elements in [-1, 1] may change."""
+    """Judge the powers of m and n in Table 4, for elements in [-1, 1] that may all change."""
     budget = Budget(epsilon=epsilon, delta=delta)
     parts = []
     for name, stated in STATED_GROWTH.items():
@@ -251,7 +251,7 @@ def run_times(
     choice: str = "",
     counted: tuple[str, str] = ("", ""),
 ) -> Finding:
-    """Judge Table 5: seconds of a draw over those of the Gaussian on the whole answer.
+    """Judge Table 5 by the seconds of a draw over those of the Gaussian on the whole answer.
 
     Ratios of medians can be compared between machines. MVG takes its directions from an SVD of the
     answer in every draw, as the paper says; its ratio with given directions is reported as well.

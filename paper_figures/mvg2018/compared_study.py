@@ -88,7 +88,7 @@ class ComparedStudy:
     mvg_name: str = "MVG"
 
     def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-        """Return the study's rows on the data set to draw, and the title of that data set."""
+        """Return the study's rows on the data set to draw, and its title with the source."""
         dataset, source = main_dataset(rows, self.name)
         return rows[(rows["study"] == self.name) & (rows["dataset"] == dataset)], source
 

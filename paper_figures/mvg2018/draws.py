@@ -133,7 +133,7 @@ def gaussian_lead(draws: int) -> Mean:
 COMPONENT = DrawnStudy(
     compared=FIRST_COMPONENT,
     dataset="movement_aal",
-    # The indices are those of anchors, which the paper counts from 0.
+    # The indices are those of the anchors, which the paper counts from 0.
     sets={"anc0-anc3": [0, 3], "anc0": [0], "anc3": [3], "anc1-anc2": [1, 2]},
     draw=component_errors,
 )
@@ -196,7 +196,7 @@ def drawn_directions(
 
 
 def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margin: float) -> Signal:
-    """Return the signal: whether one of two sets of directions beats an answer without data."""
+    """Return the signal that tells whether either set of directions beats an answer without data."""
     return Signal(
         means=(float(first.mean()), float(second.mean())),
         floor=study.exact_floor,

@@ -24,7 +24,7 @@ from papers.setting import PaperSetting
 
 @judge
 def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
-    """Judge whether MVG's true guarantee at a fixed precision allocation ignores the directions."""
+    """Judge whether MVG's true guarantee at a fixed allocation is the same for all directions."""
     query = REGRESSION.query
     rows, columns = query.shape
     rng = np.random.default_rng(0)
@@ -125,7 +125,7 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
 
 @judge
 def sampling_cost(*, shapes: list[Shape]) -> Finding:
-    """Judge Section 6.3: operations and memory of a draw U1 N U2, with both factors from an SVD."""
+    """Judge Section 6.3, on operations and memory of a draw U1 N U2 with factors from an SVD."""
     products, stored = [], []
     for m, n in shapes:
         products.append(m * n * (m + n) <= m**3 + n**3)
@@ -142,7 +142,7 @@ def sampling_cost(*, shapes: list[Shape]) -> Finding:
 
 @judge
 def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
-    """Judge Appendix B: the l2 sensitivities of the three queries.
+    """Judge the l2 sensitivities of the three queries in Appendix B.
 
     Replacing a record in the box changes f(X) = X by at most the box's diagonal. It changes
     X X^T / N by (x x^T - y y^T) / N, for which all pairs of the box's corners are tried. The bound

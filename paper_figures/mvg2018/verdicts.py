@@ -94,7 +94,7 @@ def finding_per_kernel(
 
 
 def _signal(study: ComparedStudy, rows: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
-    """Return the signal: whether one of these errors is below the one without any information."""
+    """Return the signal that tells whether either error is below that without any information."""
     blind = study.blind_error(rows)["value"]
     margin, level = study.blind_margin, study.exact_floor
     if margin is None:

@@ -102,7 +102,7 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
 
 @judge
 def accuracy_loss(*, tolerance: float) -> Finding:
-    """Judge Figure 5: E L in closed form.
+    """Judge E L in Figure 5 in closed form.
 
     MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
@@ -173,7 +173,7 @@ def implied_by_loss(key: str, calibration: str) -> Implied:
 
 @judge(studies=("count_query",))
 def loss_shape(results: Results, *, others: list[str], bell: float, margin: float) -> Finding:
-    """Judge Figure 5: the skewness and kurtosis of L about the mean."""
+    """Judge the skewness and kurtosis of L about the mean in Figure 5."""
     rows = official_counts(results.rows)
     frames = trials_by_mechanism(rows, others, "loss")
     values = {key: frame["value"].to_numpy(float) for key, frame in frames.items()}
@@ -215,7 +215,7 @@ def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
 
 @judge(studies=("count_query",))
 def largest_counts(results: Results, *, tolerance: float) -> Finding:
-    """Judge Figure 4: the largest exact count, in the run's box and in every possible box."""
+    """Judge the largest exact count in Figure 4, in the run's box and in every possible box."""
     rows = official_counts(results.rows)
     stated = LARGEST_COUNT
     facts = {

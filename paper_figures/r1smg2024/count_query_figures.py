@@ -123,7 +123,7 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
 
 
 def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
-    """Draw histogram and density of L over its mean, R1SMG apart from the others."""
+    """Draw the histogram and density of L over its mean, with R1SMG apart from the others."""
     mechanisms = legend_order(losses["mechanism"])
     others = [mechanism for mechanism in mechanisms if mechanism != "r1smg"]
     groups = [names for names in (legend_order({*mechanisms} - {*others}), others) if names]

@@ -114,7 +114,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
 
 
 def _own_rate(rows: pd.DataFrame) -> str:
-    """Return the learning rate without privacy as the end of a label; "" if it is no other one."""
+    """Return the learning rate without privacy as the end of a label; "" if it does not differ."""
     rate = public_rate(rows)
     return "" if rate is None else f" at learning rate {rate:g}"
 

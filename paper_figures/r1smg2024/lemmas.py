@@ -289,7 +289,7 @@ def _count(rest: tuple[int, ...], cell: int | None, cells: int) -> np.ndarray:
     return np.bincount(data, minlength=cells).astype(float)
 
 
-# The readings of zeta(delta) in MVG's theorem.
+# Descriptions of the readings of zeta(delta) in MVG's theorem.
 ZETAS = {"published": "zeta as printed", "sqrt": "zeta with a square root"}
 
 
@@ -371,7 +371,7 @@ def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Fi
     either reading of zeta.
     """
     budgets = [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
-    # Square answers of l2 sensitivity 1 with the smallest possible gamma.
+    # The queries have square answers, l2 sensitivity 1 and the smallest possible gamma.
     queries = [Query(shape=(m, m), l2_sensitivity=1.0, frobenius_bound=0.5) for m in sides]
     parts = []
     for zeta, words in ZETAS.items():

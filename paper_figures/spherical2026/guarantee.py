@@ -45,7 +45,7 @@ BASELINE = "gaussian-analytic"
 
 
 def tangent_at_no_noise(mu: float, epsilon: float) -> float:
-    """Return the value at no noise of the tangent to delta, over the variance, at s^2 / mu^2."""
+    """Return the height at variance 0 of the tangent to d at the variance s^2 / mu^2."""
     slope = scipy.stats.norm.pdf(mu / 2 - epsilon / mu) * mu / 2
     return GaussianProfile(mu=mu).delta(epsilon).value + slope
 

@@ -28,7 +28,7 @@ _UNDERFLOWN = (
 
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
 def verdicts(results: Results) -> Drawn:
-    """Tabulate claim, truth and verdict, a row per mechanism and paper's setting."""
+    """Tabulate claim, truth and verdict, a row per mechanism and setting of a paper."""
     caption = (
         "Is the claim true? Every mechanism as published, at the settings of the papers: claimed "
         "and true delta at the claimed epsilon, true epsilon at the claimed delta, variance over "

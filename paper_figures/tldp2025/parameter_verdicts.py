@@ -128,7 +128,7 @@ def _guess(scores: Scores) -> float:
 
 
 def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
-    """Return the signal: whether one of the models has learned more than a guess."""
+    """Return the signal that tells whether one of the models has learned more than a guess."""
     kind = {"floor": _guess(scores), "floor_words": "a guess", "better": "larger"}
     return Signal(means=tuple(means), margin=margin, **kind)
 

@@ -39,7 +39,7 @@ def test_the_worst_setting_is_one_whose_delta_can_be_printed(make_results, make_
     none = summary(make_results(rows_of({SHOWN: 0.0, "mgm2021-adult": 0.0})))
     assert none.data["worst setting"].iloc[0] == SHOWN
     assert none.data["true delta there"].isna().all()
-    assert "below the least number" in none.note
+    assert "below the smallest floating-point number" in none.note
 
 
 def test_a_variant_has_the_theorem_of_its_class_and_the_range_that_its_run_met(
