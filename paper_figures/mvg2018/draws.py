@@ -196,7 +196,7 @@ def drawn_directions(
 
 
 def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margin: float) -> Signal:
-    """Return the signal that tells whether either set of directions beats an answer without data."""
+    """Return the signal that tells whether either set of directions beats having no data."""
     return Signal(
         means=(float(first.mean()), float(second.mean())),
         floor=study.exact_floor,
