@@ -1,8 +1,8 @@
 """Which mechanism for a common query? The error and the true privacy of every mechanism.
 
-Every data set is a query that practitioners ask, with a budget; there are no data. The numbers are
-those of `mechanisms.comparison`, which ranks them: figures, tables and the site do so with the rows
-of this study. `QUERIES` states adjacency, sensitivities and budgets.
+Every data set is a query that practitioners ask, with a budget; no data are read. The numbers come
+from `mechanisms.comparison`; figures, tables and the site rank the rows of this study in the same
+way. `QUERIES` states adjacency, sensitivities and budgets.
 """
 
 import math
@@ -31,14 +31,14 @@ from studies.guarantee import VERDICT
 
 @dataclass(frozen=True)
 class CommonQuery:
-    """A query, and what is asked of its answer.
+    """A query and the workload that its answer serves.
 
     Args:
-        title: For readers.
-        about: What is asked, what neighbours differ in, and what one record changes.
-        stated: The fields of the query.
+        title: The title shown to readers.
+        about: The question, how neighbours differ, and how much one record changes.
+        stated: The arguments of `Query`.
         budget: (epsilon, delta).
-        workload: Name of the linear queries that are asked of the answer, for every axis.
+        workload: The name of the workload along every axis; "identity" asks for every element.
     """
 
     title: str
@@ -49,17 +49,17 @@ class CommonQuery:
 
     @cached_property
     def query(self) -> Query:
-        """Shape and sensitivities."""
+        """The query, with its shape and sensitivities."""
         return Query(**self.stated)
 
     @property
     def per(self) -> str:
-        """What the error is of: "element" or "query"."""
+        """The unit that the error is stated for: "element" or "query"."""
         return "element" if self.workload == "identity" else "query"
 
     @property
     def command(self) -> str:
-        """The command that gives the answer."""
+        """The command line that computes the answer."""
         words = {**self.stated, "shape": "x".join(map(str, self.query.shape))}
         words |= {"workload": self.workload} if self.workload != "identity" else {}
         words |= {"epsilon": self.budget.epsilon}
@@ -68,7 +68,7 @@ class CommonQuery:
         return " ".join(("python -m mechanisms compare", *options))
 
     def task(self, calibration: str) -> Task:
-        """What is asked of every mechanism, at one calibration."""
+        """The task that every mechanism is given, at one calibration."""
         return Task(
             query=self.query,
             budgets=(self.budget,),
@@ -78,7 +78,7 @@ class CommonQuery:
 
 
 def _written(value: object) -> str:
-    """A value as the command line reads it, with all of its digits."""
+    """Format a value for the command line, with all of its digits."""
     if isinstance(value, tuple):
         return ",".join(map(_written, value))
     if isinstance(value, float):
@@ -177,7 +177,7 @@ QUERIES = {
 NOTE = Coordinate("note", str, "what limits the numbers of the mechanism, such as a bound")
 
 
-# Numbers that a search or a sum on a grid gives.
+# For numbers computed by a search or by a sum over a grid.
 COMPUTED = Tolerance(relative=0.001, absolute=1e-14)
 
 
@@ -223,15 +223,15 @@ class CommonQueries(Study):
         return QUERIES[setup.dataset]
 
     def measure(self, problem: CommonQuery, case: Case, point: Point) -> Iterator[Value]:
-        """What `mechanisms.comparison` says of the mechanism.
+        """Yield the error and the privacy that `mechanisms.comparison` finds.
 
         Raises:
-            Unsupported: The mechanism does not support the query, or nothing of it is known.
+            Unsupported: The mechanism does not support the query, or its error is unknown.
         """
         task = problem.task(case.calibration)
         options = known_options(task, case.mechanism)
         mechanism = case.calibrate(problem.query, problem.budget, **options)
-        # The variant has compared the mechanism with itself.
+        # No check here: the variant has already checked the mechanism when it calibrated it.
         found = assessment(mechanism, task, effort=None)
         note = found.pop("note")
         if not found:
@@ -241,7 +241,7 @@ class CommonQueries(Study):
         if math.isfinite(seconds):
             yield Value("seconds_per_draw", seconds, timing=True)
         known = {metric: value for metric, value in found.items() if math.isfinite(value)}
-        # Said once: with the verdict, or at the first metric of a mechanism without one.
+        # The note appears once: with the verdict, or with the first metric if there is no verdict.
         noted = "true_delta" if verdict else next(iter(known), None)
         for metric, value in known.items():
             at = verdict | ({"note": note} if note else {}) if metric == noted else {}

@@ -1,19 +1,19 @@
 """2-D count query of r1smg2024, Section 7.1: pickups per cell of a map.
 
 The query counts the pickups of a time window in a grid of latitude (rows) by longitude (columns).
-Adjacency: one pickup is replaced by another (`count_query` of r1smg2024's numbers states the
-sensitivities), so that the number of pickups is public. That of the window's pickups inside the map
-is taken to be public too, which it is if a pickup is replaced by one inside both: it bounds the
+Adjacency: one pickup is replaced by another (`papers.r1smg2024.count_query` states the
+sensitivities), so that the number of pickups is public. The number of pickups inside both the map
+and the window is also treated as public; it is, if the replacement lies inside both. It bounds the
 Frobenius norm, on which MVG's noise depends. Counts have no range, so IDN is unsupported.
 
 Post-processing, as the paper describes it, sets cells that are known to be empty to zero. The paper
-does not say which cells those are. Here they are, for Uber, the cells without a pickup in the rest
-of the month (disjoint from the window and assumed public), and for the simulated city its water.
-The metric `pickups_zeroed` says how many of the window's pickups this loses.
+does not say which cells those are. For Uber we take the cells without a pickup in the rest of the
+month (disjoint from the window and assumed public); for the simulated city we take its water. The
+metric `pickups_zeroed` counts the pickups of the window that this loses.
 
 The paper does not state its bounding box either. `largest_in_box` is the largest exact count over
-`boxes` random ones inside `bounding_box` that hold the places the paper names; `box` 0 is the
-smallest of all such boxes.
+`boxes` random boxes inside `bounding_box` that contain the places the paper names; `box` 0 is the
+smallest box that contains them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ BOX = Coordinate("box", int, "number of a bounding box that contains the paper's
 
 
 def _time(value: object) -> str:
-    """The time in ISO form; YAML reads one without quotes as a datetime."""
+    """Convert a time to ISO form; YAML reads an unquoted time as a datetime."""
     if not isinstance(value, str | datetime):
         raise ValueError
     try:
@@ -154,15 +154,15 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
 
 @dataclass(frozen=True)
 class CountMaps:
-    """What all mechanisms share.
+    """The exact map and the queries on it, shared by all mechanisms.
 
     Args:
         counts: Exact counts (k, k); row 0 is the southernmost, column 0 the westernmost.
-        empty: Cells (k, k) known to be empty, boolean.
+        empty: Boolean (k, k): the cells known to be empty.
         rectangles: See `random_rectangles`.
-        boxes: See `boxes_with`; none of a simulated city.
-        positions: Latitude and longitude (2, pickups) of the window, wherever they are; None of a
-            simulated city.
+        boxes: See `boxes_with`; empty for the simulated city.
+        positions: Latitudes and longitudes (2, pickups) of all pickups in the window, inside the
+            map or not; None for the simulated city.
     """
 
     counts: np.ndarray
@@ -238,8 +238,8 @@ class CountQuery(Study):
         """Count the pickups of the window and find the cells known to be empty.
 
         Raises:
-            ValueError: No pickup is inside the window, or none outside: then nothing says which
-                cells are empty.
+            ValueError: The map has no pickup inside the window, or none outside it, so that the
+                empty cells cannot be told.
         """
         settings, dataset = setup.settings, setup.dataset
         counts, empty = map_counts(settings, dataset, folder, setup)
@@ -283,7 +283,7 @@ class CountQuery(Study):
                 yield Value(metric, value, trial, seed=seeds[trial])
         kept = case.settings.map_epsilons
         if point.epsilon in kept.get(case.variant.name, kept.get("default", ())):
-            # Without noise: the boxes do not depend on epsilon.
+            # Only for the control without noise: exact counts do not depend on epsilon.
             if mechanism.guarantee == "none" and problem.positions is not None:
                 side = case.settings.cells_per_side
                 found = largest_in_boxes(problem.positions, problem.boxes, side)
@@ -336,11 +336,11 @@ def in_window(times: np.ndarray, settings: MapSettings) -> np.ndarray:
 def boxes_with(
     places: Iterable[tuple[float, float]], outer: BoundingBox, count: int, seed: int
 ) -> np.ndarray:
-    """Boxes (count, 4) as (south, north, west, east), degrees, that hold all places.
+    """Boxes (count, 4) as (south, north, west, east), in degrees, that contain all places.
 
-    The first is the smallest one. Of the others every edge lies between the outermost place and
-    the edge of `outer`, which holds the places: of every second box at a
-    uniform share u of the way, of the rest at u^4, close to the places.
+    The first box is the smallest possible one. Every edge of another box lies between the outermost
+    place and the edge of `outer`, which must contain the places: a uniform share u of the way in
+    boxes of odd index, and u^4 in those of even index, which stay close to the places.
     """
     latitudes, longitudes = np.array(list(places)).T
     least = np.array([latitudes.min(), latitudes.max(), longitudes.min(), longitudes.max()])

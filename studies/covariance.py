@@ -1,8 +1,8 @@
 """mvg2018 Experiment III: the principal components from privately released records.
 
-The query is f(X) = X of N records in [-1, 1]^m; one record, a column, is replaced: the l2
-sensitivity is 2 sqrt(m). Every feature is mapped onto [-1, 1] by its least and largest value in the
-data, which is not private. The paper does not state gamma; its largest value, sqrt(m N), is used.
+The query is f(X) = X for N records in [-1, 1]^m. One record, which is a column, is replaced, so the
+l2 sensitivity is 2 sqrt(m). Every feature is mapped onto [-1, 1] by its least and largest value in
+the data, which is not private. The paper does not state gamma; we use its largest value, sqrt(m N).
 MVG is Algorithm 1 with the axes as directions. Let lambda_i be the eigenvalues of the exact
 covariance C = X X^T / N, not centred, and v_i the eigenvectors of the released records' covariance,
 both in decreasing order. The error is RSS = sum_i (lambda_i - v_i^T C v_i)^2 (eq. 5).
@@ -59,7 +59,7 @@ class Covariance(Study):
         return OneAnswer(first_records(values, settings.records).T.copy())
 
     def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
-        """RSS of every treatment and trial."""
+        """Yield the RSS of every treatment and trial."""
         covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
         eigenvalues = principal_directions(covariance)[0]
 

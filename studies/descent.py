@@ -1,11 +1,11 @@
-"""What studies of noisy gradient descent share: the privacy that a run spends, its accuracy.
+"""Shared code of the studies of noisy gradient descent: privacy spent, and accuracy.
 
-Adjacency is adding or removing a record, while the sampling rate and the number of steps follow
-from the number of records, which is taken as public. A run whose gradients stop being finite ends
-early: that it did is not covered by the guarantee.
+One record is added or removed. The sampling rate and the number of steps follow from the number of
+records, which is treated as public. A run ends early once its gradients are no longer finite; the
+guarantee does not cover the fact that it ended early.
 
-Accounting and torch take seconds to load, and reading a config imports this module: it imports them
-inside its functions.
+Functions import accounting and torch themselves: both take seconds to load, and reading a config
+imports this module.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from learning.training.noisy_descent import DescentPlan
     from learning.training.step_noise import SampledSteps
 
-# What a whole run spends, of its claim and in truth.
+# The size of a run and the privacy that it truly spends.
 SPENT = (
     Metric("records", "training records"),
     Metric("noise_norm", "sqrt(E||noise||^2) of one release", tolerance=ACCOUNTED),
@@ -95,7 +95,7 @@ class DescentStudy(Study):
 
 
 def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:
-    """The sampled steps of a run, and the budget of one of them."""
+    """Yield the sampling rate, the number of steps and the budget of one step."""
     step = steps.step_budget(total)
     yield Value("records", float(records))
     yield Value("sampling_rate", steps.rate)
@@ -105,7 +105,7 @@ def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterato
 
 
 def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
-    """The norm of the noise of one step, and bounds on what the whole run spends."""
+    """Yield the noise norm of one step, and bounds on the privacy that the whole run spends."""
     from learning.training.step_noise import step_profile
 
     if isinstance(mechanism, AdditiveMechanism):
@@ -132,10 +132,11 @@ def accuracies(
     trial: int,
     at: Mapping[str, object] | None = None,
 ) -> Iterator[Value]:
-    """Accuracies after every epoch of one run; all mechanisms share its start and its samples.
+    """Yield the accuracies of one run after every epoch.
 
-    `at` holds the coordinates of the run, such as its learning rate. They are not part of a seed:
-    runs of one trial have the same draws.
+    All mechanisms share the initial weights and the samples of a trial. `at` holds the coordinates
+    of the run, such as its learning rate; seeds do not depend on them, so that all runs of a trial
+    see the same draws.
     """
     from learning.training import noisy_descent
 

@@ -1,11 +1,12 @@
 """Learning with noisy gradients: r1smg2024 Figures 7 and 8. Published `gaussian` is DP-SGD's noise.
 
 Every step draws each record with probability q = batch / records, sums the gradients of the
-cross-entropy, each clipped to norm C, and releases the sum through the mechanism. A point's
-(epsilon, delta) is the budget of the whole run; learning/training/step_noise.py calibrates the
-noise of a step to it. What the run truly spends is measured with the accuracy. Adjacency: one
-record is added or removed. The control without privacy does not clip, as in the paper, and its
-learning rate may differ. All mechanisms, and all learning rates, share start and samples.
+cross-entropy, each clipped to norm C, and releases the sum through the mechanism. The (epsilon,
+delta) of a point is the budget of the whole run; learning/training/step_noise.py calibrates the
+noise of a step to it. The study reports the privacy that a run truly spends beside its accuracy.
+Adjacency: one record is added or removed. The non-private control does not clip, as in the paper,
+and may have its own learning rate. All mechanisms and learning rates share the initial weights and
+the samples.
 
 The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
 (0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its
@@ -82,7 +83,7 @@ class DpsgdSettings(TrainingSettings):
 
 
 class NoisyGradients(DescentStudy):
-    """Learning with noisy gradients: r1smg2024 Figures 7 and 8."""
+    """The study of this module."""
 
     name = "dpsgd"
     paper = "r1smg2024"
@@ -120,7 +121,7 @@ class NoisyGradients(DescentStudy):
         return load_batches(setup, folder, setup.settings.batch)
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, and accuracies after every epoch."""
+        """Yield claimed and true budgets, and the accuracies after every epoch."""
         # Accounting and torch take seconds to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan, Diverged
         from learning.training.step_noise import StrongCompositionSteps, step_mechanism
@@ -157,6 +158,6 @@ class NoisyGradients(DescentStudy):
                 try:
                     yield from accuracies(network, problem, plan, mechanism, case, point, trial, at)
                 except Diverged as diverged:
-                    # The runs of other learning rates and trials keep their accuracies.
+                    # Runs of other learning rates and trials keep their accuracies.
                     seed = seeds_of(case, point, trial).noise
                     yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)

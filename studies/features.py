@@ -1,25 +1,24 @@
 """Features released in batches of records: imgm2022 Section 5, type II (Figure 1).
 
 The body of a network maps every private training record to d features in (-1, 1), since tanh is its
-last activation. The features are released once, in matrices of `batch` records, each through the
-mechanism; the head of the network is trained on the released features and tested on clean features
-of the test records. The body is trained on a public share of the training records
-(learning/training/extractor.py); the paper says nothing about its training. The head starts from
-fresh weights, so that it knows the task from the release alone; its inputs are scaled to root mean
-square 1, which the noise dominates.
+last activation. The mechanism releases the features once, in matrices of `batch` records. The head
+of the network is trained on the released features and tested on clean features of the test records.
+The body is trained on a public share of the training records (learning/training/extractor.py); the
+paper says nothing about its training. The head starts from fresh weights, so that it learns the
+task from the release alone. Its inputs are scaled to root mean square 1, most of which is noise.
 
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
 by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
 paper does not give its sensitivity; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a
-whole batch changed. The last batch is padded to full size for its release, and cut again. Labels
-are taken to be public, as in the paper, which releases nothing else: the whole budget goes to the
-features.
+whole batch changed. The last batch is padded to full size for its release, and then cut back.
+Labels are treated as public, as in the paper, so the whole budget goes to the features.
 
-As published, the paper calls (epsilon / q, delta / q) the amplified budget of a batch, q = batch /
-records, for MVG, the analytic Gaussian and IMGM; here all mechanisms get it, so that they can be
-compared. Yet every record is in one batch and all batches are released: no sample stays secret, and
-nothing is amplified. The privacy of the whole release is that of one batch, so that the mechanism's
-profile is reported as true and is what the exact calibration rescales to (epsilon, delta).
+The paper gives each batch the "amplified" budget (epsilon / q, delta / q), q = batch / records, for
+MVG, the analytic Gaussian and IMGM. At the published calibration every mechanism gets this budget,
+so that they can be compared. Yet every record is in one batch and all batches are released: no
+sample stays secret, and nothing is amplified. The privacy of the whole release is that of one
+batch. The study therefore reports the profile of one batch as the true privacy, and the exact
+calibration rescales that profile to (epsilon, delta).
 """
 
 import math
@@ -61,7 +60,7 @@ from studies.base import (
 from studies.base.families import FEATURES
 from studies.base.training import TrainingSettings, load_records
 
-# Of the gradient descent on released features; the paper states none.
+# For the gradient descent on released features; the paper states no learning rate.
 LEARNING_RATE = 0.1
 
 
@@ -72,7 +71,7 @@ class Settings(EpsilonGrid, TrainingSettings):
         description="the network that is cut at its features"
     )
     batch: Count = Field(256, description="records per released matrix")
-    # Which records train the body is not stated.
+    # The paper does not state which records train the body.
     public_share: Share = Field(
         0.2, description="share of the training records that train the body and nothing else"
     )
@@ -89,7 +88,7 @@ class Settings(EpsilonGrid, TrainingSettings):
 
 
 def network_name(features: int) -> str:
-    """The name of the network whose cut has so many features."""
+    """The name of the network that is cut where it has this many features."""
     return next(name for name, cut in CUTS.items() if cut.features == features)
 
 
@@ -146,7 +145,7 @@ class BatchFeatures(Study):
         return settings.points_over([shape], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Extracted:
-        """Features of all private records, from a body trained on the public ones."""
+        """Train the body on the public records, and compute the features of the private ones."""
         settings, dataset = setup.settings, setup.dataset
         return extract(
             CUTS[settings.networks[dataset]],
@@ -157,7 +156,7 @@ class BatchFeatures(Study):
         )
 
     def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, and the accuracy of a head on clean features."""
+        """Yield claimed and true budgets, and the accuracy of the head on clean features."""
         # Accounting is slow to load, and reading a config imports this module.
         from learning.training.step_noise import amplified
 
@@ -195,7 +194,7 @@ class BatchFeatures(Study):
 
 
 def batch_query(shape: tuple[int, int]) -> Query:
-    """The features (records, d) of a batch; one record is replaced."""
+    """The query for the features (records, d) of a batch, of which one record is replaced."""
     size = shape[1]
     return Query(
         shape=shape,
@@ -208,7 +207,7 @@ def batch_query(shape: tuple[int, int]) -> Query:
 
 
 def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
-    """The noise on one feature, and what the whole release spends."""
+    """Yield the noise on one feature, and bounds on the privacy that the release spends."""
     if isinstance(mechanism, AdditiveMechanism):
         variance = mechanism.expected_loss() / mechanism.query.size
         yield Value("noise_deviation", math.sqrt(variance))
@@ -227,7 +226,7 @@ def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
 def released_in_batches(
     mechanism: Mechanism, rows: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Rows (n, ...) of features, float32, released batch by batch; same shape."""
+    """Release the features (n, ...) batch by batch; the result has their shape, in float32."""
     size, width = mechanism.query.shape
     flat = rows.reshape(len(rows), width)
     batches = np.zeros((-(-len(flat) // size), size, width), np.float32)

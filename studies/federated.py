@@ -1,4 +1,4 @@
-"""What the horizontal and the vertical study share: settings, points, records and rows."""
+"""Shared code of the horizontal and the vertical study: settings, points, records and rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from learning.federated.rounds import Round
     from learning.federated.upload_budgets import Uploads
 
-# Trials that train together: with more of them memory grows, and a trial costs hardly less.
+# Trials that train together. More would need more memory and hardly less time per trial.
 AT_ONCE = 20
 
 
@@ -87,7 +87,7 @@ class FederatedStudy(Study):
     )
 
     def load(self, setup: Setup, folder: Path) -> Split:
-        """The training and test records that the settings keep.
+        """Load the training and test records that the settings keep.
 
         Raises:
             ValueError: The settings keep more test records than the data set has.
@@ -111,7 +111,7 @@ class FederatedStudy(Study):
 def run_values(
     mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget, records: int
 ) -> Iterator[Value]:
-    """The releases of a run, the budget of one of them, and what all of them spend."""
+    """Yield the number of releases, the budget of one, and the privacy that all of them spend."""
     use = uploads.use_budget(total, len(mechanisms))
     yield Value("records", float(records))
     yield Value("uses", float(uploads.rounds * len(mechanisms)))
@@ -123,11 +123,11 @@ def run_values(
 def privacy_values(
     mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget
 ) -> Iterator[Value]:
-    """The size of a round's noise, and bounds on what the whole run spends.
+    """Yield the noise norm of a round, and bounds on the privacy that the whole run spends.
 
-    true_delta_upper is at the point's epsilon and true_epsilon_upper at its delta, where they are
-    known and finite. true_delta_lower is what the worst single upload spends, where one record's
-    change is known to move the upload by its whole sensitivity.
+    true_delta_upper is taken at the epsilon of the point and true_epsilon_upper at its delta; both
+    are left out where they are unknown or infinite. true_delta_lower is the delta of the worst
+    single upload; it is left out unless one record can move an upload by the full sensitivity.
     """
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
         loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
@@ -157,11 +157,11 @@ def training_values(
     *,
     stacks: bool,
 ) -> Iterator[Value]:
-    """Test accuracies of all trials after every round (`round`), and after the last.
+    """Yield the test accuracies of all trials after every round (`round`) and after the last one.
 
     Args:
-        train: That of `learning.federated.horizontal` or `vertical`, which says what the network,
-            the plan and the release are.
+        train: The `train` of `learning.federated.horizontal` or `vertical`, which documents the
+            network, the plan and the release.
         stacks: Whether trials train faster together than one by one.
     """
     at_once = AT_ONCE if stacks else 1
@@ -174,7 +174,7 @@ def training_values(
 
 
 def _rounds(history: Sequence[Round], trials: range, seeds: Sequence[int]) -> Iterator[Value]:
-    """The values of trials that trained together; `seeds` are those of their noise."""
+    """Yield the values of trials that trained together; `seeds` seeded their noise."""
     for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
         for number_of_round, ended in enumerate(history, start=1):
             at = {"round": number_of_round}

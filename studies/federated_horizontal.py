@@ -2,25 +2,26 @@
 
 Five participants share the records, split at random. In every round each participant downloads the
 model, trains for some epochs, clips its accumulated gradient to [-C, C] and uploads it through the
-mechanism, layer by layer; the server moves by the mean. The point's (epsilon, delta) is the claimed
-budget of one participant for the whole training, all rounds and layers.
-learning/federated/upload_budgets.py derives the budget of one use from it, and what is truly spent.
+mechanism, layer by layer; the server moves the model by the mean. The (epsilon, delta) of a point
+is the budget that one participant's whole training claims, over all rounds and layers.
+learning/federated/upload_budgets.py derives the budget of one use and the privacy truly spent.
 
-Adjacency: the paper says neighbouring data sets and gives 2 C sqrt(mn), the change of an upload
-between two opposite corners of the box. An upload is clipped as a whole, after local training on
-all of a participant's records, so that the bound holds however many of them change: what is
-protected is the whole data set of one participant, against a server that sees its uploads.
+Adjacency: the paper speaks of neighbouring data sets and gives the sensitivity 2 C sqrt(mn), which
+is the distance between two opposite corners of the box. An upload is clipped as a whole, after
+local training on all records of a participant, so the bound holds however many of them change. It
+protects the whole data set of one participant against a server that sees the uploads.
 
-The paper's networks for CIFAR-10 and IMDB take hours on a CPU. `networks` can put a small one in
-their place, whose uploads are smaller and get less noise.
+The paper's networks for CIFAR-10 and IMDB take hours on a CPU. `networks` can replace them by small
+networks, whose uploads are smaller and get less noise.
 
-The paper leaves open the learning rate; details of the networks (see the networks); whether the
-gradient of an epoch is the mean over its steps, as here, or their sum, as in
-studies/federated_sums.py; and `sampling`, the probability that a record takes part in a round. It
-says that amplification by sampling is adopted, and gives no probability; its local epochs use all
-of a participant's records. At 1 nothing is sampled, and Theorem 6 has nothing to amplify. Below 1
-the theorem applies, and the claim and the truth are then about the replacement of one record.
-Training without privacy does not clip. All mechanisms share the split, the start and the batches.
+The paper does not specify the learning rate; details of the networks (see their modules); whether
+the gradient of an epoch is the mean over its steps, as here, or their sum, as in
+studies/federated_sums.py; or `sampling`, the probability that a record takes part in a round. It
+says that it adopts amplification by sampling but gives no probability, and its local epochs use all
+records of a participant. At probability 1 nothing is sampled, and Theorem 6 has nothing to amplify.
+Below 1 the theorem applies, and both the claim and the true privacy concern the replacement of one
+record. Training without privacy does not clip. All mechanisms share the split, the initial weights
+and the batches.
 """
 
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ NETWORKS = {
     "reviews": REVIEWS_LSTM,
     "breast_cancer": BREAST_CANCER_MLP,
 }
-# Small ones for data sets whose own takes hours: a plain CNN, and an LSTM of 16 units.
+# Small networks for data sets whose own network takes hours: a plain CNN, and an LSTM of 16 units.
 SMALL = {"cifar10": strided_cnn(3, 32), "imdb": lstm(WORDS["imdb"] + 2, 16, 16)}
 PARTICIPANTS = 5
 
@@ -65,7 +66,7 @@ class HorizontalSettings(FederatedSettings):
         description="passes over a participant's records in a round"
     )
     clip: ByDataset[Positive] = Field(description="C, the largest element of an upload")
-    # Not stated; local epochs use all records.
+    # The paper states no probability; its local epochs use all records.
     sampling: Number = Field(
         1.0, gt=0, le=1, description="probability with which a record takes part in a round"
     )
@@ -76,7 +77,7 @@ class HorizontalSettings(FederatedSettings):
     )
 
     def check(self) -> None:
-        """Raise Disallowed where a data set has no small network, or a participant no record."""
+        """Raise Disallowed if a data set lacks a small network, or a participant a record."""
         for dataset, size in self.networks.items():
             if size == "small" and dataset not in SMALL:
                 raise Disallowed(f"networks.{dataset}", "paper", size)
@@ -86,7 +87,7 @@ class HorizontalSettings(FederatedSettings):
                 raise Disallowed(f"records.{dataset}", allowed, records)
 
     def network(self, dataset: str) -> Network:
-        """The network that is trained on a data set."""
+        """The network that the study trains on a data set."""
         return (SMALL if self.networks.get(dataset) == "small" else NETWORKS)[dataset]
 
 
@@ -112,7 +113,7 @@ class FederatedHorizontal(FederatedStudy):
         return settings.points_at(largest, variant, dataset)
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, and the test accuracy after every round (`round`)."""
+        """Yield claimed and true budgets, and the test accuracy after every round (`round`)."""
         # Accounting is slow to load, and reading a config imports this module.
         from learning.federated.horizontal import HorizontalPlan, train
         from learning.federated.upload_budgets import Uploads
@@ -125,7 +126,7 @@ class FederatedHorizontal(FederatedStudy):
         yield Value("parameters", float(network.size))
         yield from run_values(mechanisms, uploads, total, len(problem.train_labels))
         if not private:
-            # Its uploads are not clipped: they lie in no range.
+            # Unclipped uploads have no range.
             mechanisms = [
                 replace(each, query=replace(each.query, element_range=None, frobenius_bound=None))
                 for each in mechanisms

@@ -1,27 +1,27 @@
 """Vertical federated learning with noisy features, mgm2021 Section 8, Type II (Figure 3).
 
-Two participants have half of the attributes each. In every iteration both release the features
-that their local models compute for one batch, and the server trains its top model on them. As
-published, the point's (epsilon, delta) is the budget of every single release, amplified by
-sampling: Section 8.2 adopts composition "in Type I". As it also says that other settings are those
-of Type I, `composition: run` reads it as the budget of the whole training, both participants'
-releases in all iterations. At the exact calibration, and in the reported true budget, it is always
-that of the whole training.
-learning/federated/upload_budgets.py derives the budget of one use, and what is truly spent.
+Two participants hold half of the attributes each. In every iteration both release the features
+that their local models compute for one batch, and the server trains its top model on them. At the
+published calibration, the (epsilon, delta) of a point is the budget of every single release,
+amplified by sampling: Section 8.2 adopts composition "in Type I". Because it also says that the
+other settings are those of Type I, `composition: run` reads the budget as that of the whole
+training: the releases of both participants in all iterations. The exact calibration and the
+reported true budget always refer to the whole training.
+learning/federated/upload_budgets.py derives the budget of one use and the privacy truly spent.
 
-The query is a batch's features, batch x features. That is how Table 3's feature shapes are read
-(100 x 64, 100 x 128, 30 x 64; and 2 x 10 for Adult, which makes a batch two records). Adjacency:
-one record is replaced in both halves. With a batch of m out of N records the record is in the
-sample with probability q = m / N, by which Theorem 6 amplifies. In truth nothing is amplified:
-local models keep learning from the records themselves, without noise, so that after its first batch
-a record may change every feature of every later batch. The paper's sensitivity 2 sqrt(mn), all
-features of a batch, covers that. What is truly spent is bounded by the composition of all releases
-at this sensitivity, whatever the local models are. Only in its first batch does a record change one
-row alone, by 2 sqrt(n).
+The query is a batch's features, batch x features. This is our reading of the feature shapes in
+Table 3 (100 x 64, 100 x 128, 30 x 64; and 2 x 10 for Adult, which makes a batch two records).
+Adjacency: one record is replaced in both halves. With a batch of m out of N records, the record is
+in the sample with probability q = m / N, by which Theorem 6 amplifies. In truth nothing is
+amplified: local models keep learning from the records themselves, without noise, so that after its
+first batch a record may change every feature of every later batch. The paper's sensitivity
+2 sqrt(mn), for all features of a batch, covers that. Composing all releases at this sensitivity
+bounds the privacy truly spent, whatever the local models are. Only in its first batch does a record
+change one row alone, by 2 sqrt(n).
 
 Test features carry no noise: the paper protects training features. The server owns the labels, and
-what it sends back is assumed to reveal nothing. All mechanisms share the split, the start and the
-batches.
+its replies are assumed to reveal nothing. All mechanisms share the split, the initial weights and
+the batches.
 """
 
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ class FederatedVertical(FederatedStudy):
         return settings.points_at(shape, variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Split:
-        """The training and the test records.
+        """Load the training and test records.
 
         Raises:
             ValueError: A batch is larger than the data set.
@@ -81,7 +81,7 @@ class FederatedVertical(FederatedStudy):
         return split
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, and the test accuracy after every round (`round`)."""
+        """Yield claimed and true budgets, and the test accuracy after every round (`round`)."""
         # Accounting is slow to load, and reading a config imports this module.
         from learning.federated.upload_budgets import Uploads
         from learning.federated.vertical import VerticalPlan, train

@@ -1,15 +1,15 @@
 """mvg2018 Experiment II: the first principal component from a private covariance.
 
-The query is f(X) = X X^T / N, not centred, of N records in [-1, 1]^m; one record is replaced. The
-published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses what one
-record can change, sqrt(2) m / N, for all records in the ball around the box, which mechanisms for
-Gram matrices assume. The paper does not state gamma; its largest value, m, is used. MVG is
-Algorithm 2 with the axes as directions. The component v is the first eigenvector of the released
-matrix's symmetric part, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
+The query is f(X) = X X^T / N, not centred, for N records in [-1, 1]^m; one record is replaced. The
+published noise is for the paper's l2 sensitivity, 2 m / N. The exact calibration uses the most that
+one record changes when records may lie anywhere in the ball around the box, as mechanisms for Gram
+matrices assume: sqrt(2) m / N. The paper does not state gamma; we use its largest value, m. MVG is
+Algorithm 2 with the axes as directions. The component v is the first eigenvector of the symmetric
+part of the released matrix, and the error is lambda_1 - v^T C v on the exact covariance C (eq. 4).
 
 The paper takes 2,021 of the 13,197 steps of the Movement data and does not say which. The study
-takes the first ones in the file's order, exactly the first 80 sequences. The file counts anchors
-from 1: the paper's ANC0 is anchor1.
+takes the first 2,021 in the order of the file, which are exactly the first 80 sequences. The file
+counts anchors from 1: the paper's ANC0 is anchor1.
 """
 
 from collections.abc import Iterator
@@ -58,14 +58,14 @@ class FirstComponent(Study):
         return [settings.point_at((features, features))]
 
     def load(self, setup: Setup, folder: Path) -> OneAnswer:
-        """The covariance C of the first N records, (m, m).
+        """Load the covariance C of the first N records, (m, m).
 
-        Wine's columns are scaled by their extremes, which uses the data and is not private.
+        The columns of Wine are scaled by their extremes, which uses the data and is not private.
         """
         settings, dataset = setup.settings, setup.dataset
         data = load_dataset(dataset, folder)
         if dataset == "movement_aal":
-            # The file has them in [-1, 1] already.
+            # The values in the file are already in [-1, 1].
             values = np.concatenate(data.sequences)
         else:
             values = scale_columns(data.features)
@@ -73,7 +73,7 @@ class FirstComponent(Study):
         return OneAnswer(values.T @ values / len(values))
 
     def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
-        """The error of every treatment and trial."""
+        """Yield the error of every treatment and trial."""
         largest = principal_directions(problem.exact)[0][0]
 
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:

@@ -1,26 +1,28 @@
-"""Private gradients, imgm2022 Section 5, type I: announced there, without results.
+"""Private gradients: imgm2022 Section 5, type I, which the paper announces without results.
 
 Every step draws each record with probability q = lot / records, clips the gradients of the
 cross-entropy to l2 norm C and releases their sum through the mechanism; the step moves by the
 released sum over the expected lot. Adjacency: one record is added or removed; the sensitivity of
-the sum is C. The paper's query is the average over a lot, and it takes C for its sensitivity: read
-literally, noise for C on the average is `lot` times the noise used here, at both calibrations. All
-layers together are one row (1, M), since one bound C couples them (learning/training/clipping.py).
+the sum is C. The paper's query is the average over a lot, with C as its sensitivity. Read
+literally, the noise for C on the average is `lot` times the noise used here, at both calibrations.
+All layers together are one row (1, M), since one bound C couples them
+(learning/training/clipping.py).
 
-The point's (epsilon, delta) is the budget of the whole run. A step gets its share by Theorem 3.4 of
-Kairouz, Oh and Viswanath, as in the paper, over q, as for the sampling amplification of its type II
-study; the paper does not say whether it intends this for type I. The moments accountant sets its
-noise from the total. What a run truly spends is measured beside the accuracy; at the exact
-calibration it equals the budget (learning/training/step_noise.py).
+The (epsilon, delta) of a point is the budget of the whole run. The budget of a step is its share by
+Theorem 3.4 of Kairouz, Oh and Viswanath, as in the paper, divided by q, the paper's amplification
+by sampling in its type II study; the paper does not say whether this also applies to type I. The
+moments accountant sets its noise from the total budget. The study reports the privacy that a run
+truly spends beside its accuracy; at the exact calibration it equals the budget
+(learning/training/step_noise.py).
 
 The matrix mechanism with the paper's W = (1/n)(1, ..., 1), one query that averages records, has
 the optimal strategy A = W up to a factor: it releases the average with the classic Gaussian's noise
 on each of the M coordinates. Here it answers the sum with the identity over coordinates, which is
-the same release. MVG's binary allocation of precision to directions has no directions to choose
-from: the gradient is one row.
+the same release. MVG's binary allocation of precision has no directions to choose from, because the
+gradient is one row.
 
-Cora: a record is the label of a training node; see learning/records/citation_graph.py. Training
-without privacy does not clip. All mechanisms share the start and the samples.
+On Cora, a record is the label of a training node; see learning/records/citation_graph.py. Training
+without privacy does not clip. All mechanisms share the initial weights and the samples.
 """
 
 from collections.abc import Iterator
@@ -70,8 +72,8 @@ NETWORKS = {
     "svhn": ALEXNET,
     "cifar10": VGG16,
 }
-# Examples that are worked on at once: of the large networks, each needs several megabytes. Few of
-# Cora's nodes have many neighbours: small parts need little padding.
+# Examples per chunk. In the large networks each example needs several megabytes. Few of Cora's
+# nodes have many neighbours, so small chunks need little padding.
 _AT_ONCE = {"cora": 16, "svhn": 64, "cifar10": 32}
 
 
@@ -88,7 +90,7 @@ class GradientSettings(EpsilonGrid, TrainingSettings):
 
 @dataclass(frozen=True)
 class GradientTask:
-    """What all mechanisms share on one data set: its records and its network."""
+    """The records and the network of one data set, shared by all mechanisms."""
 
     split: labelled.Split
     network: Network
@@ -111,9 +113,9 @@ class PrivateGradients(DescentStudy):
         return settings.points_over([(1, sum(layer.size for layer in layers))], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> GradientTask:
-        """The training and test records, and the network.
+        """Load the training and test records, and the network.
 
-        A graph's network holds the public part of the graph.
+        The network for a graph contains the public part of the graph.
 
         Raises:
             ValueError: The records do not fill a lot.
@@ -124,7 +126,7 @@ class PrivateGradients(DescentStudy):
         return GradientTask(split, NETWORKS[setup.dataset])
 
     def measure(self, problem: GradientTask, case: Case, point: Point) -> Iterator[Value]:
-        """Claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
+        """Yield claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
         # Accounting and torch are slow to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan
         from learning.training.step_noise import AmplifiedShares, step_mechanism

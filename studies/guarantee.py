@@ -1,11 +1,13 @@
 """Is the claim true? Claimed and true privacy of every mechanism.
 
+There are two data sets:
+
 papers
-    The settings of the papers in papers/settings.py: the exact profile, a sampled
+    The settings of the papers, from papers/settings.py. Each gets the exact profile, a sampled
     audit of the worst pair, and a verdict.
 grid
-    The unit-sensitivity query of noise_only over sizes M and epsilon: where each claim holds, and
-    what the noise costs as published and at the exact calibration.
+    The unit-sensitivity query of noise_only over sizes M and epsilon. It shows where each claim
+    holds, and how large the noise is as published and at the exact calibration.
 """
 
 import contextlib
@@ -45,8 +47,8 @@ from studies.base import (
 from studies.noise_only import family_query
 
 VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or undecided")
-# All audits of a run are right together with this confidence. The number of audits that share it is
-# not derived, so that adding a mechanism changes no other's bounds.
+# All audits of a run are correct together with this confidence. The number of audits that share it
+# is fixed, so that adding a mechanism does not change the bounds of the others.
 CONFIDENCE, AUDITS = 0.999, 2000
 
 
@@ -59,7 +61,7 @@ class Settings(EpsilonGrid):
     )
 
     def check(self) -> None:
-        """Raise Disallowed where a run has more audits than share the confidence."""
+        """Raise Disallowed if a run has more audits than the confidence is divided among."""
         cells = len(self.mechanisms) * len(self.calibrations)
         if self.audit_samples and cells * len(PAPER_SETTINGS) > AUDITS:
             most = AUDITS // len(PAPER_SETTINGS)
@@ -108,7 +110,7 @@ class Guarantee(Study):
         return [_point(setting) for setting in PAPER_SETTINGS]
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
-        """The claimed and the true delta, the true epsilon, the verdict, the audit and the cost.
+        """Yield claimed and true delta, true epsilon, the verdict, the audit and the cost.
 
         Raises:
             Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
@@ -125,7 +127,7 @@ class Guarantee(Study):
             samples=case.settings.audit_samples,
             seed=seed,
             confidence=familywise_confidence(CONFIDENCE, AUDITS),
-            # The variant has compared the mechanism with itself.
+            # No check here: the variant has already checked the mechanism when it calibrated it.
             effort=None,
         )
         if result.contradiction is not None:
@@ -146,7 +148,7 @@ class Guarantee(Study):
 
 
 def setting_at(point: Point) -> PaperSetting:
-    """The paper's setting at a point: no two settings share shape, epsilon and delta.
+    """The setting of a paper at a point; no two settings share shape, epsilon and delta.
 
     Raises:
         KeyError: No paper has a setting there.

@@ -1,10 +1,11 @@
 """Linear queries on histograms: the error per query of noise made for them, and of other noise.
 
-Every data set is one histogram x of counts. Adjacency: one record is added or removed, which
-changes one cell by one: l1, l2 and linf sensitivity 1. The number of records is not public. Nothing
+Every data set is one histogram x of counts. One record is added or removed, which changes one cell
+by one, so the l1, l2 and linf sensitivities are 1. The number of records is not public. Nothing
 bounds the counts or their norm, so mechanisms that need such a bound are unsupported.
 
-Histograms, over domains of ours that hold all published records and are taken as public:
+We chose the domains of the histograms ourselves; they contain all published records and are treated
+as public:
 
 adult-age, adult-hours
     Adult's training part (32,561 people): one cell per year of age, or per hour of work a week,
@@ -12,7 +13,7 @@ adult-age, adult-hours
 adult-capital-loss
     The same people: 1024 cells of 5 dollars, from 0. Nearly all people are in the first cell.
 city-grid, uber-grid
-    Pickups in a square grid of the map, see count_query.
+    Pickups in a square grid over the map; see count_query.
 city-longitude
     The simulated city's pickups along one axis.
 
@@ -25,10 +26,10 @@ all-range
 random
     Ranges or rectangles whose ends are drawn uniformly; all mechanisms share them.
 
-A mechanism that takes a workload receives each in turn and is calibrated for it. Any other
-mechanism releases x once for all three. A released histogram answers a query by summing its cells.
-The mean squared error per query is measured over trials; it is also computed exactly where the
-covariance of the noise is known.
+A mechanism that takes a workload is calibrated for each of the three in turn. Any other mechanism
+releases x once for all three. The answer to a query is the sum of its cells in the released
+histogram. The study measures the mean squared error per query over trials, and computes it exactly
+where the covariance of the noise is known.
 """
 
 import functools
@@ -76,7 +77,7 @@ from studies.count_query import (
     rectangle_sums,
 )
 
-# Column of Adult, cells, and width of a cell in units of the column.
+# (column of Adult, number of cells, width of a cell in units of the column)
 _ADULT = {
     "adult-age": ("age", 100, 1),
     "adult-hours": ("hours-per-week", 100, 1),
@@ -89,7 +90,7 @@ QUERIES = Coordinate("workload", str, "the queries: prefix, all-range or random"
 class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     """Settings of this study."""
 
-    # 1024 cells, half of what the matrix mechanism takes in one strategy.
+    # 32 x 32 = 1024 cells, half of the largest number in one strategy of the matrix mechanism.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
     random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
@@ -101,7 +102,8 @@ class HistogramQueries:
 
     Attributes:
         counts: The histogram, (n,) or (k, k).
-        rectangles: (q, 4), the random queries as rectangles on a matrix; a line is one column.
+        rectangles: (q, 4), the random queries as rectangles on a matrix; a one-dimensional
+            histogram is a matrix of one column.
         workloads: Each workload by name, as the factors of a Kronecker product.
     """
 
@@ -111,7 +113,7 @@ class HistogramQueries:
 
 
 class LinearQueries(Study):
-    """Linear queries on histograms: the error per query."""
+    """The study of this module."""
 
     name = "linear_queries"
     paper = "suite"
@@ -179,12 +181,13 @@ class LinearQueries(Study):
         return HistogramQueries(counts, rectangles, workloads)
 
     def measure(self, problem: HistogramQueries, case: Case, point: Point) -> Iterator[Value]:
-        """The mean squared error per query of every workload, measured and, where known, exact.
+        """Yield the mean squared error per query of every workload, measured and exact.
 
-        Where a mechanism refuses some workloads, `refused` is 1 and stderr has the reason.
+        The exact error is left out where it is unknown. Where a mechanism refuses some workloads,
+        `refused` is 1 and the reason is printed on stderr.
 
         Raises:
-            Unsupported: It refuses all workloads.
+            Unsupported: The mechanism refuses all workloads.
         """
         yield Value("records", float(problem.counts.sum()))
         yield Value("occupied_cells", float(np.count_nonzero(problem.counts)))
@@ -231,7 +234,7 @@ def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
     """Counts (cells,) of whole numbers; cell i counts those from i width to (i + 1) width - 1.
 
     Raises:
-        ValueError: A value is outside the domain. The domain is public, so it is not extended.
+        ValueError: A value lies outside the domain, which is public and therefore fixed.
     """
     outside = (values < 0) | (values >= cells * width)
     if outside.any():
@@ -242,7 +245,7 @@ def line_histogram(values: np.ndarray, cells: int, width: int) -> np.ndarray:
 
 
 def rectangle_rows(rectangles: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """The queries (q, 4) as rows of zeros and ones over the cells in C order, (q, M)."""
+    """Convert queries (q, 4) to rows (q, M) of zeros and ones over the cells in C order."""
     row, column = np.indices(shape).reshape(2, 1, -1)
     top, left, bottom, right = rectangles.T[:, :, None]
     return ((top <= row) & (row < bottom) & (left <= column) & (column < right)).astype(float)
@@ -262,7 +265,7 @@ def histogram_query(counts: np.ndarray) -> Query:
 
 
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
-    """Expected errors in closed form, and bounds on a strategy's distance from the best one."""
+    """Yield expected errors in closed form, and bounds on how far a strategy is from optimal."""
     for name, factors in workloads.items():
         if isinstance(mechanism, AdditiveMechanism):
             variance = mechanism.noise.workload_variance(factors)
@@ -295,9 +298,10 @@ def _measured(
 def mean_squared_errors(errors: np.ndarray, rectangles: np.ndarray) -> dict[str, np.ndarray]:
     """Mean squared error per query, (trials,), of every workload.
 
-    The sum over a rectangle is a difference of prefix sums along both axes. The squared differences
-    of all pairs among n + 1 numbers add up to n + 1 times the squared deviations from their mean.
-    So the (r + 1) (c + 1) prefix sums give all r (r + 1) / 2 times c (c + 1) / 2 rectangles.
+    The sum over a rectangle is a difference of prefix sums along both axes, and the squared
+    differences of all pairs among n + 1 numbers add up to n + 1 times the sum of the squared
+    deviations from their mean. The (r + 1) (c + 1) prefix sums therefore suffice for all
+    r (r + 1) / 2 times c (c + 1) / 2 rectangles.
 
     Args:
         errors: The error of every cell, (trials, n) or (trials, r, c).

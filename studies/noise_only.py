@@ -3,18 +3,19 @@
 Three families of queries take the place of data sets:
 
 fixed-sensitivity
-    l2 sensitivity 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). Every element lies in
-    [0, 1/sqrt(M)], so the assumptions of all mechanisms hold at once: element range 1/sqrt(M),
-    Frobenius bound 1, l1 sensitivity sqrt(M).
+    The l2 sensitivity is 1 at every size M (r1smg2024 Figure 9, Theorems 8 and 9). Every element
+    lies in [0, 1/sqrt(M)], so that the assumptions of all mechanisms hold at once: element range
+    1/sqrt(M), Frobenius bound 1, l1 sensitivity sqrt(M).
 growing-sensitivity
-    Elements in [-1, 1], all of which may change: l2 sensitivity 2 sqrt(M) (mgm2021 eq. 31) and
-    Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
+    All elements lie in [-1, 1] and may change: the l2 sensitivity is 2 sqrt(M) (mgm2021 eq. 31) and
+    the Frobenius bound sqrt(M). mgm2021 Table 4 states how the expected error grows with m and n.
 gradient-shapes
-    The same query at the gradient shapes of mgm2021 Table 2, to time the draws (Table 5). The paper
-    computes MVG's directions by an SVD in every run; a mechanism with an option `directions` is
-    timed a second time with that SVD, as published, on the shapes of `svd_shapes`.
+    The same query at the gradient shapes of mgm2021 Table 2 serves to time the draws (Table 5). The
+    paper computes MVG's directions by an SVD in every run. A mechanism with an option `directions`
+    is therefore timed a second time with that SVD, at the published calibration and the shapes in
+    `svd_shapes`.
 
-Adjacency: local (any answer in the range may become any other).
+Adjacency is local: any answer in the range may become any other.
 """
 
 import math
@@ -91,7 +92,7 @@ class NoiseOnly(Study):
         "growing-sensitivity": "none",
         "gradient-shapes": "none",
     }
-    # The noise is all that this study looks at.
+    # This study looks at nothing but the noise.
     needs = "additive"
     coordinates = (FACTOR, QUANTILE)
     Settings = Settings
@@ -130,8 +131,11 @@ class NoiseOnly(Study):
         ]
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
-        """The expected loss; for fixed-sensitivity exact and sampled moments and tails of the loss
-        too, for gradient-shapes seconds."""
+        """Yield the expected loss, and more for two of the families.
+
+        fixed-sensitivity adds exact and sampled moments and tails of the loss; gradient-shapes adds
+        seconds per draw.
+        """
         dataset, settings = case.dataset, case.settings
         query = family_query(dataset, point.shape)
         mechanism, seconds = case.timed_calibration(query, point.budget)
@@ -161,7 +165,7 @@ def family_query(family: str, shape: tuple[int, ...]) -> Query:
 
 
 def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
-    """Moments and tails of the loss in closed form; none without noise, none of unknown tails."""
+    """Yield moments of the loss, and its tails where they are known; nothing without noise."""
     loss = mechanism.loss()
     if loss.mean == 0:
         return
@@ -174,7 +178,7 @@ def exact_moments(mechanism: AdditiveMechanism) -> Iterator[Value]:
 
 
 def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int) -> Iterator[Value]:
-    """Mean, quantiles and tails of the loss over draws."""
+    """Yield the mean, the quantiles and the tails of the loss over draws."""
     size = mechanism.query.size
     trials = draws_within(settings.trials, settings, size)
     losses = mechanism.noise.squared_norms(np.random.default_rng(seed), trials)
@@ -194,14 +198,14 @@ def sampled_moments(mechanism: AdditiveMechanism, settings: Settings, seed: int)
 
 
 def draws_within(wanted: int, settings: Settings, size: int) -> int:
-    """min(`wanted`, `largest_draw` / `size`) draws, but at least 2 unless one is wanted."""
+    """Limit the number of draws to `largest_draw` / `size`, but to no fewer than 2."""
     return min(wanted, max(2, settings.largest_draw // size))
 
 
 def seconds_per_draw(
     mechanism: AdditiveMechanism, settings: Settings, seed: int
 ) -> Iterator[Value]:
-    """Wall-clock seconds of single draws, after one that is not timed."""
+    """Yield the wall-clock seconds of single draws, after an untimed one that warms up."""
     rng = np.random.default_rng(seed)
     mechanism.sample(rng, 1)
     for trial in range(draws_within(settings.timed_draws, settings, mechanism.query.size)):
@@ -211,7 +215,7 @@ def seconds_per_draw(
 
 
 def seconds_per_draw_with_svd(query: Query, case: Case, point: Point) -> Iterator[Value]:
-    """Seconds of an SVD of the answer, the calibration to its left singular vectors, and a draw."""
+    """Time an SVD of the answer, the calibration to its left singular vectors and one draw."""
     rng = np.random.default_rng(case.seed(point, "svd"))
     answer = rng.uniform(*query.element_range, query.shape)
     for trial in range(-1, draws_within(case.settings.timed_draws, case.settings, query.size)):

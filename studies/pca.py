@@ -1,27 +1,27 @@
 """Principal components of a private covariance matrix: r1smg2024, Section 7.2, Figure 6.
 
-The query is C = D^T D / N of N records of d features in [-1, 1], not centred
-(`covariance_query` of r1smg2024's numbers). Adjacency: one record is replaced by another. C is
-a Gram matrix of records of norm at most sqrt(d / N), which mechanisms for such matrices use.
+The query is C = D^T D / N for N records of d features in [-1, 1], not centred
+(`papers.r1smg2024.covariance_query`). Adjacency: one record is replaced by another. C is a Gram
+matrix of records of norm at most sqrt(d / N), which mechanisms for Gram matrices use.
 
-As in the paper, a release is made symmetric and decomposed. The metrics are
+As in the paper, a release is made symmetric and decomposed. The metrics are:
 
 total_deviation
-    sum_i |lambda_i - v_i^T C v_i| with lambda_i the i-th largest eigenvalue of C and v_i the i-th
-    eigenvector of the release, by falling eigenvalue: the first 2041 of 2400 terms, as in the
-    paper, which does not say why, and all of fewer.
+    The sum over i of |lambda_i - v_i^T C v_i|, where lambda_i is the i-th largest eigenvalue of C
+    and v_i the eigenvector of the release with its i-th largest eigenvalue. It has the first 2041
+    of 2400 terms, as in the paper, which does not say why, or all terms if there are fewer.
 leading_deviation
     sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less variance they
     capture than the best k. It is the smallest deviation of any k vectors in their span, and does
-    not depend on which vectors are taken. PPCA releases a span without an order, so this is the
-    only deviation it has.
+    not depend on the choice of these vectors. It is the only deviation defined for PPCA, which
+    releases a span without an order.
 accuracy
-    of a linear support vector machine (squared hinge loss, penalty 1, which the paper leaves open)
-    on the records projected on the first k components, trained on 60% of the records and tested on
-    40%. All mechanisms share one split.
+    The accuracy of a linear support vector machine on the records projected on the first k
+    components, trained on 60% of the records and tested on 40%. All mechanisms share one split. The
+    paper does not specify the loss or the penalty; we use squared hinge loss and penalty 1.
 
-Data: Swarm Behaviour, each feature scaled to [-1, 1] by its extremes as in the paper, which is not
-private; records with an empty cell are left out and counted. Simulated boids have the same
+On Swarm Behaviour, each feature is scaled to [-1, 1] by its extremes, as in the paper; this is not
+private. Records with an empty cell are left out and counted. Simulated boids have the same
 features, scaled by bounds that hold for every snapshot.
 """
 
@@ -82,13 +82,13 @@ class Settings(EpsilonGrid, ReleaseSettings):
 
 @dataclass(frozen=True)
 class ScaledRecords:
-    """What all mechanisms share.
+    """The scaled records and their split, shared by all mechanisms.
 
     Args:
-        features: (N, d) in [-1, 1].
-        labels: (N,) of 0 and 1.
-        training: (N,) boolean, the records that train the classifier.
-        dropped: Number of records left out.
+        features: (N, d), in [-1, 1].
+        labels: (N,), 0 or 1.
+        training: Boolean (N,): the records that train the classifier.
+        dropped: The number of records left out.
     """
 
     features: np.ndarray
@@ -103,7 +103,7 @@ class ScaledRecords:
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
-        """Eigenvalues (d,) of C, falling."""
+        """The eigenvalues (d,) of C, in decreasing order."""
         return np.linalg.eigvalsh(self.covariance)[::-1]
 
 
@@ -159,7 +159,7 @@ class PrincipalComponents(Study):
         return settings.points_over([(size, size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> ScaledRecords:
-        """The scaled records, and the split that all mechanisms share."""
+        """Load and scale the records, and draw the split that all mechanisms share."""
         settings, dataset = setup.settings, setup.dataset
         if dataset == "swarm":
             data = load_dataset("swarm", folder)
@@ -176,7 +176,7 @@ class PrincipalComponents(Study):
         return ScaledRecords(features, labels, training, len(data.labels) - len(labels))
 
     def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
-        """Deviations and accuracy of every release, and the diagnostics of its sampler."""
+        """Yield deviations and accuracy of every release, and the diagnostics of its sampler."""
         components = case.settings.components
         options = dict(case.variant.options)
         if "components" in case.mechanism.options:
@@ -215,7 +215,7 @@ class PrincipalComponents(Study):
 
 
 def leading_first(released: np.ndarray) -> np.ndarray:
-    """Eigenvectors (d, d) of the symmetric part, one per column, by falling eigenvalue."""
+    """Eigenvectors of the symmetric part, as the columns of (d, d), by decreasing eigenvalue."""
     return np.linalg.eigh(0.5 * (released + released.T))[1][:, ::-1]
 
 
@@ -225,7 +225,7 @@ def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:
     from sklearn.svm import LinearSVC
 
     projected, training = problem.features @ vectors, problem.training
-    # The primal problem is solved without random numbers, to its minimum.
+    # The primal solver uses no random numbers and finds the minimum.
     classifier = LinearSVC(dual=False, tol=1e-8, max_iter=10_000)
     classifier.fit(projected[training], problem.labels[training])
     return classifier.score(projected[~training], problem.labels[~training])

@@ -1,24 +1,24 @@
 """Training on protected images: tldp2025, Section 5.2.1 (type I), Figure 1 and Table 5.
 
-Users release every training image through the mechanism; the server trains a classifier on the
-released images, which is tested on clean ones. The paper has three users; their number changes
-nothing, as each image is protected on its own. Adjacency: local. Any image with pixels in [0, 1]
-may become any other: an image of I pixels has l2 sensitivity sqrt(I) and l1 sensitivity I. Channels
-are stacked as rows, so that every image is a matrix. Released pixels are not clipped. Labels are
-public, as the paper protects images only.
+Users release every training image through the mechanism. The server trains a classifier on the
+released images, which is then tested on clean images. The paper has three users; their number does
+not matter, because each image is protected on its own. Adjacency is local: any image with pixels in
+[0, 1] may become any other. The l2 sensitivity of an image of I pixels is therefore sqrt(I), and
+its l1 sensitivity I. Channels are stacked as rows, so that every image is a matrix. Released pixels
+are not clipped. Labels are public, because the paper protects images only.
 
-The paper states Delta = 256 (Table 2) and pixels in (-1, 1) (eq. 17). The noise relative to the
-range of the pixels is the same for all three ranges; only p depends on the unit, and p is
-negligible at these sizes.
+The paper states Delta = 256 (Table 2) and pixels in (-1, 1) (eq. 17). Relative to the range of the
+pixels, the noise is the same for Delta = 256, (-1, 1) and [0, 1]; only p depends on the unit, and p
+is negligible at these sizes.
 
-Public side information: the mean of the clean test images, which are public. TLDP-L-w and TLDP-G-w
-take it as their weights, which are higher where images are brighter, as in the paper. The mean of
-private images would reveal them. `public_records` counts the images behind the mean that a
-mechanism was given.
+The public side information is the mean of the clean test images, which are public. TLDP-L-w and
+TLDP-G-w use it as their weights, which are higher where images are brighter, as in the paper. The
+mean of private images would reveal information about them. `public_records` counts the images
+behind the mean that a mechanism was given.
 
-The paper trains MobileNetV2, pre-trained on ImageNet: the classifier "mobilenet_v2", whose weights
-are downloaded. Logistic regression and a small CNN, trained from scratch, suit smaller machines.
-The column `classifier` says which one was trained.
+The paper trains MobileNetV2, pre-trained on ImageNet. This is the classifier "mobilenet_v2", whose
+weights are downloaded. Logistic regression and a small CNN, trained from scratch, suit smaller
+machines. The column `classifier` says which one was trained.
 """
 
 from collections.abc import Iterator
@@ -78,9 +78,9 @@ class ClassificationOfImages:
     """The clean images that all mechanisms release, and the classifier that is trained on releases.
 
     Args:
-        split: Its images and labels.
+        split: The images and labels of the data set.
         mean_image: The mean of the test images, which are public, in the shape of the query.
-        network: The ImageNet weights where the config asks for them, else None.
+        network: The ImageNet weights if the config asks for them, else None.
     """
 
     split: labelled.Split
@@ -115,7 +115,7 @@ class PrivateData(Study):
     query = "One image at a time, pixels in [0, 1]. Local privacy: any image may become any other."
 
     def also_reads(self, settings: Settings, dataset: str) -> list[str]:
-        """The ImageNet weights, where the config asks for them."""
+        """The entry of the ImageNet weights, if the config asks for them."""
         return [PRETRAINED] * (settings.classifiers[dataset] == PRETRAINED)
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
@@ -123,7 +123,7 @@ class PrivateData(Study):
         return settings.points_over([SHAPES[dataset]], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> ClassificationOfImages:
-        """The images of a data set, and the ImageNet weights where they are needed."""
+        """Load the images of a data set, and the ImageNet weights if they are needed."""
         settings, dataset = setup.settings, setup.dataset
         split = load_records(setup, folder)
         mean_image = split.test_inputs.mean(axis=0, dtype=np.float64).reshape(SHAPES[dataset])
@@ -131,9 +131,9 @@ class PrivateData(Study):
         return ClassificationOfImages(split, mean_image, read.get(PRETRAINED))
 
     def measure(self, problem: ClassificationOfImages, case: Case, point: Point) -> Iterator[Value]:
-        """Weighted F1 and accuracy on clean images, and the squared error of one released image."""
+        """Yield F1 and accuracy on clean images, and the squared error of one released image."""
         public = public_options(case.mechanism, {MEAN_RECORD: lambda: problem.mean_image})
-        # An option that the config gives comes before what the study knows.
+        # An option in the config overrides the study's own information.
         used = public.keys() - case.variant.options.keys()
         options = public | case.variant.options
         query = box_query(point.shape, *PIXELS)

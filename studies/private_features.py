@@ -3,19 +3,19 @@
 Users turn each image into features by a network that was trained on public images and ends in tanh,
 and release every feature vector through the mechanism. The server trains the last fully connected
 layer on the released features; it is tested on the features of clean images. The paper has three
-users; their number changes nothing, as each vector is protected on its own. Adjacency: local. Any
-features in [-1, 1] may become any others: I features have l2 sensitivity 2 sqrt(I) (eq. 18) and l1
-sensitivity 2 I. A vector is one row (1, I). Released features are not clipped. Labels are public,
-as the paper protects features only.
+users; their number does not matter, because each vector is protected on its own. Adjacency is
+local: any features in [-1, 1] may become any others, so I features have l2 sensitivity 2 sqrt(I)
+(eq. 18) and l1 sensitivity 2 I. A vector is one row (1, I). Released features are not clipped.
+Labels are public, because the paper protects features only.
 
-Noise is that for the range 2 of a feature. The Delta of the paper's Table 3 is the number of grey
-values of a pixel, at which all noise would be larger by Delta / 2.
+The noise is calibrated to the range 2 of a feature. In the paper's Table 3, Delta is the number of
+grey values of a pixel; it would make all noise Delta / 2 times as large.
 
-The paper's network is MobileNetV2 with ImageNet weights: the extractor "mobilenet_v2"
+The paper's network is MobileNetV2 with ImageNet weights. This is the extractor "mobilenet_v2"
 (learning/training/pretrained.py), whose weights are downloaded and which has seen none of the
 records. The suite trains every other extractor itself, on a share of the training records that is
-declared public (learning/training/extractor.py) and that nobody releases. The rows have the number
-of these public records, 0 for MobileNetV2, and the test accuracy of the extractor with its own last
+declared public and never released (learning/training/extractor.py). The rows contain the number of
+these public records, 0 for MobileNetV2, and the test accuracy of the extractor with its own last
 layer.
 """
 
@@ -83,7 +83,7 @@ class Settings(EpsilonGrid, TrainingSettings):
     trials: Trials = Field(3, description="releases and trainings per epsilon")
 
     def check(self) -> None:
-        """Raise MissingEntry unless every extractor that is trained here has epochs."""
+        """Raise MissingEntry unless every extractor of type own has epochs."""
         for dataset in self.datasets:
             own = self.extractors.get(dataset, "own") == "own"
             if own and dataset not in self.extractor_epochs:
@@ -95,7 +95,7 @@ def _pretrained(settings: Settings, dataset: str) -> bool:
 
 
 class PrivateFeatures(Study):
-    """Features that every user protects alone: tldp2025, Section 5.2.2 (type II)."""
+    """The study of this module."""
 
     name = "private_features"
     paper = "tldp2025"
@@ -109,7 +109,7 @@ class PrivateFeatures(Study):
         Metric(
             "squared_error",
             "mean over records of ||released - feature vector||^2",
-            # Other processors train another extractor, and so have other features.
+            # Training on another processor yields a slightly different extractor and features.
             tolerance=Tolerance(relative=0.01),
         ),
         Metric("expected_loss", "E||noise||^2 of one feature vector in closed form"),
@@ -134,7 +134,7 @@ class PrivateFeatures(Study):
     )
 
     def also_reads(self, settings: Settings, dataset: str) -> list[str]:
-        """The ImageNet weights, where the config asks for them."""
+        """The entry of the ImageNet weights, if the config asks for them."""
         return [pretrained.PRETRAINED] * _pretrained(settings, dataset)
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
@@ -144,7 +144,7 @@ class PrivateFeatures(Study):
         return settings.points_over([(1, size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> Extracted:
-        """The features of all images that are not public."""
+        """Compute the features of all images that are not public."""
         settings, dataset = setup.settings, setup.dataset
         split = load_records(setup, folder)
         device = settings.device
@@ -161,7 +161,7 @@ class PrivateFeatures(Study):
         )
 
     def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
-        """Weighted F1 and accuracy on clean features, and the squared error of one vector."""
+        """Yield F1 and accuracy on clean features, and the squared error of one vector."""
         query = box_query(point.shape, *FEATURES)
         mechanism = case.calibrate(query, point.budget)
         split = problem.split

@@ -2,7 +2,7 @@
 
 Three users, each with a third of the training records, train a model for one epoch, clip its
 parameters to [-C, C] and send them through the mechanism; the server returns the mean. One such
-round is one epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency: local;
+round is one epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency is local:
 the parameters of one user may become any others.
 
 The query is the identity on all parameters of the model as one row (1, M): the paper's tensor
@@ -10,24 +10,25 @@ The query is the identity on all parameters of the model as one row (1, M): the 
 If every layer were a query with the whole epsilon, a message would cost as many epsilons as there
 are layers.
 
-The paper gives two ranges of one parameter. It clips parameters to [-C, C], C = 1, and eq. (19)
+The paper gives two ranges for one parameter. It clips parameters to [-C, C], C = 1, and eq. (19)
 follows from that range of 2 C. Its Table 4 states Delta = 256, and 400,001 for IMDB: the number of
 grey values of a pixel, or of words in a vocabulary. The setting `epsilons_by_range` runs either or
-both, and the column `range` says which the noise is for: "clip" (2 C) or "stated" (Table 4). At a
-given epsilon every noise is proportional to Delta, so it is 128 times as large at the stated one.
-Laplace noise, that of TLDP-L included, is then the noise of epsilon / 128 at 2 C; the variance of
-TLDP-G is Delta^2 / (2 epsilon), so its noise is that of epsilon / 128^2. Parameters are clipped to
-[-C, C] either way, and what is truly spent is computed for that range. The exact calibration
-rescales the noise to the true delta, whatever Delta was, and is run at "clip" alone.
+both, and the column `range` says which one the noise is calibrated to: "clip" (2 C) or "stated"
+(Table 4). At a given epsilon every noise is proportional to Delta, so it is 128 times as large at
+Delta = 256. Laplace noise, including that of TLDP-L, then equals the noise for epsilon / 128 at
+2 C; the variance of TLDP-G is Delta^2 / (2 epsilon), so its noise equals that for epsilon / 128^2.
+Parameters are clipped to [-C, C] either way, and the privacy truly spent is computed for that
+range. The exact calibration rescales the noise to the true delta, whatever Delta was, and runs at
+"clip" alone.
 
-epsilon is that of one release, as in the paper. A user makes one release in every round; the rows
-have what all rounds truly spend together: true_delta_upper at epsilon, true_epsilon_upper at delta.
-At the exact calibration that total is the budget.
+epsilon is the budget of one release, as in the paper. A user makes one release in every round. The
+rows contain the privacy that all rounds truly spend together: true_delta_upper at epsilon and
+true_epsilon_upper at delta. At the exact calibration that total equals the budget.
 
-Public side information: LLAGP takes the sizes of the layers. DPHSGD takes thresholds that follow
-from the curvature of the loss at the common start, on records that are declared public and that no
-user has (learning/training/curvature.py). `public_records` counts those records where a
-mechanism was given the thresholds. The control without privacy does not clip.
+Public side information: LLAGP takes the sizes of the layers. DPHSGD takes thresholds computed from
+the curvature of the loss at the common initial weights, on records that are declared public and
+belong to no user (learning/training/curvature.py). `public_records` counts those records for a
+mechanism that uses the thresholds. The non-private control does not clip.
 """
 
 from collections.abc import Iterator
@@ -76,7 +77,7 @@ from studies.base.families import LOCAL
 from studies.base.training import TrainingSettings, load_records, progress_of, scores_on, seeds_of
 
 SIZES = ("tiny", "small", "paper")
-# "tiny" has no depthwise convolutions, which learn slowly and take long on one core.
+# "tiny" has no depthwise convolutions, which learn slowly and are slow on one core.
 NETWORKS: dict[str, dict[str, Network]] = {
     "digits": {"small": multilayer_perceptron(64, 32, 10)},
     **{
@@ -104,9 +105,9 @@ RANGE = Coordinate(
     choice="Range of a parameter",
 )
 USERS = 3
-# Section 5.1.1.
+# From Section 5.1.1.
 BATCH, LEARNING_RATE = 64, 0.001
-# Training records declared public, for the thresholds of DPHSGD alone.
+# Training records that are declared public; only the thresholds of DPHSGD use them.
 PUBLIC_RECORDS = 64
 
 
@@ -140,8 +141,7 @@ class Settings(EpsilonGrid, TrainingSettings):
     trials: Trials = Field(3, description="runs per epsilon")
 
     def check(self) -> None:
-        """Raise Disallowed for a size of network that the data set does not have, or words of one
-        without texts."""
+        """Raise Disallowed for a network size that a data set lacks, or for words without texts."""
         for dataset in self.datasets:
             size = self.networks[dataset]
             if size not in NETWORKS[dataset]:
@@ -153,15 +153,15 @@ class Settings(EpsilonGrid, TrainingSettings):
 
 @dataclass(frozen=True)
 class AveragingTask:
-    """What all mechanisms share: the network, the users and their records.
+    """The network, the users and their records, shared by all mechanisms.
 
     Args:
-        network: The model that is averaged, of M parameters.
+        network: The model that is averaged, with M parameters.
         users: Inputs and labels of every user.
         public: Inputs and labels of the records that are declared public.
         test: Inputs and labels of the test records.
         rounds: Rounds of averaging.
-        curvatures: The curvature of the loss at the start of each trial, (M,), once computed.
+        curvatures: A cache of the curvature of the loss at the start of each trial, (M,).
     """
 
     network: Network
@@ -227,16 +227,16 @@ class PrivateParameters(Study):
     )
 
     def points(self, settings: Settings, variant: str, dataset: str) -> list[Point]:
-        """The grid over epsilon at the shape of all parameters: the epsilons of every range."""
+        """The epsilons of all ranges, at the shape of all parameters."""
         network = NETWORKS[dataset][settings.networks[dataset]]
         grids = settings.epsilons_by_range.get(dataset, {}).values()
-        # Kept in order, once each; a grid of one mechanism takes precedence over both.
+        # Without repetitions, in order. A grid of one mechanism takes precedence over both ranges.
         union = list(dict.fromkeys(epsilon for grid in grids for epsilon in grid))
         shared = settings.model_copy(update={"epsilons": union or settings.epsilons})
         return shared.points_over([(1, network.size)], variant, dataset)
 
     def load(self, setup: Setup, folder: Path) -> AveragingTask:
-        """The records of every user, the public records and the test records."""
+        """Load the records of every user, the public records and the test records."""
         settings, dataset = setup.settings, setup.dataset
         split = load_records(setup, folder)
         rng = np.random.default_rng(setup.shared_seed("users"))
@@ -267,7 +267,7 @@ class PrivateParameters(Study):
         )
 
     def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
-        """What all rounds spend, and weighted F1 and accuracy of the last model."""
+        """Yield the privacy that all rounds spend, and F1 and accuracy of the final model."""
         # Reading a config imports this module, and torch takes seconds to load.
         from learning.releases.repeated_releases import spent_by_releases
 
@@ -287,9 +287,9 @@ class PrivateParameters(Study):
 
 
 def _ranges(case: Case, epsilon: float) -> list[str]:
-    """The values of Delta to run; at equal true privacy all of them would give the same noise."""
+    """The values of Delta to run; the exact calibration needs one, as all give the same noise."""
     grids = case.settings.epsilons_by_range.get(case.dataset, {})
-    # An epsilon of `epsilons` or `epsilons_for` may be in no grid.
+    # An epsilon from `epsilons` or `epsilons_for` may be in neither grid.
     asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
     return asked if case.calibration == "published" else [each for each in asked if each == CLIP]
 
@@ -299,7 +299,8 @@ def _mechanism(
 ) -> Mechanism:
     """The mechanism of every release, with the public side information that it declares.
 
-    Its noise is for the range Delta, its query has the range [-C, C] of the clipped parameters.
+    Its noise is calibrated to the range Delta; its query has the range [-C, C] of the clipped
+    parameters.
     """
     from learning.releases.repeated_releases import rescaled_for_all
     from learning.training.curvature import thresholds
@@ -311,14 +312,14 @@ def _mechanism(
     public = public_options(case.mechanism, known)
     shape = (1, problem.network.size)
     reach = stated_delta(case.dataset) / 2 if delta_range == STATED else BOUND
-    # An option that the config gives comes before what the study knows.
+    # An option in the config overrides the study's own information.
     options = public | case.variant.options
     mechanism = case.published(box_query(shape, -reach, reach), point.budget, **options)
     if case.calibration == "exact":
         mechanism = rescaled_for_all(mechanism, point.budget, problem.rounds)
     query = box_query(shape, -BOUND, BOUND)
     if mechanism.guarantee == "none":
-        # Its parameters are not clipped: they lie in no range.
+        # Unclipped parameters have no range.
         query = replace(query, element_range=None, frobenius_bound=None)
     return replace(mechanism, query=query)
 

@@ -1,4 +1,4 @@
-"""What the studies of records that every user protects alone share: releases, and their scores."""
+"""Releases and scores, shared by the studies in which every user protects their own records."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,13 +21,13 @@ def scored_releases(
     point: Point,
     at: Mapping[str, object] | None = None,
 ) -> Iterator[Value]:
-    """Seconds, error and scores of every trial, which releases all training records.
+    """Release all training records in every trial; yield seconds, error and scores.
 
     Args:
         split: The clean records.
-        predicted: From the released records, in units of their size, and a seed to labels of the
-            clean test records.
-        at: Coordinates of the scores.
+        predicted: A function that takes the released records, scaled to root mean square 1, and a
+            seed, and returns predicted labels of the clean test records.
+        at: The coordinates of the scores.
     """
     for trial in case.trials:
         seed = case.seed(point, trial)

@@ -1,32 +1,33 @@
 """mvg2018 Experiment I: kernel ridge regression on privately released records.
 
-The query is f(X) = X, m x N: N patients in [-1, 1], their features and, as one more row, the
-target. One record, a column, is replaced: the l2 sensitivity is 2 sqrt(m). The paper does not state
-gamma; its largest value, sqrt(m N), is used. A kernel ridge regression is fitted to the released
-records and predicts the exact records of the other patients, which gives a root mean squared error
-(RMSE). Every trial splits the patients anew, the same way for all mechanisms.
+The query is f(X) = X, m x N. Its columns are N patients with values in [-1, 1]; its rows are their
+features and the target. One record, which is a column, is replaced, so the l2 sensitivity is
+2 sqrt(m). The paper does not state gamma; we use its largest value, sqrt(m N). A kernel ridge
+regression is fitted to the released records and predicts the targets of the other patients from
+their exact features, which gives a root mean squared error (RMSE). Every trial splits the patients
+anew, in the same way for all mechanisms.
 
-The paper leaves open:
-- The kernel. Every release is scored with every kernel in the config (column `kernel`), so kernels
-  differ in nothing else. The ridge and the kernel's scale are cross-validated without noise: a
-  choice on private records that no budget pays for.
-- The scaling into [-1, 1]: `largest` divides all data by their largest absolute value, `columns`
+The paper does not specify:
+- The kernel. Every release is scored with every kernel in the config (column `kernel`), so that the
+  scores of two kernels differ in nothing else. The ridge and the kernel's scale are cross-validated
+  without noise, a choice on private records that no budget pays for.
+- The scaling into [-1, 1]. `largest` divides all data by their largest absolute value; `columns`
   maps every feature onto the whole range. Both use the data and are not private. Records are
-  released at one of them; at the other only the error without noise is measured. With `columns`
-  that error is 25 times the paper's, which leaves none of the paper's differences to compare.
+  released at one scaling; at the other, only the error without noise is measured. With `columns`
+  that error is 25 times the paper's, which drowns all differences that the paper reports.
 
-Two treatments join those of `studies.base.treatments`. `PCA`: 20% of epsilon and of delta
-pay for private principal directions (MOD-SULQ on X X^T / N), the rest for MVG along them, with tau
-on the first two. Basic composition gives the total, also at the exact calibration, where each part
-is exact alone. `SUBSPACE`: any other mechanism on the right features alone (Section 9.3), with the
-sensitivity of that smaller query.
+This study adds two treatments to those of `studies.base.treatments`. `PCA` spends 20% of epsilon
+and of delta on private principal directions (MOD-SULQ on X X^T / N) and the rest on MVG along them,
+with tau on the first two. Basic composition gives the total. This also holds at the exact
+calibration, where each part is exact on its own. `SUBSPACE` runs any other mechanism on the right
+features alone (Section 9.3), with the sensitivity of that smaller query.
 
-JL releases linear combinations of records. They are treated as records; the paper does not say how
-it uses them.
+JL releases linear combinations of records. We treat them as records; the paper does not say how it
+uses them.
 
-The non-private control also gives the errors without noise under every kernel and scaling
-(`rmse_without_noise`) and those of two predictions without features: zero, and the mean of the
-private targets.
+The non-private control also reports the errors without noise under every kernel and scaling
+(`rmse_without_noise`), and the errors of two predictions that use no features: zero, and the mean
+of the private targets.
 """
 
 from collections.abc import Iterator
@@ -107,7 +108,7 @@ class Settings(treatments.TreatmentSettings):
     )
 
     def check(self) -> None:
-        """Raise for unknown features, a first set of no use, a kernel without its numbers."""
+        """Raise for unknown features, an unusable first set, or a kernel without its numbers."""
         self.check_directions(all_names)
         for dataset in self.datasets:
             name, right = self.right_features(dataset)
@@ -133,8 +134,8 @@ class SplitRecords:
     Args:
         records: (total, m) for every scaling; the target is the last column.
         splits: (trials, total), a permutation of the records per trial; the first N are private,
-            the others are for the test.
-        settings: Those of the study.
+            the others are test records.
+        settings: The settings of the study.
     """
 
     records: dict[str, np.ndarray]
@@ -153,7 +154,12 @@ class SplitRecords:
     def rmse(
         self, trial: int, released: np.ndarray, kernel: str, scaling: str, features: np.ndarray
     ) -> float:
-        """Error on the test records after a fit to `released`: `features`, then the target."""
+        """The error on the test records after a fit to `released`.
+
+        Args:
+            released: The rows of `features`, then the target.
+            features: The indices of the features to predict from.
+        """
         tests = self.tests(trial, scaling)
         numbers = self.settings.kernels[kernel][scaling]
         predicted = predict(
@@ -167,14 +173,14 @@ class SplitRecords:
         return root_mean_square(predicted - tests[:, -1])
 
     def scores(self, trial: int, released: np.ndarray, features: np.ndarray) -> Iterator[Value]:
-        """The error with every kernel, at the scaling of the releases."""
+        """Yield the error with every kernel, at the scaling of the releases."""
         for kernel in self.settings.kernels:
             error = self.rmse(trial, released, kernel, self.settings.scaling, features)
             yield Value("rmse", error, at={"kernel": kernel})
 
 
 def root_mean_square(errors: np.ndarray) -> float:
-    """sqrt of the mean of squares."""
+    """The square root of the mean square."""
     return float(np.sqrt(np.mean(errors**2)))
 
 
@@ -214,10 +220,10 @@ class Regression(Study):
         return [settings.point_at((len(all_names(dataset)), settings.records))]
 
     def load(self, setup: Setup, folder: Path) -> SplitRecords:
-        """The scaled records, and how each trial splits them.
+        """Load and scale the records, and draw the split of each trial.
 
         Raises:
-            ValueError: The config asks for as many private records as the data have, or more.
+            ValueError: The config leaves no record for the test.
         """
         settings, dataset = setup.settings, setup.dataset
         data = load_dataset(dataset, folder)
@@ -234,7 +240,7 @@ class Regression(Study):
         return SplitRecords(scaled, splits, settings)
 
     def measure(self, problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
-        """RMSE of every treatment and trial."""
+        """Yield the RMSE of every treatment and trial."""
         features = all_names(case.dataset)
         everything = np.arange(len(features) - 1)
         query = scaled_records(*point.shape)
@@ -255,7 +261,7 @@ class Regression(Study):
 
 
 def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
-    """Errors without noise that belong to no mechanism."""
+    """Yield errors without noise, which belong to no mechanism."""
     settings = problem.settings
     for trial, split in enumerate(problem.splits):
         private = split[: settings.records]
@@ -274,7 +280,7 @@ def _controls(problem: SplitRecords, everything: np.ndarray) -> Iterator[Value]:
 def _along_private_directions(
     problem: SplitRecords, case: Case, point: Point, share: float
 ) -> treatments.Release:
-    """MVG along private principal directions; each part has its share of the budget."""
+    """A release by MVG along private principal directions; the two parts share the budget."""
     rows, records = point.shape
     for_directions, for_records = (
         Budget.of_part(epsilon=part * point.epsilon, delta=part * point.delta)
@@ -300,7 +306,7 @@ def _along_private_directions(
 
 
 def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value]:
-    """The mechanism on the right features and the target alone."""
+    """Measure the mechanism on the right features and the target alone."""
     _, right = case.settings.right_features(case.dataset)
     features = feature_names(case.dataset)
     kept = np.array([i for i, feature in enumerate(features) if feature in right])

@@ -1,6 +1,6 @@
-"""What a study is: grid points, settings, sets of mechanisms, and metrics with their units.
+"""The base of all studies: grid points, settings, sets of mechanisms, and metrics with units.
 
-A study imports what it needs from here; `treatments` and `training` are for some of them.
+Studies import from this package; some also import `treatments` or `training`.
 """
 
 from studies.base.allowed_words import Words

@@ -1,4 +1,4 @@
-"""Sampled means against the closed forms that are stored beside them."""
+"""Compare sampled means with the closed forms that are stored beside them."""
 
 import math
 from collections import defaultdict
@@ -11,16 +11,16 @@ from mechanisms import Inconsistent
 from studies.base.case import Value
 from studies.base.study import Study
 
-# Fewer draws say too little of their own spread.
+# With fewer draws, their spread is known too poorly.
 FEWEST = 10
-# The level of one comparison for normal draws, and by what its bound is multiplied for skewed ones:
-# draws of chi-squared numbers with one degree of freedom, those of R1SMG's loss, pass it with
-# probability 1 - 3e-7 or more.
+# The level of one comparison of normal draws, and the factor that widens its bound for skewed
+# draws: correct draws of chi-squared numbers with one degree of freedom, the law of R1SMG's loss,
+# pass with probability at least 1 - 3e-7.
 LEVEL, SKEW = 1e-9, 4.0
 
 
 def require_agreement(study: Study, values: Iterable[Value]) -> None:
-    """Raise Inconsistent where trials of a metric contradict its closed form at the same place."""
+    """Raise Inconsistent if trials of a metric contradict its closed form at the same place."""
     exact: dict[tuple, float] = {}
     trials: dict[tuple, list[float]] = defaultdict(list)
     for value in values:
@@ -38,15 +38,18 @@ def require_agreement(study: Study, values: Iterable[Value]) -> None:
 
 
 def require_mean(mean: float, error: float, draws: int, stated: float, closed_form: str) -> None:
-    """Raise Inconsistent where a mean of draws is too far from its closed form.
+    """Raise Inconsistent if a mean of draws is too far from its closed form.
 
     Args:
+        mean: The mean of the draws.
         error: The standard error of the mean.
-        closed_form: The name of the stated number.
+        draws: The number of draws.
+        stated: The value of the closed form.
+        closed_form: The name of the metric with the closed form.
     """
     # Not from scipy.stats, which takes half a second to import in every cell.
     reach = SKEW * float(-special.stdtrit(draws - 1, LEVEL / 2)) * error
-    # A closed form is rounded.
+    # Closed forms are rounded.
     reach += 1e-9 * abs(stated)
     if abs(mean - stated) > reach:
         raise Inconsistent(

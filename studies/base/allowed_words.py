@@ -1,4 +1,4 @@
-"""What the type of a setting allows, in words."""
+"""Describe in words the values that the type of a setting allows."""
 
 import math
 import types
@@ -13,14 +13,14 @@ from pydantic.fields import FieldInfo
 
 @dataclass(frozen=True)
 class Words:
-    """What a type allows, in words, for one value and for several."""
+    """The values that a type allows, in words: as a singular and as a plural."""
 
     one: str
     many: str
 
 
 def unwrapped(kind: Any, metadata: Sequence) -> tuple[Any, list]:
-    """A type without Annotated, and all that was attached to it, the outermost last."""
+    """Strip Annotated from a type; return the type and all metadata, the outermost last."""
     found = list(metadata)
     while get_origin(kind) is Annotated:
         kind, *inner = get_args(kind)
@@ -32,7 +32,7 @@ def unwrapped(kind: Any, metadata: Sequence) -> tuple[Any, list]:
 
 
 def words_of(kind: Any, metadata: Sequence = ()) -> Words:
-    """What a type allows, in words."""
+    """Describe the values that a type allows."""
     kind, metadata = unwrapped(kind, metadata)
     stated = [item for item in metadata if isinstance(item, Words)]
     if stated:
@@ -66,7 +66,7 @@ def _several(one: str, many: str, rest: str) -> Words:
 
 
 def _limits(metadata: Sequence) -> str:
-    """Limits of a number: " > 0", " in [0, 1)", " from 1 to 10^9"."""
+    """Describe the limits of a number: " > 0" or " in [0, 1)"."""
     limits: dict[str, list] = {"ge": [], "gt": [], "le": [], "lt": []}
     for item in metadata:
         for name, found in limits.items():

@@ -1,4 +1,4 @@
-"""What a study is given: a grid point, settings and seeds, and a mechanism at a calibration."""
+"""The arguments of a study: a grid point, settings, seeds, and a mechanism at a calibration."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Point:
 
     @classmethod
     def at(cls, shape: tuple[int, ...], budget: Budget) -> Self:
-        """The point of a query's shape and a budget."""
+        """The point with this shape and this budget."""
         return cls(shape=shape, epsilon=budget.epsilon, delta=budget.delta)
 
     @property
@@ -42,32 +42,32 @@ class Variant:
     name: str
     mechanism: type[Mechanism]
     options: dict[str, Any] = field(default_factory=dict)
-    # Calibrations of which a mechanism was checked.
+    # The calibrations at which a mechanism has already been checked at length.
     _checked: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def calibrate(
         self, query: Query, budget: Budget, calibration: str = "published", **options
     ) -> Mechanism:
-        """The mechanism of `timed_calibration` alone."""
+        """`timed_calibration` without the seconds."""
         return self.timed_calibration(query, budget, calibration, **options)[0]
 
     def timed_calibration(
         self, query: Query, budget: Budget, calibration: str = "published", **options
     ) -> tuple[Mechanism, float]:
-        """The mechanism for a query and a budget, and the seconds that its calibration took.
+        """Calibrate the mechanism to a query and a budget; return it and the seconds it took.
 
-        Every study calibrates here, so every mechanism is checked against what it states
-        (`mechanisms.check`): the first of each calibration at length, the others by few releases.
-        The checks have their own seed, so that no other draw changes. Their time is not
-        part of the seconds.
+        Every study calibrates here, so every mechanism is checked against its own statements
+        (`mechanisms.check`): the first one of each calibration at length, the others by few
+        releases. The checks have their own seed, so that they change no other draw. The seconds do
+        not include them.
 
         Args:
-            options: Of the mechanism, such as public side information; they take precedence over
-                those of the variant.
+            options: Options of the mechanism, such as public side information; they take precedence
+                over those of the variant.
 
         Raises:
             Inconsistent: The releases contradict what the mechanism states.
-            Unsupported, TypeError, ValueError: As `Mechanism.calibrate` does.
+            Unsupported, TypeError, ValueError: As in `Mechanism.calibrate`.
         """
         clock = time.perf_counter()
         mechanism = self.mechanism.calibrate_only(
@@ -78,7 +78,7 @@ class Variant:
         return mechanism, seconds
 
     def _check(self, mechanism: Mechanism, calibration: str) -> None:
-        """Raise Inconsistent where the releases contradict what the mechanism states."""
+        """Raise Inconsistent if the releases contradict what the mechanism states."""
         seed = seed_of("self-check", self.name, calibration, list(mechanism.query.shape))
         first = calibration not in self._checked
         require_consistent_in_study(mechanism, seed=seed, first=first)
@@ -90,11 +90,11 @@ class Value:
     """One measured number; `timing` marks wall-clock seconds and memory, kept apart from results.
 
     Args:
-        metric: Name of the number.
-        value: Finite.
+        metric: The name of the metric.
+        value: The measured number; it must be finite.
         trial: Trial number from 0, or None for an exact value or a statistic over trials.
         at: Where it was measured: values of the study's coordinates, such as {"epoch": 3}.
-        seed: The seed that was drawn from, or None.
+        seed: The seed of the draws behind the value, or None.
     """
 
     metric: str
@@ -107,12 +107,13 @@ class Value:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What all mechanisms of a study on one data set share: its settings and its seeds.
+    """The settings and seeds that all mechanisms of a study share on one data set.
 
     Args:
-        study, dataset: Their names.
+        study: The name of the study.
+        dataset: The name of the data set.
         settings: An instance of the study's `Settings`.
-        base_seed: Of the run.
+        base_seed: The seed of the run.
     """
 
     study: str
@@ -121,20 +122,20 @@ class Setup:
     base_seed: int = 0
 
     def shared_seed(self, *more: object) -> int:
-        """A seed that all mechanisms share: splits of the data, random workloads."""
+        """A seed that all mechanisms share, for splits of the data or random workloads."""
         return seed_of(self.base_seed, self.study, self.dataset, *more)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case(Setup):
-    """What one cell measures: a mechanism at a calibration.
+    """The subject of one cell: a mechanism at a calibration.
 
     Args:
         variant: The mechanism with its options.
         calibration: "published" or "exact". No seed depends on it: both see the same draws.
-        folder: Where the cell may keep unfinished work, such as checkpoints, until it is done;
-            None outside a cell's process.
-        trial: The only trial to run, where every trial has its own cell; None: all.
+        folder: A folder in which the cell may keep unfinished work, such as checkpoints, until it
+            is done; None outside the process of a cell.
+        trial: The only trial to run if every trial has its own cell; None to run all.
     """
 
     variant: Variant
@@ -155,10 +156,10 @@ class Case(Setup):
         return range(self.settings.trial_count(self.dataset, self.calibration))
 
     def seed(self, point: Point, *more: object) -> int:
-        """The seed of one trial, or another named draw, at a point.
+        """The seed of one trial, or of another named draw, at a point.
 
-        delta is not part of it: points that differ only in delta share their draws, as calibrations
-        do. Epsilons of 1 and 1.0 are the same.
+        The seed does not depend on delta: points that differ only in delta share their draws, and
+        so do calibrations. An epsilon of 1 gives the same seed as 1.0.
         """
         names = (self.base_seed, self.study, self.dataset, self.variant.name)
         return seed_of(*names, point.shape_name, float(point.epsilon), *more)
@@ -168,9 +169,9 @@ class Case(Setup):
         return self.timed_calibration(query, budget, **options)[0]
 
     def timed_calibration(self, query: Query, budget: Budget, **options) -> tuple[Mechanism, float]:
-        """The same, with the seconds that it took."""
+        """The mechanism for a query and a budget, and the seconds that the calibration took."""
         return self.variant.timed_calibration(query, budget, self.calibration, **options)
 
     def published(self, query: Query, budget: Budget, **options) -> Mechanism:
-        """The mechanism as its source calibrates it, whatever the calibration of the cell."""
+        """The mechanism at the published calibration, whatever the calibration of the cell."""
         return self.variant.calibrate(query, budget, **options)

@@ -1,4 +1,4 @@
-"""The columns a study adds to the tidy table: what it varies beside the budget and the trial."""
+"""The columns that a study adds to the tidy table: what it varies besides budget and trial."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ class Coordinate:
         name: Name of the column.
         type: str, int or float.
         meaning: One line for the data dictionary, with the unit and the range.
-        choice: Title of what the reader of a leaderboard chooses a value of; empty for no choice.
-        is_use: Whether it tells uses of one mechanism apart, which a leaderboard ranks on their
-            own.
+        choice: The title of the menu in which the reader of a leaderboard chooses a value; empty
+            for no menu.
+        is_use: Whether the column tells uses of one mechanism apart, which a leaderboard ranks
+            separately.
     """
 
     name: str
@@ -28,7 +29,7 @@ class Coordinate:
 # Coordinates that several studies share.
 EPOCH = Coordinate("epoch", int, "passes over the training data so far, from 1")
 ROUND = Coordinate("round", int, "rounds of federated learning so far, from 1")
-# Only whole maps have these two, and maps go into a file of their own.
+# Only whole maps have these two columns, and maps are stored in a separate file.
 ROW = Coordinate("row", int, "row of a map, from 0 in the south")
 COLUMN = Coordinate("column", int, "column of a map, from 0 in the west")
 OF_MAPS = (ROW, COLUMN)

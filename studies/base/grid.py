@@ -1,4 +1,4 @@
-"""Settings that several studies share: a grid over epsilon, and trials."""
+"""Settings shared by several studies: a grid over epsilon, and trials."""
 
 from pydantic import Field
 

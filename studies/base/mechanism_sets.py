@@ -1,6 +1,6 @@
-"""Which mechanisms a study runs: all that support its query, all but some, or a list.
+"""The sets of mechanisms that a study runs: all that support its query, all but some, or a list.
 
-A new mechanism is in every set that starts from "all", so that no config has to list it.
+Every set that starts from "all" includes new mechanisms, so that no config has to list them.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,9 @@ from typing import Any
 from mechanisms import AdditiveMechanism, Mechanism
 from studies.base.settings import Disallowed, UnknownName
 
-# What a study may need of a mechanism's class: its `needs` is one of these words. Whether one can
-# answer the query at hand shows when it is calibrated: if not, its rows are `unsupported`.
+# The requirements that a study may have of a mechanism's class; its `needs` is one of these keys.
+# Only the calibration shows whether a mechanism supports the query; if not, its rows are
+# `unsupported`.
 CAPABILITIES = {
     "any": lambda mechanism: True,
     "additive": lambda mechanism: issubclass(mechanism, AdditiveMechanism),
@@ -39,18 +40,18 @@ def chosen(
     sets: Mapping[str, list[str]],
     needs: str = "any",
 ) -> list[str]:
-    """The names that a set of mechanisms stands for, without repetitions.
+    """Expand a set of mechanisms to a list of names without repetitions.
 
     Args:
         value: A list of names; "all"; "all-additive"; or a mapping with `all` (a capability),
             `except` and `also` (lists of names). Names from `also` come first, in their order;
-            the rest follows in the order of `available`.
+            the others follow in the order of `available`.
         available: Mechanisms by name.
-        sets: Lists of names that a name may stand for.
-        needs: The capability that the study needs of "all".
+        sets: The named sets of the config, as lists of names.
+        needs: The capability that the study requires of the mechanisms in "all".
 
     Raises:
-        Disallowed, UnknownName: With a key relative to that of the set.
+        Disallowed, UnknownName: The set is not allowed; the key is relative to that of the set.
     """
     if isinstance(value, list):
         return _names(value, "", available, sets)
@@ -79,7 +80,7 @@ def chosen(
 def _names(
     value: Any, key: str, available: Mapping[str, Any], sets: Mapping[str, list[str]]
 ) -> list[str]:
-    """The names of a list, with those of `sets` replaced by what they stand for."""
+    """Read a list of names, and replace the name of a set by its members."""
     if not isinstance(value, list) or not value:
         raise Disallowed(key, "a list of mechanisms and variants" if key else ALLOWED, value)
     found: list[str] = []

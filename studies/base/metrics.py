@@ -1,8 +1,7 @@
-"""What a study measures, and how far a value may lie from another machine's with the same seed.
+"""Metrics of studies, and how far a value may differ between machines at the same seed.
 
-A metric is `EXACT` unless it says otherwise: sums and products in another order change its last
-digits only. Training amplifies such digits, so that studies that train declare what is still the
-same result.
+The default tolerance is `EXACT`: another order of sums and products changes only the last digits.
+Training amplifies these differences, so studies that train networks declare wider tolerances.
 """
 
 import math
@@ -12,12 +11,12 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """The largest |again - before|: relative * |before| + absolute + spreads * spread.
+    """The largest allowed |again - before|: relative * |before| + absolute + spreads * spread.
 
     Args:
-        relative: Share of the value.
-        absolute: In units of the metric.
-        spreads: In standard deviations of the metric over the trials of its grid point.
+        relative: The part proportional to the value.
+        absolute: The constant part, in units of the metric.
+        spreads: The part in standard deviations of the metric over the trials of its grid point.
     """
 
     relative: float = 0.0
@@ -25,18 +24,19 @@ class Tolerance:
     spreads: float = 0.0
 
     def allowed(self, before: float, spread: float) -> float:
-        """The largest difference at a value `before` and a standard deviation over trials."""
+        """The largest difference from `before`, given the standard deviation over trials."""
         return self.relative * abs(before) + self.absolute + self.spreads * spread
 
 
 EXACT = Tolerance(relative=1e-9)
-# As EXACT, for numbers of order one that are zero but for rounding where there is no noise.
+# Like EXACT, for numbers of order one that are zero up to rounding if there is no noise.
 ROUNDED = Tolerance(relative=1e-9, absolute=1e-12)
-# Budgets and scales that a numerical search of an accountant found.
+# For budgets and scales found by the numerical search of an accountant.
 ACCOUNTED = Tolerance(relative=1e-4)
-# Their deltas move by tens of times as much; one below 1e-14 is nothing.
+# For deltas of an accountant, whose relative error is tens of times larger; below 1e-14 they are
+# negligible.
 ACCOUNTED_DELTA = Tolerance(relative=2e-3, absolute=1e-14)
-# Shares of test records, after training: a point, and what trials differ by anyway.
+# For shares of test records after training: one percentage point, plus the usual spread of trials.
 SCORE = Tolerance(absolute=0.01, spreads=2.0)
 
 
@@ -45,17 +45,17 @@ class Metric:
     """A number that a study measures.
 
     Args:
-        name: As in the tables.
+        name: The name in the tables.
         meaning: One line for the data dictionary, with the range.
-        unit: Empty where the number has none, or `meaning` says it.
-        tolerance: How far it may lie from its value on another machine.
-        is_map: Whether its values are whole maps, which a file of their own keeps.
-        title: Its name for readers. A leaderboard ranks by the metrics that have one, the first
-            is the main one.
-        better: The direction in which it ranks.
-        largest: The largest value that it can have; the least of what ranks is 0.
-        closed_form: The metric that it is the mean of, in closed form: ranks in its place where a
-            mechanism has it.
+        unit: The unit; empty if the number has none or `meaning` states it.
+        tolerance: How far the value may differ on another machine.
+        is_map: Whether the values are whole maps, which are stored in a separate file.
+        title: The name shown to readers. Leaderboards rank by the metrics that have a title; the
+            first one is the main one.
+        better: Whether smaller or larger values rank first.
+        largest: The largest possible value; the least value of a ranked metric is 0.
+        closed_form: The metric that states the mean of this one in closed form. It ranks instead of
+            this one for mechanisms that have it.
     """
 
     name: str
@@ -86,5 +86,5 @@ class Metric:
 
 
 def ranked(metric: Metric, title: str) -> Metric:
-    """A share of test records as what a leaderboard ranks by."""
+    """Make a metric for a share of test records one that a leaderboard ranks by."""
     return replace(metric, title=title, better="larger", largest=1.0)

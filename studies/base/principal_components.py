@@ -4,7 +4,7 @@ import numpy as np
 
 
 def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (m,), in decreasing order, and eigenvectors, the columns of (m, m).
+    """Eigenvalues (m,) in decreasing order, and eigenvectors as the columns of (m, m).
 
     An asymmetric matrix (m, m), such as a noisy covariance, is replaced by its symmetric part.
     """
@@ -13,5 +13,5 @@ def principal_directions(symmetric: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def captured_variance(covariance: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """v^T C v of every column v of (m, k), shape (k,) (mvg2018 eq. 4)."""
+    """v^T C v for every column v of `directions` (m, k), shape (k,) (mvg2018 eq. 4)."""
     return np.einsum("ij,ik,kj->j", directions, covariance, directions)

@@ -1,27 +1,27 @@
-"""Records scaled into [-1, 1]. Both scalings use the data themselves and are not private."""
+"""Scale records into [-1, 1]. Both scalings use the data themselves and are not private."""
 
 import numpy as np
 
 
 def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.ndarray:
-    """Every column of (N, m) mapped onto [-1, 1], its least value to -1 and its largest to 1.
+    """Map every column of (N, m) onto [-1, 1], its least value to -1 and its largest to 1.
 
-    The ends are exact, so that the result lies in the box; those of
-    `sklearn.preprocessing.minmax_scale` are off by rounding.
+    The ends are exact, so that the result lies in the box; `sklearn.preprocessing.minmax_scale`
+    misses them by rounding.
 
     Args:
-        values: (N, m).
-        constant: What a column that has one value only becomes; None: there must be none.
+        values: Records, (N, m).
+        constant: The value given to constant columns; None refuses them.
 
     Raises:
-        ValueError: A column has one value only, and `constant` is None.
+        ValueError: A column is constant, and `constant` is None.
     """
     low, high = values.min(axis=0), values.max(axis=0)
     varies = low < high
     if constant is None and not varies.all():
         column = int(np.argmin(varies))
         raise ValueError(f"column {column} has one value only and cannot be scaled onto [-1, 1]")
-    # In place: the records of a study may fill gigabytes.
+    # Computed in place, because the records of a study may fill gigabytes.
     scaled = np.subtract(values, low, dtype=float)
     scaled *= 2
     scaled /= np.where(varies, high - low, 1)
@@ -31,7 +31,7 @@ def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.nd
 
 
 def scale_by_largest(values: np.ndarray) -> np.ndarray:
-    """All of (N, m) divided by its largest absolute value."""
+    """Divide all of (N, m) by its largest absolute value."""
     return values / np.abs(values).max()
 
 
@@ -39,7 +39,7 @@ def first_records(values: np.ndarray, records: int) -> np.ndarray:
     """The first `records` rows of (N, m).
 
     Raises:
-        ValueError: There are fewer.
+        ValueError: There are fewer rows.
     """
     if len(values) < records:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Seeds from names: the same words give the same random numbers, in any order of execution."""
+"""Seeds from names: the same names give the same random numbers, in any order of execution."""
 
 import hashlib
 import json

@@ -1,11 +1,11 @@
-"""Typed settings: pydantic models that refuse what they do not know, with errors of one line.
+"""Typed settings: pydantic models that refuse unknown keys, with one-line errors.
 
 A study declares `class Settings(StudySettings)` with one field per setting. The types below read
-YAML's values: a number may be text such as `1e-5`, which YAML does not read as a number; true and
-false are not numbers. What an error says is allowed follows from the type and its limits.
+values from YAML: a number may be text such as `1e-5`, which YAML does not read as a number; true
+and false are not numbers. Errors derive the allowed values from the type and its limits.
 
-Mechanisms check their options themselves (mechanisms/query/option.py), because they have to be
-importable with numpy, scipy and mpmath alone.
+Mechanisms check their options themselves (mechanisms/query/option.py), because they must be
+importable with only numpy, scipy and mpmath installed.
 """
 
 import math
@@ -33,12 +33,12 @@ from studies.base.yaml_file import ConfigError
 
 
 class Fault(ValueError):
-    """What a check finds wrong with a key below the section that it checks.
+    """A fault that a check finds in a key below the section that it checks.
 
     Args:
-        key: Path of the key from the section, such as "bounding_box.north".
-        message: The message, given the path of the key in the config.
-        name: What is unknown below the key, if that is wrong.
+        key: The path of the key from the section, such as "bounding_box.north".
+        message: A function from the path of the key in the config to the message.
+        name: The unknown name below the key, if that is the fault.
     """
 
     def __init__(self, key: str, message: Callable[[str], str], name: str = "") -> None:
@@ -46,18 +46,24 @@ class Fault(ValueError):
         self.key, self.message, self.name = key, message, name
 
     def below(self, key: str) -> Self:
-        """The same fault, with `key` before its own key."""
+        """Prepend `key` to the path of the fault, and return the fault."""
         self.key = joined(key, self.key)
         return self
 
     def error(self, path: str) -> ConfigError:
-        """The error when the section is at `path`."""
+        """The error to raise if the section is at `path`."""
         where = joined(path, self.key)
         return ConfigError(self.message(where), joined(where, self.name))
 
 
 class Disallowed(Fault):
-    """A value is not allowed; `allowed` says what is, in words that follow "must be"."""
+    """A value is not allowed; `allowed` completes the sentence "KEY must be ...".
+
+    Args:
+        key: The path of the key from the section.
+        allowed: The allowed values, in words.
+        value: The value that was given.
+    """
 
     def __init__(self, key: str, allowed: str, value: object) -> None:
         super().__init__(
@@ -73,7 +79,7 @@ class MissingEntry(Fault):
 
 
 class UnknownName(Fault):
-    """A key or an item of what is at `key` names something that does not exist."""
+    """A key or an item below `key` names something that does not exist."""
 
     def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
         known = list(known)
@@ -86,7 +92,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
 
     def check(self) -> None:
-        """Raise a Fault where settings do not fit each other."""
+        """Raise a Fault if settings do not fit together."""
 
     @model_validator(mode="after")
     def _fit(self):
@@ -105,7 +111,7 @@ def _read_number(value: Any) -> float:
 
 def _read_whole(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
-        # Not by way of a float: those end at 2^53.
+        # No detour over float, which is exact only up to 2^53.
         return value
     number = _read_number(value)
     if not math.isfinite(number) or number != int(number):
@@ -166,7 +172,7 @@ Name = Annotated[
 Shape = Annotated[
     tuple[int, ...],
     BeforeValidator(_read_shape),
-    # As JSON data it is written as it is read.
+    # JSON data has the shape as the config writes it.
     PlainSerializer(lambda axes: "x".join(map(str, axes)), when_used="json"),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+(x[0-9]+)*$"}),
     Words(
@@ -179,16 +185,16 @@ MechanismName = Annotated[Name, Words("a mechanism or variant", "mechanisms and 
 
 T = TypeVar("T")
 Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_unique)]
-# A mapping with an entry for every data set of the run, unless the field has a default.
+# A mapping that needs an entry for every data set of the run, unless the field has a default.
 ByDataset = dict[DatasetName, T]
 ByMechanism = dict[MechanismName, T]
 
 
 def read_settings(model: type[Section], value: Any, path: str, context: Any = None) -> Section:
-    """`value` as a model.
+    """Validate `value` as an instance of `model`.
 
     Raises:
-        ConfigError: In one line, with the path of the key, the value and what is allowed.
+        ConfigError: The value is not allowed; one line has the key, the value and what is allowed.
     """
     if not isinstance(value, dict):
         raise ConfigError(f"{path or 'the config'} must be a mapping, got {shown(value)}")
@@ -202,14 +208,14 @@ def read_settings(model: type[Section], value: Any, path: str, context: Any = No
 
 
 def unknown_key(path: str, key: Any, known: Iterable[str]) -> str:
-    """The message for a name that does not exist, with the nearest one that does."""
+    """The message for a name that does not exist, with the nearest name that does."""
     known = list(known)
     hint = nearest(key, known)
     return f"unknown config key {joined(path, str(key))}; {hint}allowed here are {', '.join(known)}"
 
 
 def joined(path: str, *keys: Any) -> str:
-    """The path of a key below another one; numbers are positions in a list."""
+    """Join keys to the path of a key; a number is a position in a list."""
     for key in keys:
         if isinstance(key, int):
             path = f"{path}[{key}]"
@@ -219,7 +225,7 @@ def joined(path: str, *keys: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in an error: long ones are cut."""
+    """Format a value for an error message; long values are cut."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:100]}... ({len(text)} characters)"
 

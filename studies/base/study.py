@@ -1,4 +1,4 @@
-"""What a study is: its names, data sets, metrics and settings, and what it measures at a point."""
+"""The base class of studies: names, data sets, metrics, settings, and the measurement itself."""
 
 import functools
 import importlib
@@ -17,31 +17,30 @@ from studies.base.families import Family
 from studies.base.metrics import Metric
 from studies.base.study_settings import StudySettings
 
-# The folder of the studies, which this package does not import.
+# The folder of the studies; this package finds them here and imports none by name.
 FOLDER = Path(__file__).resolve().parents[1]
 
 
 class Study(ABC):
-    """A study: a subclass with these attributes, in the file of `studies` that has its name.
+    """A study. A subclass has these attributes and lives in the file of `studies` with its name.
 
     Attributes:
-        name: Its name in configs and tables. Seeds are made of it.
-        paper: Key of the paper whose study it carries out, or "suite".
-        datasets: Names of the data sets it can run on, with their source: official, bundled,
-            simulated or none.
-        Settings: Its settings in a config.
-        metrics: What it measures, seconds and memory included.
-        coordinates: The columns it adds to the tidy table.
-        needs: What it needs of mechanisms, see `mechanism_sets.CAPABILITIES`.
+        name: The name in configs and tables. Seeds depend on it.
+        paper: The key of the paper whose study it carries out, or "suite".
+        datasets: The names of the data sets that it can run on, with their source: official,
+            bundled, simulated or none.
+        Settings: The class of its settings in a config.
+        metrics: The metrics that it measures, including seconds and memory.
+        coordinates: The columns that it adds to the tidy table.
+        needs: The capability that it requires of mechanisms; see `mechanism_sets.CAPABILITIES`.
         files: For a data set that is derived from another entry of `datasets`, the name of that
             entry.
-        slow_imports: Modules that `load` and `measure` import inside their functions, as planning
-            needs none of them. The process of a batch imports them once for all of its cells.
+        slow_imports: Modules that `load` and `measure` import inside their functions, because
+            planning does not need them. The process of a batch imports them once for all its cells.
         splits_trials: Whether `measure` runs the trials of `Case.trials`, so that a config can
             give every trial its own job.
         family: The leaderboard that ranks mechanisms by this study, if any.
-        query: What is asked of the data, and what neighbouring data sets differ in: a sentence for
-            that leaderboard.
+        query: A sentence for that leaderboard: the query, and how neighbouring data sets differ.
     """
 
     name: ClassVar[str]
@@ -62,31 +61,32 @@ class Study(ABC):
         """The grid of one cell, in order; `settings` is an instance of `Settings`."""
 
     def load(self, setup: Setup, folder: Path) -> Any:
-        """The problem: data and everything else that all mechanisms share; None without any.
+        """Load the problem: data and everything else that all mechanisms share, or None.
 
         Args:
-            folder: Where downloaded data are.
+            setup: The settings and the shared seeds.
+            folder: The folder of downloaded data.
         """
         return None
 
     @abstractmethod
     def measure(self, problem: Any, case: Case, point: Point) -> Iterator[Value]:
-        """Run one grid point; Unsupported and other exceptions become rows."""
+        """Measure one grid point; Unsupported and other exceptions become rows."""
 
     def also_reads(self, settings: Any, dataset: str) -> list[str]:
-        """Entries of `datasets` that `load` reads besides the files of the data set."""
+        """The entries of `datasets` that `load` reads besides the files of the data set."""
         return []
 
     @property
     def title(self) -> str:
-        """What it asks, in a line."""
-        # Python run with -OO has no docstrings.
+        """The question of the study, in one line."""
+        # There are no docstrings under python -OO.
         text = inspect.getdoc(sys.modules[type(self).__module__]) or self.name
         return text.splitlines()[0]
 
     @property
     def maps(self) -> tuple[str, ...]:
-        """Names of the metrics that are whole maps."""
+        """The names of the metrics that are whole maps."""
         return tuple(metric.name for metric in self.metrics if metric.is_map)
 
     @property
@@ -95,14 +95,14 @@ class Study(ABC):
         return tuple(metric for metric in self.metrics if metric.title)
 
     def files_of(self, dataset: str) -> str:
-        """The entry of `datasets` that a data set is derived from."""
+        """The entry of `datasets` whose files a data set is read from."""
         return self.files.get(dataset, dataset)
 
     def metric(self, name: str) -> Metric:
         """A metric by its name.
 
         Raises:
-            UndeclaredValue: There is none.
+            UndeclaredValue: The study declares no such metric.
         """
         for metric in self.metrics:
             if metric.name == name:
@@ -113,7 +113,7 @@ class Study(ABC):
     def check_declared(self, value: Value) -> None:
         """Raise UndeclaredValue unless the study declares the value's metric and coordinates.
 
-        Types are checked too: a number may be a whole number, and nothing else is converted.
+        Types are checked too: a column of numbers takes whole numbers; nothing else is converted.
         """
         self.metric(value.metric)
         known = {coordinate.name: coordinate.type for coordinate in self.coordinates}
@@ -135,7 +135,7 @@ def study_in(module: Any) -> Study | None:
     """The study that a module defines, if any."""
     for found in vars(module).values():
         if inspect.isclass(found) and issubclass(found, Study) and "name" in vars(found):
-            # Not one that it imports.
+            # Skip studies that the module only imports.
             if found.__module__ != module.__name__:
                 continue
             return found()
@@ -143,13 +143,13 @@ def study_in(module: Any) -> Study | None:
 
 
 def study_named(name: str) -> Study:
-    """A study by its name; no other is imported."""
+    """The study of this name; no other study is imported."""
     return study_in(importlib.import_module(f"studies.{name}"))
 
 
 @functools.cache
 def all_studies() -> dict[str, Study]:
-    """Every study by name; a file that is broken is named on stderr and left out."""
+    """All studies by name; a broken file is named on stderr and left out."""
     names = pkgutil.iter_modules([str(FOLDER)], "studies.")
     found = map(study_in, modules_of(each.name for each in names if not each.ispkg))
     return {study.name: study for study in sorted(filter(None, found), key=lambda each: each.name)}

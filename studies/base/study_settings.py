@@ -1,4 +1,4 @@
-"""The settings that every study has, and the check that they name what exists."""
+"""The settings that every study has, and the check that all names in them exist."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a study's settings may refer to.
+    """The names that the settings of a study may refer to.
 
     Args:
         study: The study.
         available: Every mechanism and variant by name.
         sets: The named sets of the config.
-        also: Names of mechanisms that every study runs that can use them.
+        also: Mechanisms that run in every study that can use them.
     """
 
     study: Any
@@ -50,7 +50,7 @@ class Surroundings:
     also: Collection[str] = ()
 
     def chosen(self, value: Any, available: Mapping[str, type[Mechanism]]) -> list[str]:
-        """The names that a set of mechanisms stands for, and those of `also`; see `chosen`."""
+        """Expand a set of mechanisms and add the usable ones of `also`; see `chosen`."""
         names = chosen(value, available, self.sets, self.study.needs)
         usable = CAPABILITIES[self.study.needs]
         also = [name for name in self.also if name in available and usable(available[name])]
@@ -58,14 +58,14 @@ class Surroundings:
 
 
 class StudySettings(Section):
-    """Settings of every study. A study adds its own as fields of a subclass.
+    """The settings that every study has. A study adds its own as fields of a subclass.
 
     Fields of type `ByDataset` without a default need an entry for every data set of the run. The
-    keys of `ByDataset` and of `ByMechanism` must be data sets and mechanisms of the run; a
-    `ByMechanism` without a default may have the key "default" for all that it does not name.
+    keys of `ByDataset` and of `ByMechanism` must be data sets and mechanisms of the run. A
+    `ByMechanism` without a default may have the key "default" for all mechanisms without an entry.
     """
 
-    # The fields that only say how many trials there are.
+    # The fields that do nothing but set the number of trials.
     counts_of_trials: ClassVar[tuple[str, ...]] = ()
 
     datasets: Distinct[DatasetName] = Field(description="data sets of the study")
@@ -100,21 +100,25 @@ class StudySettings(Section):
 
     @classmethod
     def of_cell(cls, data: dict[str, Any], **grid: list) -> Self:
-        """The settings of one cell, from the JSON data that its process got.
+        """The settings of one cell, from the JSON data that its process receives.
 
         Args:
-            data: Settings without those of the grid.
-            grid: What the cell has of the grid, such as datasets=["adult"].
+            data: The settings without those of the grid.
+            grid: The cell's part of the grid, such as datasets=["adult"].
         """
         own = {name: values for name, values in grid.items() if name in cls.model_fields}
         return cls.model_validate(data | own)
 
     def of_one(self, dataset: str, mechanism: str, calibration: str, *, split: bool) -> dict:
-        """What one cell's numbers can depend on, as JSON data: of each mapping its own entry.
+        """The settings that the numbers of one cell can depend on, as JSON data.
+
+        Mappings keep only the entry of the cell.
 
         Args:
-            dataset, mechanism, calibration: Those of the cell.
-            split: Whether the cell has one trial, so that their number is not its business.
+            dataset: The data set of the cell.
+            mechanism: The mechanism of the cell.
+            calibration: The calibration of the cell.
+            split: Whether the cell has one trial, so that it does not depend on their number.
         """
         counts = {name: None for name in self.counts_of_trials}
         if counts and not split:
@@ -132,7 +136,7 @@ class StudySettings(Section):
         return False
 
     def trial_count(self, dataset: str, calibration: str) -> int:
-        """Trials of a grid point; 1 in a study without trials."""
+        """The number of trials of a grid point; 1 in a study without trials."""
         return 1
 
     @field_validator("mechanisms", mode="before")
@@ -166,7 +170,8 @@ class StudySettings(Section):
     def check_run(self) -> None:
         """Raise a Fault for a value that does not fit the run's data sets or grids.
 
-        `check` is asked for every cell too, which has its own data set and grid alone.
+        Unlike `check`, it is not called for a single cell, which knows only its own data set and
+        grid.
         """
 
     def _check_all_names(self, study: Any) -> None:
@@ -199,6 +204,6 @@ def _check_names(key: str, names: Any, known: Any) -> None:
 
 
 def _keys_of(annotation: Any) -> Any:
-    """The type of a mapping's keys."""
+    """The type of the keys of a mapping, or None."""
     arguments = get_args(annotation)
     return arguments[0] if len(arguments) == 2 else None

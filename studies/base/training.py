@@ -1,4 +1,4 @@
-"""What the studies that train networks share: settings, seeds, checkpoints and progress lines."""
+"""Shared code of the studies that train networks: settings, seeds, checkpoints and progress."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,20 +39,20 @@ class TrainingSettings(ReleaseSettings):
         return self.device == "auto"
 
     def trial_count(self, dataset: str, calibration: str) -> int:
-        """`trials`, unless `exact_trials` or an entry of `trials_for` takes its place."""
+        """`trials`, unless `exact_trials` or an entry of `trials_for` replaces it."""
         if calibration == "exact" and self.exact_trials is not None:
             return self.exact_trials
         return self.trials_for.get(dataset, self.trials)
 
 
 def load_records(setup: Setup, folder: Path) -> labelled.Split:
-    """The training records that the settings keep, drawn with a shared seed, and the test ones."""
+    """Load the test records, and the training records that the settings keep, by a shared seed."""
     kept = setup.settings.records.get(setup.dataset)
     return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
 
 
 def load_batches(setup: Setup, folder: Path, batch: int) -> labelled.Split:
-    """`load_records` for a training with batches of this size.
+    """Load records to train on in batches of this size; see `load_records`.
 
     Raises:
         ValueError: The training records do not fill a batch.
@@ -67,7 +67,7 @@ def load_batches(setup: Setup, folder: Path, batch: int) -> labelled.Split:
 
 
 def scores_on(records: str) -> tuple[Metric, Metric]:
-    """What a leaderboard ranks classifiers by; `records` says what they are tested on."""
+    """The metrics that a leaderboard ranks classifiers by; `records` names the test records."""
     return tuple(
         Metric(
             name,
@@ -82,7 +82,7 @@ def scores_on(records: str) -> tuple[Metric, Metric]:
 
 
 def seeds_of(case: Case, point: Point, trial: int) -> Seeds:
-    """The seeds of a trial; all mechanisms share its start and its batches."""
+    """The seeds of a trial; all mechanisms share the initial weights and the batches."""
     return Seeds(
         start=case.shared_seed("start", trial),
         batches=case.shared_seed("batches", trial),
@@ -91,22 +91,22 @@ def seeds_of(case: Case, point: Point, trial: int) -> Seeds:
 
 
 def span(trials: range) -> str:
-    """The numbers of consecutive trials, "3" or "0-19"."""
+    """Format the numbers of consecutive trials: "3" or "0-19"."""
     return str(trials[0]) if len(trials) == 1 else f"{trials[0]}-{trials[-1]}"
 
 
 def progress_of(
     case: Case, point: Point, trial: int | str, at: Mapping[str, object] | None = None
 ) -> dict[str, Path | str | None]:
-    """The arguments `checkpoint` and `label` of whatever trains.
+    """The arguments `checkpoint` and `label` of a training function.
 
     Args:
-        trial: Its number, or the `span` of trials that train together.
-        at: Coordinates of the run, such as its learning rate.
+        trial: The number of the trial, or the `span` of trials that train together.
+        at: The coordinates of the run, such as its learning rate.
 
     Returns:
-        A file, one per budget, coordinates and trial, None if the case has no folder; and the
-        beginning of progress lines.
+        `checkpoint` is a path that depends on the budget, the coordinates and the trial, or None if
+        the case has no folder; `label` is the beginning of progress lines.
     """
     at = at or {}
     words = "".join(f"{name}-{value}-" for name, value in at.items())

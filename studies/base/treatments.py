@@ -1,8 +1,8 @@
-"""Treatments: the ways in which mvg2018's three studies use one mechanism, released and timed.
+"""Treatments: the ways in which the three studies of mvg2018 use one mechanism.
 
 A mechanism that spreads a precision budget over directions (MVG) is measured with equal precision
 (`IID`) and, for every named set of informative features in the config, with every share tau of the
-budget on that set (`binary_allocation` of mvg2018; the directions are the axes). Any other
+budget on that set (`papers.mvg2018.binary_allocation`; the directions are the axes). Any other
 mechanism has one treatment without a name. The columns `treatment` and `share` tell treatments
 apart. All treatments of a trial draw from the same seed.
 """
@@ -35,11 +35,11 @@ from studies.base.settings import (
     UnknownName,
 )
 
-# Treatments that are not sets of features: equal precision for every direction; private principal
-# directions; a mechanism without directions on the right features alone. Only the regression has
-# the last two.
+# The treatments that are not sets of features: equal precision for every direction; private
+# principal directions; and, for a mechanism without directions, the right features alone. Only the
+# regression has the last two.
 IID, PCA, SUBSPACE = "iid", "pca", "subspace"
-# The seconds for which SVDs of small covariances are timed, and how many they are at most.
+# SVDs of small covariances are timed for this many seconds, or until this many are done.
 SVD_SECONDS, MOST_SVDS = 0.2, 100
 
 
@@ -65,11 +65,11 @@ class TreatmentSettings(ReleaseSettings):
         return next(iter(self.directions[dataset].items()))
 
     def check(self) -> None:
-        """Raise unless every data set of the run has sets of known features, none of all."""
+        """Raise unless every data set has sets of known features, none with all features."""
         self.check_directions(feature_names)
 
     def check_directions(self, names_of: Callable[[str], tuple[str, ...]]) -> None:
-        """The same, where `names_of` a data set are the features that exist."""
+        """Check the sets of features; `names_of` gives the known features of a data set."""
         for dataset in self.datasets:
             known = names_of(dataset)
             if not self.directions[dataset]:
@@ -121,14 +121,14 @@ class Treatment:
 
     @property
     def at(self) -> dict[str, object]:
-        """Its values in the columns `treatment` and `share`; a column without a value is absent."""
+        """The values of the columns `treatment` and `share`; a column without one is left out."""
         known = {"treatment": self.name, "share": self.share}
         return {name: value for name, value in known.items() if value is not None}
 
 
-# From a trial and its generator to an answer and the mechanism's diagnostics.
+# Maps a trial and its generator to an answer, the mechanism's diagnostics and the seconds taken.
 Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float], float]]
-# From a trial and an answer to its scores, each with its coordinates besides the treatment.
+# Maps a trial and an answer to scores, each with its coordinates besides the treatment.
 Score = Callable[[int, np.ndarray], Iterable[Value]]
 
 
@@ -146,9 +146,9 @@ def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> dict[Trea
     """The treatments of a mechanism on the whole query, each with the mechanism's options.
 
     Args:
-        case: What the cell measures.
-        mode: MVG's mode where the config names none: "unimodal" is Algorithm 1, "equimodal" 2.
-        features: Names of the query's rows, in order.
+        case: The mechanism at a calibration.
+        mode: The default for MVG's mode: "unimodal" is Algorithm 1, "equimodal" Algorithm 2.
+        features: The names of the query's rows, in order.
     """
     if not is_directional(case):
         return {Treatment(): {}}
@@ -189,7 +189,7 @@ def measure_treatments(
 
 @dataclass(frozen=True)
 class OneAnswer:
-    """The exact answer that every trial releases."""
+    """The problem of a study in which every trial releases the same exact answer."""
 
     exact: np.ndarray
 
@@ -197,7 +197,7 @@ class OneAnswer:
 def measure_one_answer(
     problem: OneAnswer, mode: str, query: Query, score: Score, case: Case, point: Point
 ) -> Iterator[Value]:
-    """Every treatment of the whole query, each released in every trial; `mode` is MVG's."""
+    """Release the answer in every treatment and trial, and score it; `mode` is MVG's mode."""
     ways = treatments_of(case, mode, feature_names(case.dataset))
     yield from measure_treatments(ways, query, lambda trial: problem.exact, score, case, point)
 
@@ -205,9 +205,9 @@ def measure_one_answer(
 def _svd_seconds(noise: MatrixGaussian) -> float:
     """Median seconds of the SVDs from which mvg2018 derives the factors of a draw (Section 6.3).
 
-    The suite is given directions and deviations, so it has nothing to decompose. Small covariances
-    are decomposed many times, after one SVD that loads the library. That of a 2126 x 2126 takes a
-    minute on a busy core, so that once has to do.
+    The suite itself is given directions and deviations, so it has nothing to decompose. Small
+    covariances are decomposed many times, after one SVD that loads the library. A 2126 x 2126
+    covariance is decomposed only once, because that takes a minute on a busy core.
     """
     pairs = (noise.row_std, noise.row_directions), (noise.column_std, noise.column_directions)
     covariances = [
@@ -226,7 +226,7 @@ def _svd_seconds(noise: MatrixGaussian) -> float:
 def measure_releases(
     release: Release, score: Score, treatment: Treatment, case: Case, point: Point
 ) -> Iterator[Value]:
-    """Seconds, scores and diagnostics of every trial of one treatment."""
+    """Yield the seconds, scores and diagnostics of every trial of one treatment."""
     for trial in case.trials:
         seed = case.seed(point, trial)
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""YAML files, read strictly: every mistake is one line with file, line and remedy."""
+"""Read YAML files strictly; an error is one line with the file, the line and the remedy."""
 
 import re
 from pathlib import Path
@@ -12,11 +12,11 @@ from mechanisms.query.written_numbers import is_number, number_in
 
 
 class ConfigError(ValueError):
-    """A configuration key or value is not allowed; the message says which, and what is.
+    """A key or value of a config is not allowed; the message names it and what is allowed.
 
     Args:
         message: One sentence.
-        key: Path of the key that is wrong, such as "studies.pca.trials"; empty where none is.
+        key: The path of the key at fault, such as "studies.pca.trials"; empty if there is none.
     """
 
     def __init__(self, message: str, key: str = "") -> None:
@@ -66,7 +66,7 @@ class StrictLoader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, ValueError):
-            # PyYAML lets Python's own errors pass: of the date 2020-99-99, of !!float x.
+            # PyYAML lets Python's own errors through, for example for the date 2020-99-99.
             kind = node.tag.rpartition(":")[2]
             shown = str(node.value)[:40]
             raise refused(node, f"{shown!r} is not a valid {kind}; put a text in quotes") from None
@@ -105,7 +105,7 @@ def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> An
         loader: One that reads further tags.
 
     Raises:
-        ConfigError: The file cannot be read, is not UTF-8, is not YAML, or a key appears twice.
+        ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
     """
     text = _text(path)
     try:
@@ -154,7 +154,7 @@ def _told(error: yaml.MarkedYAMLError) -> str:
 
 
 def located(error: ConfigError, path: Path | str) -> ConfigError:
-    """The error with the file and, if the file has its key or one above it, the line."""
+    """Add the file to an error, and the line if the file has the key or one above it."""
     root = yaml.compose(_text(path), yaml.SafeLoader)
     line = _line_of(root, error.key) if error.key else None
     where = str(path) if line is None else f"{path}, line {line}"
