@@ -1,8 +1,8 @@
-"""Print the tests of what changed against main: `make check` runs them.
+"""Print the tests that a change against main affects; `make check` runs them.
 
-These are the test files that changed, those that import a changed module themselves, and the tests
-of the project as a whole. A test that reaches a module only through others is left to `make test`,
-and so are those of `tests/workflow`, which run everything.
+These are the test files that changed, those that import a changed module directly, and the tests of
+the project as a whole. `make test` also runs tests that reach a changed module indirectly, and the
+tests in `tests/workflow`, which run everything.
 """
 
 import ast
@@ -15,7 +15,7 @@ WHOLE_PROJECT = ("tests/test_tree.py", "tests/test_project.py")
 
 
 def changed_files() -> set[str]:
-    """Files that differ from where this branch left main, those not yet tracked included."""
+    """Files that differ from the point where this branch left main, including untracked files."""
     start = _git("merge-base", "main", "HEAD")[0]
     return {
         *_git("diff", "--name-only", "--diff-filter=d", start),
@@ -24,14 +24,14 @@ def changed_files() -> set[str]:
 
 
 def imported(path: Path) -> set[str]:
-    """The files of the modules that a file imports, whether they are there or not."""
+    """The paths of the modules that a file imports, whether they exist or not."""
     names = modules_of(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     paths = {name.replace(".", "/") for name in names}
     return {f"{path}.py" for path in paths} | {f"{path}/__init__.py" for path in paths}
 
 
 def modules_of(nodes: Iterable[ast.AST]) -> set[str]:
-    """The modules that nodes import, and what they import from them as if it were modules."""
+    """The modules that nodes import, and every name imported from a module as if it were one."""
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -42,7 +42,7 @@ def modules_of(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def concerned(changed: set[str]) -> list[str]:
-    """The test files, relative to the root, that the changed files concern."""
+    """The test files that changed files affect, relative to the root."""
     found = set(WHOLE_PROJECT)
     for path in (ROOT / "tests").rglob("test_*.py"):
         test = str(path.relative_to(ROOT))

@@ -1,18 +1,17 @@
-"""Compare two revisions by what they measure and what they have committed.
+"""Compare the measurements and the committed results of two revisions.
 
 python tests/compare_revisions.py BEFORE AFTER [--configs quick tiny] [--work FOLDER]
 
-Both revisions are checked out into FOLDER, and each runs the configs from nothing, so that code
-that measures is compared by its measurements. Then these are compared, by value and to the last
-bit:
+Both revisions are checked out into FOLDER, and each runs the configs from scratch, so that its code
+is compared by its measurements. Then the following are compared, by value and to the last bit:
 
 - the rows of every fresh run, cell by cell, without seconds and memory;
 - the committed study tables, cell by cell;
 - the committed ledger, claim by claim;
 - the committed data of figures and tables, and the certificates, file by file.
 
-The report names what only one side has and what differs, with the first difference. The exit
-status is 1 if anything differs. A run that is finished in FOLDER is not repeated.
+The report lists what only one side has, and what differs with its first difference. The exit status
+is 1 if anything differs. A run that has finished in FOLDER is not repeated.
 """
 
 import argparse
@@ -27,22 +26,22 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 CELL = ["study", "dataset", "mechanism", "calibration"]
-# What a row found. All other columns say where it was found.
+# The columns with the result of a row. All other columns say where it was measured.
 FOUND = ("value", "status", "seed", "message", "paper", "data_source")
-# Columns of a row's finding that are compared; a message is words, and is compared apart.
+# The columns of a result that are compared as numbers; messages are compared separately.
 NUMBERS = ["value", "status", "seed"]
 
 
 @dataclass
 class Report:
-    """What a comparison of one kind of thing found, by name.
+    """The result of comparing items of one kind by name.
 
     Args:
-        title: What was compared.
-        equal: How many are equal.
-        before, after: Those that only one side has.
-        changed: Those that differ, with the first difference in words.
-        reworded: Those whose numbers are equal and whose messages differ.
+        title: The kind of the items.
+        equal: The number of equal items.
+        before, after: The items that only one side has.
+        changed: The items that differ, with the first difference in words.
+        reworded: The items with equal numbers and different messages.
     """
 
     title: str
@@ -79,7 +78,7 @@ def compare_tables(title: str, before: Path, after: Path) -> Report:
     """Compare the study tables in two folders, cell by cell.
 
     Args:
-        title: What they are.
+        title: The title of the report.
         before, after: Folders with `<study>.parquet` and `<study>.maps.parquet`.
     """
     report = Report(title)
@@ -114,7 +113,7 @@ def compare_ledgers(before: Path, after: Path) -> Report:
 
 
 def compare_files(title: str, before: Path, after: Path, pattern: str) -> Report:
-    """Compare text files by their lines; those of JSON by what they hold."""
+    """Compare text files line by line, and JSON files by their content."""
     report = Report(title)
     sides = [
         {str(path.relative_to(folder)): path for path in sorted(folder.rglob(pattern))}
@@ -142,21 +141,21 @@ def _lines(path: Path) -> list[str]:
 
 
 def _paired(report: Report, before: dict, after: dict) -> list[str]:
-    """The names that both sides have; those of one side go into the report."""
+    """The names that both sides have; names of one side go into the report."""
     report.before = [name for name in before if name not in after]
     report.after = [name for name in after if name not in before]
     return [name for name in before if name in after]
 
 
 def _cells_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """The rows of every cell, without seconds and memory, by its names joined with slashes."""
+    """The rows of every cell, without seconds and memory; the key is its names with slashes."""
     cells = {}
     for path in sorted(folder.glob("*.parquet")):
         if ".timings." not in path.name:
             kind = " (maps)" if ".maps." in path.name else ""
-            # In the order of the file: no row is dropped, and none is taken for another.
+            # Keep the order of the file, so that no row is dropped or mistaken for another.
             for names, rows in pd.read_parquet(path).groupby(CELL, sort=False):
-                # A column in which a cell has no value is another cell's.
+                # A column in which a cell has no value belongs to other cells.
                 cells["/".join(names) + kind] = rows[[*FOUND, *_own_columns(rows)]]
     return cells
 
@@ -167,10 +166,10 @@ def _own_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def _differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
-    """How the rows of a cell differ, in words; nothing where they are equal."""
+    """Describe how the rows of a cell differ; empty if they are equal."""
     keys = sorted({*_own_columns(old), *_own_columns(new)})
     sides = [side.reindex(columns=[*FOUND, *keys]) for side in (old, new)]
-    # Of one type, with one sign for no value: a column may have none on one side.
+    # Convert to one type with one null value, as a column may be empty on one side.
     sides = [
         side.assign(**side[keys].astype(object).where(side[keys].notna(), None)) for side in sides
     ]
@@ -214,14 +213,14 @@ def _sorted(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def check_out(revision: str, work: Path) -> Path:
-    """The files of a revision, in a folder of its own below `work`."""
+    """Check out a revision into its own folder below `work`."""
     commit = subprocess.run(
         ["git", "rev-parse", "--verify", f"{revision}^{{commit}}"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
     folder = work / commit
     if not folder.exists():
-        # Not as a worktree: a run must not find the repository of the tests.
+        # A worktree would not do: a run must not find the repository of the tests.
         partial = work / f"{commit}.partial"
         partial.mkdir(parents=True, exist_ok=True)
         archive = subprocess.run(
@@ -233,7 +232,7 @@ def check_out(revision: str, work: Path) -> Path:
 
 
 def run_fresh(folder: Path, config: str, cores: int) -> Path:
-    """The study tables of a config, run in a folder in which nothing was measured before."""
+    """Run a config in a folder without earlier measurements; return its study tables."""
     finished = folder / f"{config}.finished"
     if not finished.exists():
         command = [
@@ -249,9 +248,9 @@ def compare(before: Path, after: Path, configs: list[str], cores: int = 2) -> li
     """Compare two checkouts.
 
     Args:
-        before, after: Their folders.
-        configs: The configs to run in both, by name.
-        cores: For each of the runs.
+        before, after: The folders of the checkouts.
+        configs: The names of the configs to run in both.
+        cores: The number of cores for each run.
     """
     reports = [
         compare_tables(

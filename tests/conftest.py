@@ -1,4 +1,4 @@
-"""Small configs, an outside mechanism and copies of the project, for tests of runs."""
+"""Fixtures for tests of runs: small configs, an outside mechanism, copies of the project."""
 
 import functools
 import gc
@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from copied_project import Project
 
-# The linear algebra reads it when it is imported. Its threads wait for each other busily: where
-# workers share the cores, a matrix factorisation takes ten times as long on two threads as on one.
+# Linear algebra reads this variable when it is imported. Its threads busy-wait for each other:
+# where workers share cores, a matrix factorisation takes ten times as long on two threads as on
+# one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from datasets import fetch
@@ -21,7 +22,7 @@ from runs.config import check_config
 # With the default thresholds the collector takes an eighth of a worker's time.
 gc.set_threshold(100_000, 20, 100)
 
-# The queries of noise_only need no data, and its numbers take no time at this size.
+# The queries of noise_only need no data, and the study takes no time at this size.
 NOISE_ONLY = {
     "datasets": ["fixed-sensitivity"],
     "epsilons": [1],
@@ -100,7 +101,7 @@ class Odd(AdditiveMechanism):
 
 
 def pytest_collection_modifyitems(items):
-    """Run the slow files first, so that none is left to a single worker at the end."""
+    """Run slow files first, so that none is left for a single worker at the end."""
     slow = ("workflow", "site_builder")
     items.sort(key=lambda item: [*slow, item.path.parent.name].index(item.path.parent.name))
 
@@ -152,7 +153,7 @@ def odd_cell(tmp_path, monkeypatch, make_config):
         return Cell(**names, mechanism="odd", calibration="published"), config, folder
 
     yield make
-    # Another test's module of the same name is another one.
+    # Another test may have imported a different module of this name.
     import sys
 
     sys.modules.pop("odd_mechanism", None)
@@ -177,7 +178,7 @@ def mirror():
 
 @pytest.fixture(scope="session")
 def official_data(mirror, tmp_path_factory):
-    """From a data set to a folder with its official files, fetched once a session."""
+    """Returns a function that fetches a data set once per session and returns its folder."""
     folder = tmp_path_factory.mktemp("data")
 
     @functools.cache
@@ -190,7 +191,7 @@ def official_data(mirror, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def no_open_figures():
-    """Pyplot keeps every figure until it is closed; figures that a test holds stay usable."""
+    """Close all figures after each test, because Pyplot keeps every open figure."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

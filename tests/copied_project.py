@@ -41,7 +41,7 @@ print(json.dumps({batch.stem: [cell.stem for cell in batch.cells] for batch in b
 """
 
 
-# Packages from elsewhere are imported once, which takes a third of a dry run.
+# Import third-party packages once, because that takes a third of a dry run.
 WARM = multiprocessing.get_context("forkserver")
 WARM.set_forkserver_preload(
     ["snakemake.cli", "snakemake_executor_plugin_slurm", "matplotlib.pyplot", "pandas", "pydantic",
@@ -50,7 +50,7 @@ WARM.set_forkserver_preload(
 
 
 def run_snakemake(command, folder, environment, shown):
-    """`python -m snakemake` in a folder, in a process of its own."""
+    """Run `python -m snakemake` in a folder, in its own process."""
     for number, path in enumerate(shown, 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
@@ -62,7 +62,7 @@ def run_snakemake(command, folder, environment, shown):
 
 
 def differing(left, right):
-    """The paths at which two runs, as `Project.reproducible` gives them, differ."""
+    """The paths at which two results of `Project.reproducible` differ."""
     return sorted(path for path in left | right if left.get(path) != right.get(path))
 
 
@@ -75,14 +75,14 @@ class Project:
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                # With what is compiled already; Python compiles a file again once it changes.
+                # Copy compiled files too; Python compiles a file again once it changes.
                 shutil.copytree(source, folder / name)
             else:
                 shutil.copy2(source, folder / name)
         self.environment = {k: v for k, v in os.environ.items() if k != "DATA_MIRROR"}
 
     def python(self, *arguments):
-        """The output of `python -m ...` in the copy."""
+        """Run `python -m ...` in the copy and return its output."""
         ended = subprocess.run(
             [sys.executable, "-m", *arguments],
             cwd=self.folder,
@@ -96,7 +96,7 @@ class Project:
         return ended.stdout
 
     def snakemake(self, *arguments, cores=2, config="config/tiny.yaml", check=True):
-        """Snakemake's finished process; a failure fails the test unless `check` is False."""
+        """Run Snakemake to its end; a failure fails the test unless `check` is False."""
         command = ["snakemake", "--cores", str(cores), *arguments, "--configfile", config]
         with tempfile.TemporaryDirectory() as place:
             shown = [Path(place, name) for name in ("stdout", "stderr")]
@@ -111,9 +111,9 @@ class Project:
         return ended
 
     def reproducible(self, run):
-        """The bytes of the files of a run by path, without logs and seconds.
+        """The bytes of the files of a run by path, without logs, seconds and cells.
 
-        Without the cells, which keep their seconds beside their rows: the tables have all rows.
+        Cells keep their seconds beside their rows; the tables have all rows.
         """
         top = self.folder / "results" / run
         found = {}
@@ -127,16 +127,16 @@ class Project:
         return found
 
     def planned_batches(self, *arguments, config="config/tiny.yaml"):
-        """Batches that a dry run would run, by stem."""
+        """The stems of the batches that a dry run would run."""
         shown = self.snakemake("--dry-run", *arguments, "--quiet", "host", config=config).stdout
         return set(re.findall(r"wildcards: batch=(\S+)", shown))
 
     def cells_to_run(self, config="config/tiny.yaml"):
-        """Cells without a current result, by stem."""
+        """The stems of the cells without a current result."""
         (self.folder / "list_cells.py").write_text(LIST_CELLS)
         return set(self.python("list_cells", config).split())
 
     def plan(self, config="config/tiny.yaml"):
-        """The cells of every batch, by stem."""
+        """The stems of the cells of every batch."""
         (self.folder / "list_plan.py").write_text(LIST_PLAN)
         return json.loads(self.python("list_plan", config))

@@ -1,4 +1,4 @@
-"""A clipped step against a plain one and opacus: time in one process, memory in one of its own."""
+"""Compare a clipped step with a plain step and with opacus, in time and in memory."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_clipped_step_against_a_plain_one_and_that_of_opacus(case):
-    """On one thread; both clipped steps give the same sum."""
+    """Both clipped steps give the same sum; they run on one thread."""
     tasks = steps(case)
     expected = tasks["opacus"]()
     assert (tasks["ours"]() - expected).norm() < 1e-4 * expected.norm()
@@ -31,7 +31,7 @@ def test_a_clipped_step_against_a_plain_one_and_that_of_opacus(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_clipped_step_needs_no_more_memory_than_opacus(case):
-    """By how much a first step raises the peak, all else being loaded on both sides."""
+    """Compares how far a first step raises the peak once everything else is loaded."""
     ours, opacus = (_peak(way, case) for way in ("ours", "opacus"))
     details = f"ours {ours / 1024:.0f} MiB, opacus {opacus / 1024:.0f} MiB"
     show_and_check(f"memory of a clipped step: {case}", ours / opacus, 1.2, "x", details)

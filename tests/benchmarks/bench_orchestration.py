@@ -1,4 +1,4 @@
-"""What a run costs beside its mathematics; prints the shares and holds them to the goals."""
+"""Measure what a run costs besides its mathematics, print the shares and check the limits."""
 
 import resource
 import subprocess
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def timed(project, *arguments, config):
-    """(CPU seconds of Snakemake's process, of all its children too, peak MiB of it, wall s)."""
+    """(CPU s of Snakemake's process, CPU s including its children, its peak MiB, wall s)."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.monotonic()
     child = psutil.Popen(
@@ -61,7 +61,7 @@ def test_the_mathematics_takes_most_of_a_run(new_project, tmp_path, name):
 
 
 def test_the_cost_of_a_cell_does_not_grow_with_their_number(new_project, tmp_path):
-    """Of a dry run with up to 10,000 cells, eight to a job."""
+    """Measured by dry runs with up to 10,000 cells, eight to a job."""
     project = new_project(tmp_path / "project")
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     seconds, peaks = {}, {}

@@ -1,7 +1,7 @@
-"""Whether the order of two mechanisms changes with the number of records.
+"""The order of two mechanisms does not depend on the number of records.
 
-TLDP-G and TLDP-L in the protocol of studies/private_data.py, on parts of MNIST and on all of it.
-The budgets lie on both sides of epsilon 4, where the order of their noise changes.
+TLDP-G and TLDP-L run in the protocol of studies/private_data.py, on parts of MNIST and on all of
+it. The budgets lie on both sides of epsilon 4, where the order of their noise changes.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""Speed limits, measured against the least work that the same numbers cost with bare numpy.
+"""Speed limits, relative to the least work that computes the same numbers in plain numpy.
 
-Run by ``make bench``; a plain ``pytest`` does not collect this file. Times are CPU seconds of this
-process, the least of several repetitions. What a ratio compares is run in turn, so that a slow
-machine changes both; limits in milliseconds are for one core of a current machine.
+`make bench` runs this file; a plain `pytest` does not collect it. Times are CPU seconds of this
+process, the least of several repetitions. Tasks that are compared run alternately, so that a slow
+machine affects both. Limits in milliseconds are for one core of a current machine.
 """
 
 import itertools
@@ -26,7 +26,7 @@ REPETITIONS = 9
 
 
 def least_seconds(*tasks):
-    """CPU seconds of each task, the tasks run in turn; the first round only warms up."""
+    """CPU seconds of each task. The tasks run alternately; the first round only warms up."""
     least = [math.inf] * len(tasks)
     for repetition in range(REPETITIONS + 1):
         for i, task in enumerate(tasks):
@@ -38,19 +38,19 @@ def least_seconds(*tasks):
 
 
 def milliseconds(**seconds):
-    """The parts of a measurement in words."""
+    """Format the parts of a measurement."""
     return ", ".join(f"{name} {1e3 * value:.4g} ms" for name, value in seconds.items())
 
 
 def show_and_check(name, measured, limit, unit, details=""):
-    """One line of the table that ``make bench`` shows, then the check itself."""
+    """Print one line of the table of `make bench`, then check the limit."""
     verdict = "ok" if measured <= limit else "MISSED"
     print(f"\n{name:<46} {measured:7.3f} {unit:<2} limit {limit:g} {verdict:<6} {details}", end="")
     assert measured <= limit, f"{name}: {measured:.3f} {unit}, the limit is {limit:g} {unit}"
 
 
 def calibrated(key, query, budget, **options):
-    """The mechanism; use outside its theorem's range does not matter here."""
+    """Calibrate a mechanism, possibly outside the range of its theorem."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
         return get_mechanism(key).calibrate(query, budget, **options)
@@ -80,9 +80,9 @@ def test_a_thousand_draws_against_raw_normals(key):
 def test_directional_draws_against_two_matrix_products(mode):
     """16 draws of mvg at 512 x 512 against the two products U1 N U2^T of a full MVG draw.
 
-    A draw also needs its m x n normals, which cost about 0.6 of a product. Equi-modal noise does
-    both products. Unimodal noise has U2 = I and does one, so it must beat the two by more: it is
-    held to what its normals and its one product cost apart.
+    A draw also needs m x n normal numbers, which cost about 0.6 of a product. Equi-modal noise
+    computes both products. Unimodal noise has U2 = I and computes one; its limit is the separate
+    cost of the normal numbers and one product.
     """
     trials, size = 16, 512
     rng = np.random.default_rng(0)
@@ -107,7 +107,7 @@ def test_directional_draws_against_two_matrix_products(mode):
 
 
 def test_a_thousand_analytic_calibrations():
-    """mu_for of 1000 (epsilon, delta) pairs from easy to extreme, in one call."""
+    """One call of mu_for with 1000 (epsilon, delta) pairs, from easy to extreme."""
     epsilon = np.tile(np.geomspace(1e-3, 100, 40), 25)
     delta = np.repeat(np.geomspace(1e-15, 0.1, 25), 40)
     (seconds,) = least_seconds(lambda: mu_for(epsilon, delta))
@@ -117,10 +117,10 @@ def test_a_thousand_analytic_calibrations():
 @pytest.mark.parametrize("claimed", [1e-5, 1.0, 30.0])
 @pytest.mark.parametrize("size", [3, 12, 64, 784, 7921, 26_010, 10**6])
 def test_true_delta_of_r1smg(size, claimed):
-    """delta(epsilon) of R1SMG from scratch: an epsilon that was not asked for before."""
+    """delta(epsilon) of R1SMG from scratch, at an epsilon that is not cached."""
     query = Query(shape=(size,), l2_sensitivity=1.0)
     profile = calibrated("r1smg", query, Budget(epsilon=claimed, delta=1e-7)).noise.profile(query)
-    # What was computed is kept: the same epsilon again would cost nothing.
+    # Results are cached: the same epsilon again would cost nothing.
     new = itertools.count()
     tasks = [lambda e=e: profile.delta(e * (1 + 1e-9 * next(new))) for e in (1e-5, 1.0, 10.0, 30.0)]
     seconds = max(least_seconds(*tasks))
@@ -148,7 +148,7 @@ def test_true_delta_of_jl(rows, adjacency):
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e4])
 def test_release_of_the_exponential_mechanism(epsilon):
-    """One release at 21 x 2126: nearly uniform, as in mvg2018, and close to the value."""
+    """One release at 21 x 2126, nearly uniform as in mvg2018, or close to the value."""
     query = Query(shape=(21, 2126), l2_sensitivity=2 * math.sqrt(21), element_range=(-1.0, 1.0))
     mechanism = calibrated("exponential", query, Budget(epsilon=epsilon))
     value = np.random.default_rng(0).uniform(-1, 1, query.shape)
@@ -171,7 +171,7 @@ def cpu_seconds(task):
 
 
 def test_an_audit_of_long_outputs():
-    """12,000 outputs of 89 x 89 elements for each of two values, against drawing as many."""
+    """12,000 outputs of 89 x 89 elements for each of two values, against only drawing them."""
     values, samples = np.stack([np.zeros((89, 89)), np.full((89, 89), 1 / 89)]), 12_000
 
     def drawing():
@@ -188,7 +188,7 @@ def test_an_audit_of_long_outputs():
 
 
 def test_batches_of_short_outputs():
-    """200,000 outputs of one element for each of two values, one and many at a time."""
+    """200,000 outputs of one element for each of two values, drawn singly and in batches."""
     values, samples = np.array([[0.0], [1.0]]), 200_000
     one = cpu_seconds(lambda: audit_release(gaussian_release, *values, 1.0, 0.01, samples=samples))
     many = cpu_seconds(

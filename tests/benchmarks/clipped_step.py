@@ -1,6 +1,6 @@
-"""One sum of gradients by this suite and by opacus; as a script, the memory it needs.
+"""Compute one sum of clipped gradients by this suite and by opacus.
 
-The script prints by how many KiB a first step raises the peak of the resident memory.
+As a script, it prints by how many KiB a first step raises the peak of the resident memory.
 
 Usage: python tests/benchmarks/clipped_step.py {ours,opacus} {perceptron,cnn,lstm,resnet18}
 """
@@ -27,7 +27,7 @@ from learning.training.noisy_descent import DescentPlan
 from tests.learning import opacus_networks
 
 BOUND = 1.0
-# Networks, the same as modules, the number of examples and the shape of each; of texts, the length.
+# (network, the same as a module, number of examples, shape of an example or length of a text)
 CASES = {
     "perceptron": (ADULT_MLP, opacus_networks.perceptron, 256, (105,)),
     "cnn": (TUTORIALS["mnist"], opacus_networks.tutorial, 256, (1, 28, 28)),
@@ -37,9 +37,9 @@ CASES = {
 
 
 def steps(case: str):
-    """Functions without arguments that return a sum (M,).
+    """Functions without arguments that each return a sum of gradients (M,).
 
-    Clipped by this suite and by opacus, and plain by this suite.
+    They are clipped by this suite, clipped by opacus, and not clipped.
     """
     prepared()
     network, modules, batch, shape = CASES[case]
@@ -81,9 +81,9 @@ def steps(case: str):
 
 
 def resident(kind: str) -> int:
-    """KiB of resident memory, now ("VmRSS") or at most ("VmHWM").
+    """KiB of resident memory, now ("VmRSS") or at its peak ("VmHWM").
 
-    ru_maxrss would not do: a child process starts with that of its parent.
+    ru_maxrss is no substitute: a child process starts with the value of its parent.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(kind))

@@ -1,4 +1,4 @@
-"""Claims are checked when they are read, and are in step with their judges."""
+"""Claims are validated when they are read, and match their judges."""
 
 import re
 from pathlib import Path
@@ -43,12 +43,12 @@ def test_a_sentence_on_the_committed_numbers_is_on_the_committed_verdict():
 
 @judge
 def same_noise(*, metric: str, shape: Shape, delta: Delta = 0.0, tolerance: float) -> Finding:
-    """A judge that says nothing."""
+    """A judge without a finding."""
 
 
 @pytest.fixture
 def read(tmp_path, monkeypatch):
-    """The claims of one file, which has these lines."""
+    """Returns a function that reads the claims of a file with this text."""
 
     def claims(text, paper="r1smg2024"):
         (tmp_path / "paper_figures" / paper).mkdir(parents=True, exist_ok=True)
@@ -216,7 +216,7 @@ def test_our_method_differs_by_study_or_by_data_set():
     assert differences("mgm2021", ("federated_vertical", "noise_only")) == (
         "Adult: 5,000 test records (16,281). In brackets: the paper's."
     )
-    # Two studies that differ alike.
+    # Two studies with the same differences.
     both = differences("mvg2018", ("regression", "covariance"))
     assert both == differences("mvg2018", ("regression",)) != ""
     assert differences("a paper without a home", ("regression",)) == ""

@@ -1,4 +1,4 @@
-"""The rules on trials made up so that the truth is known: few false verdicts, and power."""
+"""The rules rarely err and have power, on made-up trials whose truth is known."""
 
 import math
 
@@ -48,13 +48,13 @@ def heavy(rng, size):
 
 
 def counted(rng, size):
-    """Accuracies over 500 test records, the difference of two of them, one standard deviation."""
+    """Differences of two accuracies over 500 test records, scaled to standard deviation one."""
     right = rng.binomial(500, 0.8, (2, *size)) / 500
     return (right[0] - right[1]) / math.sqrt(2 * 0.8 * 0.2 / 500)
 
 
 def verdicts(draw, *, effect, spread, trials, comparisons=1, rule=order, **keywords):
-    """Verdicts on the whole claim in all repetitions: the set of those on its parts."""
+    """For each repetition, the set of verdicts on the parts of a claim."""
     rng = np.random.default_rng(12)
     values = effect + spread * draw(rng, (REPETITIONS, comparisons, trials))
     for repetition in values:
@@ -69,7 +69,7 @@ def rate(verdict, *arguments, **keywords):
 @pytest.mark.parametrize("draw", [normal, heavy, counted])
 @pytest.mark.parametrize(("trials", "comparisons"), [(3, 1), (3, 8), (10, 1), (10, 8), (30, 4)])
 def test_chance_contradicts_an_order_in_less_than_one_claim_in_a_hundred(draw, trials, comparisons):
-    # The least favourable truth that is not the opposite: no difference at all.
+    # The least favourable truth that does not contradict the order: no difference at all.
     found = rate(CONTRADICTED, draw, effect=0.0, spread=1.0, trials=trials, comparisons=comparisons)
     assert found <= 0.01
 
@@ -137,7 +137,7 @@ def test_without_a_signal_nothing_is_decided():
 
 
 def test_numbers_on_a_grid_that_agree_by_chance_are_not_certain():
-    """Three times the same difference of one test record in a hundred contradicts nothing."""
+    """Three equal differences of one test record in a hundred contradict nothing."""
     same = np.full(3, -0.01)
     assert order({"a": Mean(same)}, margin=0)[0].verdict == CONTRADICTED
     assert order({"a": Mean(same, resolution=0.01)}, margin=0)[0].verdict == INCONCLUSIVE
@@ -201,7 +201,7 @@ def test_student_interval_of_three_numbers():
 
 
 def test_a_part_shows_the_interval_that_decides_it():
-    """95% supports; 99.99% opposes."""
+    """A 95% interval supports a part; a 99.99% interval contradicts it."""
     near, far = Mean(np.array([1.0, 2.0, 3.0])), Mean(np.array([-1.0, -1.001, -1.002]))
     low, high = far.interval(0.9999)
     parts = order({"a": far, "b": near}, margin=0)
@@ -269,7 +269,7 @@ def at_a_level(effects, *, margin):
 @pytest.mark.parametrize("draw", [normal, heavy])
 @pytest.mark.parametrize("trials", [3, 20])
 def test_chance_contradicts_a_level_in_less_than_one_claim_in_a_hundred(draw, trials):
-    # The least favourable truth: a score at the end of the tolerance.
+    # The least favourable truth is a score at the end of the tolerance.
     keywords = {"rule": at_a_level, "comparisons": 3, "trials": trials, "spread": 2 * MARGIN}
     assert rate(CONTRADICTED, draw, effect=MARGIN, **keywords) <= 0.01
 
@@ -307,7 +307,7 @@ def test_a_level_out_of_reach_decides_nothing():
     score = {"x": Mean(np.array([0.3, 0.301, 0.302]))}
     (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.28)
     assert part.verdict == INCONCLUSIVE and part.reason == "0.7 is out of reach: 0.28 without noise"
-    # Just in reach: the ceiling no longer matters.
+    # A level just within reach: the ceiling no longer matters.
     (part,) = levels(score, stated=0.7, tolerance=0.1, ceiling=0.64)
     assert part.verdict == CONTRADICTED
 
@@ -315,7 +315,7 @@ def test_a_level_out_of_reach_decides_nothing():
 @pytest.mark.parametrize(
     ("rule", "truth"),
     [
-        # Nothing is ahead of anything; one of three is the exception that `some` claims.
+        # Nothing is ahead of anything else; one of three is the exception that `some` claims.
         (every, np.zeros(3)),
         (some, np.eye(3)[0] * 0.01),
     ],
@@ -426,12 +426,12 @@ def test_who_is_faster_is_open_where_equal_work_differs_by_as_much(times, expect
 
 
 def test_an_effect_below_zero_but_within_the_margin_contradicts_nothing():
-    """Certain, and too small to matter: it is absent. Beyond the margin it contradicts."""
+    """A certain effect within the margin counts as absent; beyond the margin it contradicts."""
     small = Mean(-0.005 + 1e-6 * np.arange(20))
     assert order({"a": small}, margin=MARGIN)[0].verdict == NOT_FOUND
     assert order({"a": small}, margin=0.001)[0].verdict == CONTRADICTED
     assert order({"a": Mean(-small.values)}, margin=MARGIN)[0].verdict == CONFIRMED
-    # Of few trials too, the interval of 95% decides whether it is within the margin.
+    # With few trials too, the 95% interval decides whether the effect is within the margin.
     few = Mean(-0.005 + 1e-6 * np.arange(3))
     assert order({"a": few}, margin=MARGIN)[0].verdict == INCONCLUSIVE
     wide = Mean(np.array([-0.015, -0.013, -0.014, -0.012, -0.016] * 4))

@@ -40,7 +40,7 @@ def test_a_curve_reaches_a_score_where_a_dense_grid_does(stated):
             [low for low, _ in ends],
         ]
         expected = [by_brute_force(each, stated) for each in heights]
-        # What the upper end reaches at the first budget may be reached below it.
+        # A score that the upper end reaches at the first budget may also be reached below it.
         expected[1] *= heights[1][0] < stated
         assert [found.value, *found.interval] == pytest.approx(expected, rel=1e-4)
 
@@ -55,7 +55,7 @@ def test_between_budgets_that_are_far_apart_the_interval_is_all_that_is_between(
     found = on_curve(scores, 0.6)
     assert 0.5 < found.value < 50.0
     assert found.interval == (0.5, 50.0)
-    # The upper end reaches it below 50, the lower one at a place between budgets that are near.
+    # The upper end reaches it below 50; the lower end reaches it between two close budgets.
     found = on_curve(scores, 0.72)
     assert found.interval.low == 0.5
     assert 50.0 < found.interval.high < 500.0
@@ -112,7 +112,7 @@ def test_a_stated_number_in_words():
 
 
 def test_a_function_that_adds_a_name_to_its_module_does_not_hide_the_next(monkeypatch):
-    """As Python does with the first warning that a module's code raises."""
+    """Python adds a name to a module with the first warning that its code raises."""
     module = ModuleType("paper_figures.some2024.numbers_of_it")
 
     @implies()

@@ -1,4 +1,4 @@
-"""Numbers in findings: bounds are rounded in their own direction."""
+"""Bounds in findings are rounded in their own direction."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Evaluation and the pages of the ledger, on made-up claims and judges."""
+"""The evaluation of claims and the pages of the ledger, on made-up claims and judges."""
 
 import re
 from pathlib import Path
@@ -141,7 +141,7 @@ def test_results_are_read_once_they_are_there(run):
 
 
 def test_a_verdict_without_a_sentence_lists_its_parts(run):
-    """A run of other sizes than the committed one may have any verdict."""
+    """A run of other sizes may have a verdict that nobody has written a sentence for."""
     found = evaluate(
         run(entry("a", **given("contradicted")), entry("b", **given("confirmed", "not found")))
     )
@@ -215,7 +215,7 @@ def test_the_page_of_findings_has_what_does_not_hold(folder):
 def test_pages_can_be_made_from_the_file(folder):
     write_ledger(folder)
     read = read_ledger(folder)
-    # A number stays one where no claim has any.
+    # A column of numbers keeps its type even if no claim has a number.
     assert read["rounds"].isna().all()
     assert findings_page(read) == (folder / "findings.md").read_text()
 
@@ -289,7 +289,7 @@ def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
 
 
 def test_a_part_that_nobody_judged_makes_the_claim_partly(run):
-    """Beside one part, whose number it keeps, and under every choice."""
+    """The claim keeps the numbers of its judged parts; the same holds under every choice."""
     judged = evaluate(
         run(
             entry("one", **given("confirmed"), not_run={"x": "no data"}),

@@ -1,4 +1,4 @@
-"""Formulas of matrix-variate Gaussian noise against one number that is known otherwise."""
+"""Formulas of matrix-variate Gaussian noise against numbers from other sources."""
 
 import math
 
@@ -26,5 +26,5 @@ def test_the_norm_of_the_noise_has_its_formula():
 def test_every_factor_has_the_exponent_of_the_other_side(rows, columns, verdict):
     finding = matrix_normal_density(shape=(3, 5), rows=rows, columns=columns)
     assert finding.verdict == verdict
-    # Square answers have one exponent.
+    # For square answers both exponents are the same.
     assert matrix_normal_density(shape=(4, 4), rows=4, columns=4).verdict == "confirmed"

@@ -1,4 +1,4 @@
-"""Every claim is judged, or says why not, whatever rows a run has."""
+"""Every claim is judged or gives a reason why not, whatever rows a run has."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ STUDIES = Path("results/reference/studies")
 
 
 def half(table, column, rng):
-    """The rows with a random half of the values of a column, and those without a value."""
+    """The rows with a random half of the values of a column, and all rows without a value."""
     if column not in table:
         return table
     values = table[column].dropna().unique()

@@ -1,4 +1,4 @@
-"""Scores over epsilon on made-up trials: effects, and budgets at which models have learned."""
+"""Scores over epsilon, on made-up trials: effects, and budgets at which models have learned."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def scores(monkeypatch):
 
 
 def test_a_mean_that_is_above_the_floor_by_chance_is_not_learning(scores):
-    """At epsilon 1 both are above the floor of 0.2, by 0.03 in the mean; one trial has done it."""
+    """One lucky trial lifts the means at epsilon 1 by 0.03; the floor is 0.2."""
     found = scores(one=(0.2, 0.23, 0.2))
     lucky = found.private["epsilon"].eq(1.0) & found.private["trial"].eq(0)
     found.rows.loc[lucky[lucky].index, "value"] += 0.3
@@ -54,7 +54,7 @@ def test_gaps_are_those_of_one_budget_or_the_mean_of_all(scores):
     found = scores(one=(0.3, 0.5, 0.9))
     assert found.gap(ONE, OTHER, 10.0).value == pytest.approx(0.3, abs=2e-3)
     assert found.gap(ONE, OTHER).value == pytest.approx(1.1 / 3, abs=2e-3)
-    # A control has one budget, and is the same at every one.
+    # A control has one budget; its scores serve for every budget.
     assert found.gap(ONE, "random-answer", 1000.0).value == pytest.approx(0.7, abs=2e-3)
     assert found.rise(ONE).mean() == pytest.approx(0.6, abs=2e-3)
     assert found.peak([ONE, OTHER]) == (ONE, 1000.0)
@@ -64,7 +64,7 @@ def test_a_low_score_is_judged_up_to_an_end(scores):
     found = scores(one=(0.2, 0.21, 0.9))
     assert found.low(ONE, 0.1).verdict == "contradicted"
     assert found.low(ONE, 0.1, end=10.0).verdict == "confirmed"
-    # A high score at a larger epsilon says nothing of those up to the end; a low one does.
+    # A high score at a larger epsilon says nothing about smaller ones; a low score does.
     late = found.select_budgets(1000.0, 1000.0)
     assert late.low(ONE, 0.1, end=10.0).reason == "not run up to 10"
     assert late.low(ONE, 0.1, end=1000.0).verdict == "contradicted"

@@ -74,11 +74,11 @@ def test_outcomes_that_are_both_partly_differ_where_a_part_turns_round():
 @pytest.mark.parametrize(
     ("found", "run", "verdict"),
     [
-        # One choice was not run: nothing is known to depend on it.
+        # If one choice was not run, the claim is not known to depend on it.
         ([CONFIRMED, NOT_RUN], "", INCONCLUSIVE),
         ([CONFIRMED, CONTRADICTED, NOT_RUN], "", DEPENDS),
         ([NOT_RUN, NOT_RUN], "", NOT_RUN),
-        # No signal under one choice is all that can be known of it, unless a run would tell.
+        # A choice without a signal is settled, unless another run could give one.
         ([CONTRADICTED, INCONCLUSIVE], "", DEPENDS),
         ([CONTRADICTED, INCONCLUSIVE], "20 trials", INCONCLUSIVE),
         ([CONTRADICTED, INCONCLUSIVE, CONFIRMED], "20 trials", DEPENDS),

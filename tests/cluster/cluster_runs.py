@@ -1,4 +1,4 @@
-"""Runs on a real Slurm of two nodes, which slurm.sh starts on this host; `make cluster` runs it."""
+"""Runs on a real Slurm cluster of two nodes, started on this host by slurm.sh (`make cluster`)."""
 
 import os
 import shutil
@@ -23,11 +23,11 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}: see tests/cluster"),
     pytest.mark.skipif(os.geteuid() != 0, reason="slurmd must be started by root"),
 ]
-# What the tests wait for: a cluster looks at its jobs every few seconds only.
+# The timeout of the tests: a cluster looks at its jobs only every few seconds.
 PATIENCE = 240
 OPTIONS = ["--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1"]
 OPTIONS += ["--latency-wait", "10", "--default-resources", "slurm_partition=main"]
-# With more tasks to an array than jobs at once, the executor would wait forever for the others.
+# With more tasks in an array than jobs at once, the executor would wait forever for the others.
 ARRAYS = ["--slurm-array-jobs", "all", "--jobs", "2", "--slurm-array-limit", "2"]
 
 MECHANISMS = '''
@@ -79,7 +79,7 @@ class Eats(Waits):
 
 @pytest.fixture(scope="module")
 def nothing_is_left_at_the_end(tmp_path_factory):
-    """No process is at work in a folder of these tests once the cluster has stopped."""
+    """Check that no process works in a folder of these tests once the cluster has stopped."""
     yield
     assert end_left_over(tmp_path_factory.getbasetemp()) == []
 
@@ -87,7 +87,7 @@ def nothing_is_left_at_the_end(tmp_path_factory):
 @pytest.fixture(scope="module")
 def slurm(nothing_is_left_at_the_end):
     """The cluster, in a folder of its own."""
-    # Sockets have short names only.
+    # Names of sockets must be short.
     folder = Path("/tmp") / f"slurm-{os.getpid()}"
     subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
     yield folder
@@ -97,7 +97,7 @@ def slurm(nothing_is_left_at_the_end):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(slurm, tmp_path):
-    """No process of a test is at work in its folder once it has ended."""
+    """Check that no process works in the folder of a test once the test has ended."""
     yield
     assert end_left_over(tmp_path) == []
 
@@ -111,7 +111,7 @@ def project(slurm, new_project, tmp_path):
 
 
 def write_config(project, mechanisms, **run):
-    """A config of one study in one batch; returns its name."""
+    """Write a config of one study in one batch; return its name."""
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     settings = tiny["studies"]["noise_only"] | {
         "datasets": ["fixed-sensitivity"],
@@ -146,7 +146,7 @@ def wait_for(condition):
 
 
 def some_studies(project):
-    """A config of some studies of the tiny run, of which one can use a GPU; returns its name."""
+    """Write a config of some tiny studies, one of which can use a GPU; return its name."""
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     names = ("count_query", "guarantee", "first_component", "private_data")
     tiny["studies"] = {name: tiny["studies"][name] for name in names}
@@ -157,7 +157,7 @@ def some_studies(project):
 
 @pytest.fixture(scope="module", autouse=True)
 def alone(nothing_is_left_at_the_end, new_project, tmp_path_factory):
-    """Some studies without a cluster: the process and the project; most tests wait meanwhile."""
+    """Run some studies locally while most tests only wait; return the process and the project."""
     project = new_project(tmp_path_factory.mktemp("alone") / "project")
     command = [sys.executable, "-m", "snakemake", "results", "--cores", "1"]
     with open(project.folder / "log", "w") as log:
@@ -177,7 +177,7 @@ def alone(nothing_is_left_at_the_end, new_project, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def local_rows(new_project, tmp_path_factory):
-    """What the waiting mechanism and a Gaussian give in a run without a cluster."""
+    """The rows of the waiting mechanism and a Gaussian in a run without a cluster."""
     project = new_project(tmp_path_factory.mktemp("local") / "project")
     (project.folder / "outside.py").write_text(MECHANISMS)
     project.snakemake("results", config=write_config(project, ["gaussian", "waits"]))
@@ -196,10 +196,10 @@ def job_of(project):
 
 
 def end_with(command, child, folder):
-    """Run a command that ends a job, and wait for the end of all processes that it has now.
+    """Run a command that ends a job, and wait until all its current processes have ended.
 
-    That takes some seconds, in which they may still measure. Snakemake may meanwhile send the job
-    again, whose processes are others.
+    That takes some seconds, in which they may still measure. Meanwhile Snakemake may submit the job
+    again, with new processes.
     """
     before = {process for process in at_work_in(folder) if process.pid != child.pid}
     subprocess.run(command, check=True)
@@ -207,13 +207,13 @@ def end_with(command, child, folder):
 
 
 def start_now(job):
-    """Slurm holds back for two minutes a job that returns to the queue."""
+    """Start a requeued job now; Slurm would hold it back for two minutes."""
     wait_for(lambda: slurm_says("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)
 
 
 def requeue(job, child, folder):
-    """A site sends the job back into the queue."""
+    """The site returns the job to the queue."""
     end_with(["scontrol", "requeue", job], child, folder)
     start_now(job)
 
@@ -224,13 +224,13 @@ def cancel(job, child, folder):
 
 
 def cancel_task(job, child, folder):
-    """The same, of one task of an array."""
+    """A user or an administrator ends one task of an array."""
     assert "_" in job
     cancel(job, child, folder)
 
 
 def lose_node(job, child, folder):
-    """The node of the job goes down, and stays so: the job ends on the other one."""
+    """The node of the job goes down and stays down, so that the job finishes on the other one."""
     node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
     down = f"nodename={node}"
     end_with(["scontrol", "update", down, "state=down", "reason=test"], child, folder)
@@ -246,7 +246,7 @@ def kill_snakemake(job, child, folder):
 
 @pytest.mark.parametrize("fault", [requeue, cancel, cancel_task, lose_node, kill_snakemake])
 def test_a_run_goes_on_after(fault, project, local_rows):
-    """In the middle of a cell: the same rows at the end, and nothing is measured twice."""
+    """After a fault in the middle of a cell, rows are the same and nothing is measured twice."""
     arrays = fault is cancel_task
     batches = {"cells_per_job": 1} if arrays else {}
     config = write_config(project, ["gaussian", "waits"], **batches)
@@ -300,12 +300,12 @@ def test_limits_are_rows_and_the_request_holds_them(project):
     asked = slurm_says(
         "sacct", "-nXP", "--noconvert", "-o", "ReqMem,Timelimit", "-S", "now-10minutes"
     )
-    # 0.5 GiB and room for the parents; two cells of 4 s, and five minutes.
+    # 0.5 GiB and room for the parent processes; two cells of 4 s, and five minutes.
     assert "1536M|00:05:00" in asked
 
 
 def test_whole_studies_give_the_rows_of_a_local_run(slurm, new_project, tmp_path, alone):
-    """Every batch is a job, no byte depends on where it ran; what can use a GPU asks for one."""
+    """Every batch is a job, no byte depends on where it ran, and only GPU studies request a GPU."""
     project = new_project(tmp_path / "cluster")
     project.snakemake("results", *OPTIONS, config=some_studies(project))
     child, local = alone

@@ -1,4 +1,4 @@
-"""Processes that outlive a test: those that are still at work in its folder."""
+"""Find and end processes that outlive a test and still work in its folder."""
 
 import shlex
 import time
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import psutil
 
-# Whoever waits for the end of another process looks every second or so; Slurm kills after 2 s.
+# Processes that wait for another one poll about every second; Slurm kills after 2 s.
 PATIENCE = 20.0
 
 
 def at_work_in(folder: Path) -> list[psutil.Process]:
-    """The processes whose working folder is this one or below it, even where it was deleted."""
+    """The processes whose working folder is `folder` or below it, even if it was deleted."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -24,7 +24,7 @@ def at_work_in(folder: Path) -> list[psutil.Process]:
 
 
 def end_left_over(folder: Path, patience: float = PATIENCE) -> list[str]:
-    """End the processes that are at work in a folder after some seconds; returns their commands."""
+    """End the processes that still work in a folder after some seconds; return their commands."""
     deadline = time.monotonic() + patience
     while (found := at_work_in(folder)) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -34,7 +34,7 @@ def end_left_over(folder: Path, patience: float = PATIENCE) -> list[str]:
         for process in found:
             try:
                 commands.append(shlex.join(process.cmdline()))
-                # Some are deaf to SIGTERM.
+                # Some ignore SIGTERM.
                 process.kill()
             except psutil.NoSuchProcess:
                 continue

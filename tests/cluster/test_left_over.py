@@ -1,4 +1,4 @@
-"""What looks for left-over processes finds them, and nobody else's; without a cluster."""
+"""`end_left_over` ends left-over processes and no others; no cluster is needed."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from left_over import at_work_in, end_left_over
 
 @pytest.fixture
 def started():
-    """Starts a shell in a folder; it is deaf to SIGTERM and says when it is ready."""
+    """Start a shell in a folder; it ignores SIGTERM and reports when it is ready."""
     children = []
 
     def start(folder):

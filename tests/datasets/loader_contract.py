@@ -1,4 +1,4 @@
-"""What every loader of official data does, tried on a small data set in the official format."""
+"""The contract of every loader of official data, on a small data set in the official format."""
 
 import dataclasses
 import hashlib
@@ -26,7 +26,7 @@ def declare(monkeypatch, name, data, rows):
 
 
 class LoaderContract:
-    """Subclasses state `cases`: by name, a writer that returns row counts, and a check."""
+    """A subclass defines `cases`, from a name to a writer that returns row counts and a check."""
 
     cases = {}
 

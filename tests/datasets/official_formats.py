@@ -1,4 +1,4 @@
-"""Writers of formats that several official data sets use."""
+"""Writers of file formats that several official data sets use."""
 
 import io
 import pickle
@@ -24,7 +24,7 @@ class _Python2Pickler(pickle._Pickler):
 
 
 def python2_pickle(value):
-    """As written by Python 2 with the numpy and scipy of 2015, as these files are."""
+    """Pickle a value as Python 2 did with the numpy and scipy of 2015, like these files."""
     buffer = io.BytesIO()
     _Python2Pickler(buffer, protocol=2).dump(value)
     return (

@@ -21,7 +21,7 @@ WANTED = b"wanted"
 
 
 def write_tar(path, *infos):
-    """A tar of the given entries, after the file that is wanted."""
+    """Write a tar with the wanted file and then the given entries."""
     with tarfile.open(path, "w:gz") as tar:
         wanted = tarfile.TarInfo("folder/wanted")
         wanted.size = len(WANTED)
@@ -48,7 +48,7 @@ def write_zip(path, name="other", mode=stat.S_IFREG | 0o644):
 
 
 def refused(archive, what):
-    """Assert that nothing of it is unpacked, for this reason."""
+    """Assert that nothing in the archive is unpacked, for this reason."""
     inside = archive.parent / "inside"
     inside.mkdir()
     with pytest.raises(DataError, match=f"(?s){what}.*was not unpacked"):
@@ -148,7 +148,7 @@ def test_limits_of_size_and_number(archive, monkeypatch):
 
 @pytest.mark.parametrize("kind", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_a_long_header_of_a_tar_is_refused_before_it_is_read(tmp_path, kind):
-    """64 MB of zeros that a gzip of 65 kB says is a file's name."""
+    """A gzip of 65 kB declares 64 MB of zeros as the name of a file."""
     path = tmp_path / "a.tgz"
     with tarfile.open(path, "w:gz", format=kind) as tar:
         info = tarfile.TarInfo("a" * (64 << 20))
@@ -163,7 +163,7 @@ def test_a_long_header_of_a_tar_is_refused_before_it_is_read(tmp_path, kind):
 
 
 def test_many_long_headers_of_a_tar_end_in_an_error(tmp_path):
-    """One header may follow another without a file, so that tarfile calls itself."""
+    """A header may follow a header without a file between them, so that tarfile recurses."""
     info = tarfile.TarInfo("././@LongLink")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 512
     path = tmp_path / "a.tgz"
@@ -175,7 +175,7 @@ def test_many_long_headers_of_a_tar_end_in_an_error(tmp_path):
 def test_an_encrypted_zip(tmp_path):
     path = write_zip(tmp_path / "a.zip")
     content = bytearray(path.read_bytes())
-    for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # bit 0 says that it is encrypted
+    for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # bit 0 marks encryption
         content[content.index(start) + flags] |= 1
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"its member 'folder/wanted' is encrypted"):

@@ -1,4 +1,4 @@
-"""The loaders of what scikit-learn carries agree with scikit-learn's own."""
+"""Our loaders of data that scikit-learn bundles agree with scikit-learn's loaders."""
 
 import numpy as np
 import pytest

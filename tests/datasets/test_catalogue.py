@@ -1,4 +1,4 @@
-"""The catalogue: every loader has a complete entry."""
+"""Every loader has a complete entry in the catalogue."""
 
 import re
 import sys
@@ -37,7 +37,7 @@ def test_official_entries_say_what_to_fetch(entry):
     served = all(file.urls for file in entry.files) or (entry.archive and entry.archive.urls)
     assert served or entry.manual
     if entry.archive is not None:
-        # What is taken out of an archive is checked file by file.
+        # Files from an archive are checked one by one.
         assert all(file.sha256 for file in entry.files)
     if entry.repack is not None:
         assert entry.repack.sha256 and not entry.repack.urls

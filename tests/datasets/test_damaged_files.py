@@ -1,4 +1,4 @@
-"""Whatever is wrong with a file, its loader names the file and the place, or gives what it says."""
+"""A loader names the file and the place of any damage, or returns what the file says."""
 
 import dataclasses
 import gzip
@@ -28,7 +28,7 @@ BUNDLED = {
     "diabetes": "diabetes_data_raw.csv.gz",
 }
 WRONG = ("", "1\0", "nan", "1e30", "text", "0.5", "True", "1_0", "\u0661")
-# Not whole, but float64 makes 1 and 0 of them.
+# Not whole numbers, but float64 rounds them to 1 and 0.
 WRONG += ("0.99999999999999999999", "1e-400", '"1"9', '"1', '1"', '""1"')
 
 
@@ -59,7 +59,7 @@ def small(name, tmp_path, monkeypatch):
 
 
 def plain(data):
-    """What a loader gives, as text."""
+    """Format the data that a loader returns."""
     if dataclasses.is_dataclass(data):
         data = vars(data)
     if isinstance(data, dict):
@@ -74,7 +74,7 @@ def plain(data):
 
 
 def refused_or_the_same(name, folder, whole, place):
-    """The end of a file may be cut without a loss: a line feed, or the padding of a tar."""
+    """Assert that the files are refused or read as before: a cut may take only padding."""
     try:
         assert plain(parse(name, folder)) == whole
     except DataError as error:
@@ -82,7 +82,7 @@ def refused_or_the_same(name, folder, whole, place):
 
 
 def refused(name, folder, *places):
-    """Assert that the loader refuses the files, in one line with these words and the remedy."""
+    """Assert that the loader refuses the files in one line with these words and the remedy."""
     with pytest.raises(DataError) as caught:
         parse(name, folder)
     check_message(caught.value, *places)
@@ -95,7 +95,7 @@ def check_message(error, *places):
     assert "delete it and get the published file again" in line or "wrong number of" in line
 
 
-# Tables: by data set the file, its member, its separator and its lines before the first record.
+# Tables by data set: the file, its member, its separator, its lines before the first record.
 TEXTS = {
     "adult": [("adult.data", None, ", ", 0), ("adult.test", None, ", ", 1)],
     "uber": [("uber-raw-data-apr14.csv", None, ",", 1)],
@@ -127,7 +127,7 @@ TEXTS = {
 
 
 def contents(path):
-    """The members of an archive by their paths; of another file, its text under None."""
+    """The members of an archive by their paths; any other file has its text under None."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name).decode() for name in archive.namelist()}
@@ -151,7 +151,7 @@ def write(path, parts):
 
 
 def stated(name, data, file, column):
-    """The values that the loader gives for a column that may hold any number, else None."""
+    """The values that the loader returns for a column that may contain any number, else None."""
     if name == "liver_disorders" and column < 6:
         return [*data.features.T, data.drinks][column]
     if name == "swarm" and column < 2400:
@@ -178,7 +178,7 @@ def text_of(head, rows, separator):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_column_of_a_table(name, small):
-    """Every cell of a column replaced, or that of the last record alone."""
+    """All cells of a column are replaced, or only the cell of the last record."""
     for file, member, separator, skip in TEXTS[name]:
         path = small / file
         parts = contents(path)
@@ -194,7 +194,7 @@ def test_every_column_of_a_table(name, small):
             try:
                 data = parse(name, small)
             except DataError as error:
-                # An empty only cell of a line is no record; a longer cell may pass the size limit.
+                # A line with one empty cell is no record; a longer cell may exceed the size limit.
                 named = f"{place}|{re.escape(file)}|that brings it|its feats has .* bytes"
                 check_message(error, named, "record|line|columns|features|wrong number|bytes")
                 continue
@@ -213,7 +213,7 @@ def test_a_whole_number_that_no_float_holds(name, small):
 
 
 def value_of(cell):
-    """A cell as the loader may give it: a number, None where it is empty, else the text."""
+    """The value that a loader may return for a cell: a number, None if it is empty, or the text."""
     try:
         value = float(cell)
     except ValueError:
@@ -225,7 +225,7 @@ def value_of(cell):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_shapes_of_a_table(name, small):
-    """A missing and one more column, in every record and in the last; a missing record; a cut."""
+    """A column is missing or added, in all records or in the last; a record is missing or cut."""
     whole = plain(parse(name, small))
     for file, member, separator, skip in TEXTS[name]:
         path = small / file
@@ -251,13 +251,13 @@ def test_shapes_of_a_table(name, small):
 
 @pytest.mark.parametrize("name", ["uber", "swarm", "movement_aal"])
 def test_columns_that_changed_places_with_their_names(name, small):
-    """Such a file looks whole: its numbers of columns and records, and mostly each of its cells."""
+    """Such a file looks intact: it has the right numbers of columns and records."""
     for file, member, separator, _ in TEXTS[name]:
         path = small / file
         parts = contents(path)
         _, rows = cells_of(parts[member], separator, 0)
         last = len(rows[0]) - 1
-        # What swarm calls its columns is read off the first 12.
+        # The names of swarm's columns are read from the first 12.
         first = 24 if name == "swarm" else 0
         for one, other in {(first, first + 1), (last - 1, last), (0, last)}:
             swapped = [list(row) for row in rows]
@@ -295,7 +295,7 @@ def test_columns_of_the_workbook_that_changed_places(name, small):
 
 @pytest.mark.parametrize("name", ["darknet2020"])
 def test_columns_that_keep_their_names_where_they_are(name, small):
-    """All columns but the labels are given by their names."""
+    """The order of named columns does not matter: all but the labels are returned by name."""
     whole = parse(name, small)
     path = small / "Darknet.CSV"
     head, rows = cells_of(path.read_text(), ",", 1)
@@ -312,7 +312,7 @@ def test_columns_that_keep_their_names_where_they_are(name, small):
 
 @pytest.mark.parametrize("name", ["wine", "breast_cancer"])
 def test_classes_that_changed_places(name, small):
-    """The header of scikit-learn's files has no columns, but the classes in their order."""
+    """The header of scikit-learn's files names no columns; it lists the classes in order."""
     path = small / BUNDLED[name]
     head, rows = cells_of(path.read_text(), ",", 1)
     first = head[0].split(",")
@@ -322,7 +322,7 @@ def test_classes_that_changed_places(name, small):
 
 @pytest.mark.parametrize("name", [*OFFICIAL, *BUNDLED])
 def test_truncated_and_foreign_files(name, small):
-    """What another publisher, a broken download or a disk leaves; files that are not read stay."""
+    """Files may come from another publisher, a broken download or a bad disk."""
     unread = {"adult.names", "batches.meta"}
     foreign = [b"", b"\0" * 3000, b"<html></html>", b"PK\3\4", bytes(range(256)), b"\x80\x04."]
     foreign += [gzip.compress(b""), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600]
@@ -454,7 +454,7 @@ def test_cora_files(name, small):
 
 
 def test_a_pickle_of_an_impossible_size(tmp_path):
-    """It asks for a bytearray of 2^60 bytes."""
+    """The pickle asks for a bytearray of 2^60 bytes."""
     path = tmp_path / "data_batch_1"
     path.write_bytes(b"\x80\x05\x96" + (1 << 60).to_bytes(8, "little") + b"a.")
     message = r"data_batch_1: the pickle cannot be opened(, or too little memory)? \(\w+"
@@ -493,8 +493,8 @@ def test_reviews(name, small):
     with tarfile.open(path) as tar:
         good = {member.name: tar.extractfile(member).read() for member in tar}
     for other, text in (
-        ("aclImdb/train/neg/0_7.txt", b"text"),  # a number twice
-        ("aclImdb/train/neg/5_7.txt", b"text"),  # stars of the other mood
+        ("aclImdb/train/neg/0_7.txt", b"text"),  # the same number twice
+        ("aclImdb/train/neg/5_7.txt", b"text"),  # stars of the opposite mood
         ("aclImdb/train/pos/5_4.txt", b"text"),
         ("aclImdb/test/pos/5_11.txt", b"text"),
         ("aclImdb/test/pos/5_0.txt", b"text"),

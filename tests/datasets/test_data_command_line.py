@@ -1,4 +1,4 @@
-"""`python -m datasets`: the list, and fetching."""
+"""`python -m datasets` lists and fetches data sets."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The template of a data set works as it is: one file, nothing else edited."""
+"""The template of a data set works as it is, in one file."""
 
 import shutil
 import sys
@@ -17,7 +17,7 @@ CONTENT = "1.5,2,0\n3,4.5,1\n5,6,0\n"
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """The template as one more loader; a mirror that has its file."""
+    """Install the template as another loader, with a mirror that has its file."""
     shutil.copy(TEMPLATE, tmp_path / "my_data.py")
     monkeypatch.setattr(datasets.loaders, "__path__", [*datasets.loaders.__path__, str(tmp_path)])
     mirror = tmp_path / "mirror"

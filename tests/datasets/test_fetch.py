@@ -1,4 +1,4 @@
-"""Fetching: where files come from, and everything that can go wrong on the way."""
+"""Where fetched files come from, and everything that can go wrong on the way."""
 
 import errno
 import gzip
@@ -81,7 +81,7 @@ def test_a_full_disk_asks_for_room(tmp_path, data, monkeypatch):
     [("file.bin", "Too many levels of symbolic links"), ("/proc/self/mem", "Input/output error")],
 )
 def test_a_mirror_that_cannot_be_read_is_blamed_and_not_the_folder(tmp_path, data, target, reason):
-    """A link to itself, and a file whose first bytes are no memory of the process."""
+    """The mirror is a link to itself, or a file of /proc that cannot be read at its start."""
     place = tmp_path / "mirror" / "toy" / "file.bin"
     place.parent.mkdir(parents=True)
     place.symlink_to(target)
@@ -200,7 +200,7 @@ def test_an_xz_with_a_dictionary_beyond_the_memory(tmp_path, data, monkeypatch):
 
 @pytest.mark.parametrize("size", [len(CONTENT) - 1, None])
 def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
-    """Its unpacked size is published, or else there is a limit for all files."""
+    """The published size limits how much is unpacked, or else a limit for all files."""
     put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
     monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT) - 1)
     with pytest.raises(DataError, match=r"file\.bin: wrong content, more than 899 bytes"):
@@ -211,7 +211,7 @@ def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
 
 
 def test_a_server_that_never_ends_is_cut_off(server, data):
-    """It announces a terabyte for a file of one byte."""
+    """The server announces a terabyte for a file of one byte."""
     with pytest.raises(
         DataError, match=r"/endless/f: nothing but zeros, wrong content, more than \d+,\d+ bytes"
     ):
@@ -233,7 +233,7 @@ def test_ctrl_c_leaves_nothing(server, data, monkeypatch):
 
 
 def test_a_killed_fetch_leaves_nothing_that_looks_finished(tmp_path, data):
-    """A process downloads from a server that never ends its answer; SIGKILL meanwhile."""
+    """SIGKILL hits a process while it downloads from a server that never ends its answer."""
     program = f"""
 import http.server, threading, time
 from datasets import fetch
@@ -358,7 +358,7 @@ def test_a_file_in_place_of_the_data_folder(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch):
-    """As the superuser writes anywhere, the refusal of the system is simulated."""
+    """The refusal is simulated, because the superuser may write anywhere."""
 
     def refuse(*arguments, **fields):
         raise PermissionError(13, "Permission denied", str(data))
@@ -382,7 +382,7 @@ def test_data_behind_a_form_state_the_manual_step(data, tmp_path):
         fetch("darknet2020", data, mirror=tmp_path)
 
 
-# What comes in place of the data
+# Other content in place of the data
 
 PACKED = gzip.compress(CONTENT, mtime=0)
 
@@ -476,7 +476,7 @@ def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypa
 @pytest.mark.parametrize("kept", [1, 8, 32, 63])
 @pytest.mark.parametrize("kind", ["sha256", "md5", "recorded"])
 def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
-    """The digits after the first ones are those of another file."""
+    """A checksum that matches only in its first digits belongs to another file."""
     digits = hashlib.md5(CONTENT).hexdigest() if kind == "md5" else sha256(CONTENT)
     wrong = digits[:kept] + "".join("1" if digit == "0" else "0" for digit in digits[kept:])
     put(data)

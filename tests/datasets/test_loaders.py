@@ -1,4 +1,4 @@
-"""Every loader of official data, on small files in the official formats."""
+"""Every loader of official data reads small files in the official formats."""
 
 import gzip
 import pickle
@@ -32,7 +32,7 @@ PERSON = "Bachelors, 13, Never-married, {}, Not-in-family, White, Male, 2174, 0,
 
 
 def ctg_rows():
-    """The sheet `Data` as cells: numbering, header, records, and summary rows at the end."""
+    """The cells of the sheet `Data`: numbering, header, records, and summary rows at the end."""
     header = ["b", "e", "AC", "FM", "UC", "DL", "DS", "DP", "DR", "", *cardiotocography.FEATURES]
     header += ["", "A", "B", "C", "D", "E", "AD", "DE", "LD", "FS", "SUSP", "", "CLASS", "", "NSP"]
     first = [240.0, 357.0] + [7.0] * 7 + [""] + [k + 0.5 for k in range(21)]
@@ -95,7 +95,7 @@ def write_cardiotocography(folder):
 
 
 def write_workbook(path, rows):
-    """A workbook of Excel 97 (BIFF8) with the sheet Data, record by record."""
+    """Write an Excel 97 workbook (BIFF8) with the sheet Data, record by record."""
 
     def record(kind, content=b""):
         return struct.pack("<HH", kind, len(content)) + content
@@ -292,7 +292,7 @@ def check_svhn(data):
 
 def write_mobilenet_v2(folder):
     tensors = {"0.weight": torch.arange(6.0).view(2, 3), "0.bias": torch.ones(2)}
-    tensors["0.running_mean"] = torch.zeros(4)  # no parameter
+    tensors["0.running_mean"] = torch.zeros(4)  # not a parameter
     torch.save(tensors, folder / "mobilenet_v2-b0353104.pth")
     return {"parameters": 8}
 
@@ -425,7 +425,7 @@ def test_binary_rows_of_another_form(tmp_path, change, message):
 # Loaders of reviews, of a graph and of sequences, on small files in the official formats.
 
 
-KNOWN, UNKNOWN = 505, 3  # nodes in allx and in tx; the split takes 500 for validation
+KNOWN, UNKNOWN = 505, 3  # nodes in allx and tx; the split takes 500 for validation
 
 
 def movement_members(root):
@@ -496,7 +496,7 @@ def write_cora(folder):
     }
     for name, value in parts.items():
         (folder / f"ind.cora.{name}").write_bytes(python2_pickle(value))
-    # Both directions, a repeated edge and a self-loop, as the real file has them.
+    # Like the real file: both directions, a repeated edge and a self-loop.
     graph = b"\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R("
     for node, others in ((0, [507, 507, 1]), (1, [0]), (507, [0]), (3, [3])):
         graph += (

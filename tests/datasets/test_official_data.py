@@ -1,4 +1,4 @@
-"""The loaders on the official data, where DATA_MIRROR names a folder that has them."""
+"""The loaders read the official data, if DATA_MIRROR names a folder that has them."""
 
 import csv
 import dataclasses
@@ -48,7 +48,7 @@ def test_mnist(official):
 
 @pytest.mark.slow
 def test_cifar10(mirror, tmp_path, monkeypatch):
-    """One training batch of five: to decompress them all takes most of the time."""
+    """Reads one training batch of five, because decompressing all of them is slow."""
     names = ("data_batch_1", "test_batch")
     part = tuple(file for file in cifar10.ENTRY.files if file.name in names)
     monkeypatch.setattr(cifar10, "ENTRY", dataclasses.replace(cifar10.ENTRY, files=part))
@@ -106,7 +106,7 @@ def test_uber(official):
     inside &= (west <= data.longitude) & (data.longitude <= east)
     order = np.argsort(data.latitude[inside])
     latitude, longitude = data.latitude[inside][order], data.longitude[inside][order]
-    # Of the densest rectangle, two sides go through a pickup each.
+    # Two sides of the densest rectangle pass through a pickup each.
     ends = np.searchsorted(latitude, latitude + (north - south) / 89, side="right")
     most = 0
     for start, end in enumerate(ends):

@@ -1,4 +1,4 @@
-"""One content in several packagings: archives of the publisher, and repacks of a mirror."""
+"""The same content in several packagings: the publisher's archives, and a mirror's repacks."""
 
 import dataclasses
 import lzma
@@ -29,7 +29,7 @@ def data(tmp_path):
 
 
 def packed(server, inner=CONTENT):
-    """A data set of two files that is published as one tar.gz of a folder."""
+    """A data set of two files, published as one tar.gz of a folder."""
     archive = tar_bytes({"toy/a": inner, "toy/readme": b"hello", "toy/b": b"second"})
     put(server.folder, "toy.tar.gz", archive)
     published = remote("toy.tar.gz", archive, urls=[f"{server.url}/toy/toy.tar.gz"])

@@ -1,4 +1,4 @@
-"""Simulated boids: seeded, bounded, with the features they say, and flocks that are flocks."""
+"""Simulated boids are seeded and bounded, have the stated features and form flocks."""
 
 import time
 
@@ -75,7 +75,7 @@ def test_flocks_are_dense_and_move_together(snapshots):
     order = np.linalg.norm(heading.mean(axis=1), axis=-1)
     disagreement = np.linalg.norm(state[..., 4:6], axis=-1).mean(axis=1)
     flocking = snapshots.labels == 1
-    # Boids at random see 19 pi 0.25^2 others, and their mean heading has length about 1/sqrt(20).
+    # Boids at random places see 19 pi 0.25^2 others; their mean heading is about 1/sqrt(20) long.
     assert neighbours[~flocking].mean() == pytest.approx(19 * np.pi * 0.25**2, rel=0.1)
     assert order[~flocking].mean() == pytest.approx(np.sqrt(np.pi / 4 / 20), rel=0.15)
     assert neighbours[flocking].mean() > 2 * neighbours[~flocking].mean()

@@ -1,4 +1,4 @@
-"""The simulated city: seeded, on land, dense in the middle, and fast."""
+"""The simulated city is seeded, has pickups on land only, is dense in the middle, and fast."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_seed_decides_everything(pickups):
 
 
 def test_another_seed_is_the_same_city(pickups):
-    """Counts of two seeds differ by sampling alone: most of the variation between cells stays."""
+    """Counts of two seeds differ only by sampling: most of the variation between cells remains."""
     first, second = counts(pickups, 30).ravel(), counts(city.load(seed=1), 30).ravel()
     assert np.corrcoef(first, second)[0, 1] > 0.99
 
@@ -78,7 +78,7 @@ def test_no_pickup_is_on_the_water():
 def test_water_cells_hold_water_only_and_miss_little():
     latitude, longitude = edges(89)
     water = city.water_cells(latitude, longitude)
-    fine = 12  # places per side of a cell, edges included
+    fine = 12  # places per side of a cell, including edges
     steps = np.linspace(0, 1, fine)
     rows = (latitude[:-1, None] + np.diff(latitude)[:, None] * steps).ravel()
     columns = (longitude[:-1, None] + np.diff(longitude)[:, None] * steps).ravel()
@@ -94,7 +94,7 @@ def test_water_cells_hold_water_only_and_miss_little():
 
 
 def test_depth_changes_by_at_most_one_per_km():
-    """On which the promise of water_cells rests."""
+    """The promise of water_cells depends on this."""
     rng = np.random.default_rng(0)
     start = rng.uniform(-25, 25, (2, 100_000))
     step = 0.2 * rng.standard_normal((2, 100_000))

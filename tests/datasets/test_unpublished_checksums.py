@@ -1,4 +1,4 @@
-"""Files without a published checksum: inspected first, then recorded and held to the record."""
+"""Files without a published checksum are inspected, recorded and later checked by the record."""
 
 import io
 import os
@@ -48,7 +48,7 @@ def test_the_checksum_is_printed_and_recorded(tmp_path, data, capsys):
 
 
 def test_an_http_address_needs_a_checksum():
-    """Anyone on the way can replace the file."""
+    """Without a checksum, anyone on the network path could replace the file."""
     for address in ("http://a.org/f", "HTTP://a.org/f"):
         with pytest.raises(ValueError, match=r"file\.bin has an http address and no sha256"):
             remote(sha256=None, check=anything, urls=["https://a.org/f", address])

@@ -1,4 +1,4 @@
-"""A data set of a few bytes, and the places it is fetched from."""
+"""A data set of a few bytes, and the places that it is fetched from."""
 
 import hashlib
 import io
@@ -15,7 +15,7 @@ def sha256(content):
 
 
 def remote(name="file.bin", content=CONTENT, urls=(), **fields):
-    """A file of this content."""
+    """A remote file with this content."""
     known = {"sha256": sha256(content), "bytes": len(content)} | fields
     return RemoteFile(name=name, urls=tuple(urls), **known)
 
@@ -27,7 +27,7 @@ def dataset(*files, **fields):
 
 
 def put(root, name="file.bin", content=CONTENT, folder="toy"):
-    """Write a file of the data set below a mirror, a server's folder or the data folder."""
+    """Write a file of the data set into a mirror, a server's folder or the data folder."""
     path = root / folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
@@ -45,5 +45,5 @@ def tar_bytes(members, mode="w:gz"):
 
 
 def left_in(folder):
-    """Names of all files below a folder."""
+    """The names of all files below a folder."""
     return sorted(path.name for path in folder.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""The marks of a test that needs a GPU, with the reason why it is skipped without one."""
+"""Mark tests that need a GPU; they are skipped with a reason if there is none."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ ON_A_GPU = (
 
 
 def on_a_gpu(test):
-    """Mark a test."""
+    """Mark a test as one that needs a GPU."""
     for mark in ON_A_GPU:
         test = mark(test)
     return test

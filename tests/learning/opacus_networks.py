@@ -1,4 +1,4 @@
-"""Networks of this suite written once more as modules, which is what opacus takes."""
+"""The networks of this suite written again as torch modules, which opacus needs."""
 
 from opacus.layers import DPLSTM
 from torch import nn
@@ -68,7 +68,7 @@ class _Lstm(nn.Module):
         super().__init__()
         self.words = nn.Embedding(words, dimensions)
         self.cells = DPLSTM(dimensions, hidden, batch_first=True)
-        # One of the two biases of a cell is no parameter of this suite's network.
+        # The network of this suite has only one of the two biases of a cell.
         spare = self.cells.l0.hh.bias.requires_grad_(False)
         spare.zero_()
         self.output = nn.Linear(hidden, 2)

@@ -1,11 +1,11 @@
-"""Gradients of single examples without any of the code that computes many at once."""
+"""Gradients of single examples, without the code that computes many at once."""
 
 import torch
 from torch.nn.functional import cross_entropy
 
 
 def one_by_one(network, parameters, inputs, labels):
-    """Gradients of micro-batches of one example by plain reverse mode, a row per example."""
+    """Gradients of single examples by plain reverse mode, one row per example."""
     rows = []
     for k in range(len(labels)):
         leaf = parameters.clone().requires_grad_()

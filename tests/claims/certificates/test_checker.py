@@ -1,4 +1,4 @@
-"""The checker: it confirms what is committed, and its arithmetic agrees with mpmath."""
+"""The checker confirms the committed certificates, and its arithmetic agrees with mpmath."""
 
 import json
 import subprocess
@@ -74,7 +74,7 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
             (tmp_path / given).write_bytes(content)
         run = subprocess.run([*command, tmp_path / given], capture_output=True, text=True)
         assert run.returncode == 1 and run.stdout == "" and run.stderr.count("\n") == 1
-        # It says which files it takes, and names the other checker, but no class of Python.
+        # The message names the files it takes and the other checker, but no Python class.
         assert f"{given}: NOT PROVED: not a JSON file of results/reference/" in run.stderr
         assert other in run.stderr and "Error" not in run.stderr
         if given == "other.json":
@@ -127,7 +127,7 @@ def test_the_claims_that_the_ledger_contradicts_have_certificates():
 
 
 def holds(ball, exact) -> bool:
-    """Whether a ball of the checker contains a number that is known to 40 digits, and is small."""
+    """Whether a ball of the checker is small and contains a number known to 40 digits."""
     low, high = (mpmath.mpf(str(end.str(45, radius=False))) for end in (ball.lower(), ball.upper()))
     return (
         low - mpmath.mpf(10) ** -36 <= exact <= high + mpmath.mpf(10) ** -36 and high - low < 1e-15
@@ -163,7 +163,7 @@ def test_balls_against_quadrature_over_the_radius(size, rho, tau):
 
             return mpmath.quad(density, [0, *kinks, 4 / rho, 16 / rho])
 
-        # Where the sphere around x leaves the ball, and where that around x' meets it.
+        # The radii at which the sphere around x leaves the ball, and the one around x' meets it.
         w, u = 1 / mpmath.sqrt(1 - tau**2), mpmath.sqrt(1 - tau**2)
         kinks = sorted([1 / (1 + w), (1 + w) / excess, 1 / mpmath.sqrt(excess)])
         p = mean(lambda r: cap((1 - excess * r**2) / (2 * r)), kinks)
@@ -201,7 +201,7 @@ def test_scale_of_r1smg(name):
 
 
 def test_laplace_scores_against_an_enumeration():
-    """Two components and three cells: every pair of scores."""
+    """Every pair of scores for two components and three cells."""
     claim = {"epsilon": fmpq(1, 2), "delta": 0, "scale": 2}
     change = {"changed": (2, 2), "change": (1, 1), "laplace": 1, "weight": fmpq(1, 4)}
     _, p, q = check_certificate.tldp(**claim, **change, cells=3, score=4)
@@ -282,7 +282,7 @@ def test_stated_delta_of_product_noise():
 
 
 def test_noise_of_a_norm_gains_nothing():
-    """At b = s / epsilon a density changes by at most the factor e^epsilon."""
+    """At b = s / epsilon a density changes at most by the factor e^epsilon."""
     scale, p, q = check_certificate.norm_noise(fmpq(1, 2), 0, fmpq(6), distance=(2, 3))
     assert scale == 6 and p == q == 0
     (first, *_) = certificates("guarantee-laplace")

@@ -1,4 +1,4 @@
-"""The checker of limits: it confirms what is committed, and no more than its test proves."""
+"""The checker of limits confirms the committed bounds, and none beyond what a test proves."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ from mechanisms.limit.certificate import limit_certificate
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = ROOT / "tests/mechanisms/limit/limit_table.csv"
-# Checked in a second each; `make certify` checks all of them.
+# Each of these takes a second to check; `make certify` checks all of them.
 QUICK = {(1, 0.1), (1, 1.0), (1, 5.0), (2, 1.0), (5, 5.0), (10, 5.0)}
 
 
@@ -88,7 +88,7 @@ def test_caps_against_mpmath(d):
 
 
 def brute_force(epsilon: float, weight: float, radii: np.ndarray, gaps: np.ndarray) -> float:
-    """The infimum in three dimensions, where a coordinate of u is uniform on [-1, 1]."""
+    """The infimum in three dimensions, where each coordinate of u is uniform on [-1, 1]."""
     cosines = (np.arange(40_000) + 0.5) / 20_000 - 1
 
     def inside(length, distance):

@@ -1,4 +1,4 @@
-"""Certificates with one thing changed are refused."""
+"""The checker refuses certificates with one thing changed."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from mutants import changed
 import check_certificate
 from claims.certificates import FOLDER
 
-# Of every kind one that is checked in a moment: the file, and its certificate.
+# One certificate of every kind that is quick to check: the file and its certificate.
 BASES = {
     "r1smg": ("r1-thm5", 4),
     "r1smg step": ("r1-dpsgd-private", 0),
@@ -32,7 +32,7 @@ CHECKER = Path(check_certificate.__file__)
 MECHANISMS = ("r1smg", "product_noise", "tldp", "wishart", "dawa", "gaussian", "norm_noise", "none")
 GROUPS = ("claim", "neighbours", "noise", "event", "bound")
 NO_NUMBERS = ("NaN", "inf", "-1", "1e9999", "", "0x1", float("nan"), 0.5, True, None, [1], {})
-# How much larger a bound is no more proved: the bounds have eight digits, those on epsilon five.
+# Factors by which a bound must not grow: bounds have eight digits, those on epsilon have five.
 ABOVE = {"delta_at_least": 1 + Fraction(4, 10**7), "epsilon_at_least": Fraction(1001, 1000)}
 
 
@@ -61,7 +61,7 @@ def without(certificate: dict, path: tuple) -> dict:
 
 
 def mutants(certificate: dict):
-    """Every certificate that says something false, or nothing that the checker knows."""
+    """Changed certificates, each of which is false or unknown to the checker."""
     for path in numbers(certificate):
         for wrong in NO_NUMBERS:
             yield changed(certificate, path, wrong)
@@ -82,7 +82,7 @@ def mutants(certificate: dict):
 
 
 def other_numbers(certificate: dict):
-    """Another scale, claim or bound."""
+    """The certificate with another scale, claim or bound."""
     scale = Fraction(certificate["noise"]["scale"])
     for factor in (Fraction(99, 100), Fraction(101, 100), 1 + Fraction(1, 10**7)):
         yield changed(certificate, ("noise", "scale"), str(scale * factor))

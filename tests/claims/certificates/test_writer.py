@@ -1,4 +1,4 @@
-"""The writer: the committed bytes, and bounds within one hundredth of the exact numbers."""
+"""The writer gives the committed bytes, and its bounds are within 1% of the exact numbers."""
 
 import csv
 import json
@@ -37,7 +37,7 @@ def test_every_refuted_row_has_a_certificate_within_a_hundredth():
         ((kind, value),) = certified[f"guarantee/{row['mechanism']}", row["setting"]].items()
         true = float(row["true epsilon" if kind == "epsilon_at_least" else "true delta"])
         assert float(value) <= true * (1 + 1e-6)
-        # Of these only an upper bound and two intervals that hold both changed cells are known.
+        # For these we know only an upper bound, and two intervals that contain both changed cells.
         loose = row["profile"] == "upper bound" or kind == "epsilon_at_least"
         assert float(value) >= true * (
             0.4 if row["profile"] == "upper bound" else 0.98 if loose else 0.99

@@ -1,4 +1,4 @@
-"""Federated training against training without participants; release by layer; resumed runs."""
+"""Federated training against central training, release by layer, and resumed runs."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def noisy(upload, rng):
 
 
 def after(train, *args, path, **kwargs):
-    """History and final parameters of one run."""
+    """The history and the final parameters of one run."""
     history = train(*args, [SEEDS], checkpoint=path / "x", **kwargs)
     (parameters,) = torch.load(path / "x")["parameters"].numpy()
     return history, parameters
@@ -65,7 +65,7 @@ def gradient(network, parameters, inputs, labels):
 
 
 def test_one_local_step_is_central_gradient_descent(data, tmp_path):
-    """Eight records each, one left over: the mean of five gradients is that of their union."""
+    """With eight records each, one left over, the mean of five gradients is that of the union."""
     _, found = after(federated.train, NETWORK, data, PLAN, exact, path=tmp_path)
     used = np.random.default_rng([SEEDS.batches, 0, 1]).permutation(41)[:40]
     inputs, labels = data.train_inputs[used], data.train_labels[used]
@@ -77,7 +77,7 @@ def test_one_local_step_is_central_gradient_descent(data, tmp_path):
 
 @pytest.mark.parametrize("together", [8, 128])
 def test_one_participant_s_local_steps_are_its_own_training(together, data, tmp_path, monkeypatch):
-    """Four epochs of two steps in one round, against the same batches by hand, also in parts."""
+    """One round of four epochs with two steps each, against the same batches by hand."""
     monkeypatch.setattr(federated, "TOGETHER", together)
     plan = replace(PLAN, participants=1, rounds=1, local_epochs=4, batch=21)
     _, found = after(federated.train, NETWORK, data, plan, exact, path=tmp_path)
@@ -114,7 +114,7 @@ def test_uploads_are_clipped_sums_of_the_epochs_gradients(data):
 
 
 def test_sums_over_steps_are_larger_by_their_number(data, tmp_path):
-    """With S = 2, clipping at 2 C and twice the noise, the same parameters."""
+    """Sums over S = 2 steps, clipped at 2 C with twice the noise, give the same parameters."""
     plan = replace(PLAN, batch=4, clip=0.01)
     seen = {False: [], True: []}
 
@@ -136,7 +136,7 @@ def test_sums_over_steps_are_larger_by_their_number(data, tmp_path):
 
 
 def test_samples_of_the_records(data):
-    """At rate 0.3 an epoch of 40 participants' records has 0.3 of them; steps are as expected."""
+    """At rate 0.3 an epoch uses 30% of a participant's records on average."""
     plan = replace(PLAN, participants=1, rate=0.3, batch=41, rounds=200)
     sizes = []
     original = federated.cross_entropy
@@ -153,7 +153,7 @@ def test_samples_of_the_records(data):
 
 
 def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
-    # Steps from such parameters are huge or no numbers: the uploads stay in their box.
+    # Steps from such parameters are huge or NaN; uploads still stay in their box.
     seen = []
 
     def keep(upload, rng):
@@ -182,8 +182,7 @@ def test_joint_training_is_what_vertical_training_without_noise_does(data, tmp_p
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_released_features_are_in_range_and_cut_after_the_noise(data):
-    """The server's gradient is that of cut features; the participants' passes through both."""
+def test_features_are_in_range_before_their_release(data):
     seen = []
 
     def far(features, rng):
@@ -212,7 +211,7 @@ def test_a_resumed_run_ends_with_the_same_bytes(train, network, plan, data, tmp_
 @pytest.mark.parametrize("rate", [1, 0.4])
 @pytest.mark.parametrize("stacks", [True, False])
 def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
-    """Also where a participant's batches differ in size, or are empty."""
+    """This holds even if a participant's batches differ in size or are empty."""
     network = replace(NETWORK, stacks=stacks)
     plan = replace(PLAN, clip=0.1, rate=rate, local_epochs=2, batch=3)
     runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
@@ -250,7 +249,7 @@ def test_shapes_of_table_2():
     ]
     assert largest == [(401, 120), (4608, 512), (20002, 128), (106, 12)]
     assert (120, 400) in [layer.weight for layer in LENET.layers]
-    # He et al. 2016 as commonly counted for CIFAR-10: 11,173,962 with ten classes.
+    # The common count for CIFAR-10 of the network by He et al. 2016: 11,173,962 for ten classes.
     assert RESNET18.size == 11_173_962
     assert SPLIT_NETWORKS["adult"].network.layers[0].weight == (10, 48)
     columns = SPLIT_NETWORKS["adult"].columns
@@ -275,7 +274,7 @@ def test_weights_and_biases_of_a_layer_are_one_matrix():
 def test_layers_get_noise_of_their_own_size():
     queries = layerwise.layer_queries(NETWORK, 0.5)
     assert [q.shape for q in queries] == [(7, 5), (6, 3)]
-    # From one corner of the box to the opposite one.
+    # The change from one corner of the box to the opposite one.
     for query in queries:
         change = np.full(query.shape, 0.5) - np.full(query.shape, -0.5)
         assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change))

@@ -1,4 +1,4 @@
-"""Federated averaging: plain training without noise, means, clipping, and going on after a kill."""
+"""Federated averaging: training without noise, means, clipping, and resuming after a kill."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def users(split):
 
 
 def test_one_user_without_noise_trains_plainly(split):
-    """Round by round, as nothing but a loop over epochs does it."""
+    """Each round is one epoch of a plain training loop."""
     user = (split.train_inputs, split.train_labels)
     found = averaged(NETWORK, [user], replace(PLAN, bound=None), as_it_is, SEEDS)
     plain = NETWORK.initial(np.random.default_rng(SEEDS.start))
@@ -61,7 +61,7 @@ def test_training_from_anywhere_is_that_of_a_classifier(split):
 
 def test_the_mean_of_three_equal_users_is_the_users(users, monkeypatch):
     alone = averaged(NETWORK, users[:1], replace(PLAN, rounds=1), as_it_is, SEEDS)
-    # All users draw the batches of the first one.
+    # Let all users draw the batches of the first one.
     original = averaging.trained
 
     def equally(network, start, inputs, labels, plan, rng):
@@ -107,7 +107,7 @@ def test_what_is_no_number_counts_as_zero():
 
 
 def test_noise_without_end_is_survived(users):
-    """Parameters that overflow send the networks to NaN, and the next round goes on."""
+    """Overflowing parameters turn the networks into NaN, and the next round goes on."""
 
     def huge(value, rng):
         return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)

@@ -30,7 +30,7 @@ def test_uses_share_the_total_by_composition_and_sampling():
 def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
     uploads = Uploads(rounds=7)
     made = uploads.calibrate_round(get_mechanism("idn").calibrate, QUERIES, TOTAL, "published")
-    # Opposite corners of both boxes: the change over the noise, element by element.
+    # Between opposite corners of both boxes: the change over the noise, element by element.
     squares = sum(
         np.sum((0.2 / m.parameters()["sigma_min"]) ** 2 * np.ones(q.shape))
         for m, q in zip(made, QUERIES, strict=True)
@@ -58,7 +58,7 @@ def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
     uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
     made = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "exact")
     published = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "published")
-    # Where samples are secret the factor is within 1e-3, on the private side.
+    # If samples are secret, the factor is within 1e-3, on the private side.
     assert 0.97e-5 <= uploads.spent(made).delta(epsilon) <= 1e-5 * (1 + 1e-9)
     factors = [
         math.sqrt(m.expected_loss() / p.expected_loss())
@@ -75,12 +75,12 @@ def test_nothing_is_amplified_where_uploads_remember_earlier_samples():
         assert found.delta(1.0) == expected.delta(1.0)
         assert found.epsilon(1e-5) == expected.epsilon(1e-5)
         assert found.scale_factor(1.0, 1e-5) == expected.scale_factor(1.0, 1e-5)
-    # What is claimed stays amplified.
+    # The claim is still amplified.
     assert sampled.use_budget(TOTAL, 2) == Uploads(rounds=3, rate=0.1).use_budget(TOTAL, 2)
 
 
 def test_the_published_claim_holds_for_matrix_gaussian_noise():
-    """Composition and Theorem 6 are bounds: the truth stays within the total."""
+    """Composition and Theorem 6 are bounds, so the truth stays within the total."""
     for rate in (1.0, 0.3):
         uploads = Uploads(rounds=10, rate=rate)
         made = uploads.calibrate_round(get_mechanism("idn").calibrate, QUERIES, TOTAL, "published")
@@ -102,7 +102,7 @@ def test_no_exact_calibration(key, words):
 
 
 def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
-    """A run whose scale the secret bound decided spends its budget by the reported bound."""
+    """If the bound for secret samples sets the scale, the reported bound equals the budget."""
     uploads, total = Uploads(rounds=300, rate=0.0625), Budget(epsilon=10.0, delta=1e-5)
     query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]
     made = uploads.calibrate_round(get_mechanism("idn").calibrate, query, total, "exact")
@@ -110,7 +110,7 @@ def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
 
 
 def test_every_gaussian_noise_spends_one_total_at_the_exact_calibration():
-    """Its shares among the layers differ, and their squares have one sum: that of the budget."""
+    """The layers have different shares, but their squares always add up to those of the budget."""
     uploads, shares = Uploads(rounds=7), {}
     for name, key, options in (
         ("mvg-sqrt", "mvg", {"zeta": "sqrt"}),

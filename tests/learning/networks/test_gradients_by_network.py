@@ -1,4 +1,4 @@
-"""Clipped sums of every network, against gradients of one example after the other."""
+"""Clipped sums of every network against the gradients of single examples."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tests.learning.plain_gradients import one_by_one
 
 WORDS = 12
 IMAGE = (3, 32, 32)
-# Networks and the shapes of their inputs; of texts, the number of words.
+# The networks and the shapes of their inputs, or the number of words of texts.
 CASES = {
     "digits": (NETWORKS["digits"], (1, 8, 8)),
     "breast_cancer": (NETWORKS["breast_cancer"], (30,)),
@@ -45,8 +45,8 @@ CASES = {
     "cut-cnn": (CUTS["cnn"].whole, IMAGE),
 }
 
-# Cora's network holds words in single precision; torch's convolutions of many groups in double
-# precision are slow.
+# Cora's network stores words in single precision; torch's convolutions of many groups are slow in
+# double precision.
 SINGLE = ("cora", "mobilenet")
 
 
@@ -58,7 +58,7 @@ def random_graph(rng, nodes=60):
 
 
 def batch(name, seed=0):
-    """A network, parameters, inputs and labels, most in double precision: depth adds rounding."""
+    """A network with parameters, inputs and labels, mostly in double precision against rounding."""
     network, shape = CASES[name]
     rng, n = np.random.default_rng(seed), 2 if network.size > 1_000_000 else 4
     if shape is None:
@@ -67,7 +67,7 @@ def batch(name, seed=0):
         inputs = torch.from_numpy(rng.integers(0, WORDS, (n, shape)))
     else:
         inputs = torch.from_numpy(rng.random((n, *shape)))
-    # Every classifier ends with a layer that has a row per class.
+    # The last layer of every classifier has a row per class.
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
     parameters = torch.from_numpy(network.initial(rng))
     if name in SINGLE:
@@ -91,7 +91,7 @@ def test_sizes():
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("device", ["cpu", pytest.param("auto", marks=ON_A_GPU)])
 def test_clipped_sums_equal_those_of_single_examples(name, device):
-    """Clipped to the mean norm, so that some gradients are and others are not."""
+    """The bound is the mean norm, so that some gradients are clipped and others are not."""
     network, parameters, inputs, labels = batch(name)
     rows = one_by_one(network, parameters, inputs, labels)
     norms = rows.norm(dim=1)

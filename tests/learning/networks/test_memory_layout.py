@@ -1,4 +1,4 @@
-"""Images in another order in memory are the same images, and their networks the same functions."""
+"""The memory layout of images changes neither the images nor the outputs of networks."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_values_are_the_same_and_channels_are_together(shape):
     images = torch.arange(np.prod(shape), dtype=torch.float32).reshape(shape)
     found = channels_together(images)
     assert torch.equal(found, images)
-    # The step from one channel to the next, and from one pixel to the next.
+    # The strides from one channel to the next and from one pixel to the next.
     assert found.stride()[1::2] == (1, shape[1])
 
 

@@ -1,4 +1,4 @@
-"""Our pooling is torch's, with and without gradients."""
+"""Our pooling equals torch's, with and without gradients."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Networks of tldp2025: sizes that others state, invariances, and torch's own LSTM."""
+"""Networks of tldp2025: published sizes, invariances, and agreement with torch's LSTM."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def at_start(network, seed=0):
 
 @pytest.mark.parametrize(("classes", "size"), [(1000, 3_504_872), (10, 2_236_682)])
 def test_the_full_mobilenet_has_as_many_parameters_as_torchvisions(classes, size):
-    """3,504,872 are stated for torchvision's mobilenet_v2; its last layer has 1,281 a class."""
+    """torchvision documents 3,504,872 for mobilenet_v2; its last layer has 1,281 per class."""
     assert mobilenet(3, classes, FULL).size == size
     assert 3_504_872 - 990 * 1281 == 2_236_682
 
@@ -49,7 +49,7 @@ def test_logits_depend_on_every_layer(network, shape):
 
 
 def test_mobilenet_normalises_what_its_convolutions_give():
-    """The scale of a convolution's weights does not matter, its sign does."""
+    """The scale of a convolution's weights does not matter, but their sign does."""
     network = mobilenet(1, 10, SMALL)
     inputs = torch.rand(3, 1, 28, 28, generator=torch.Generator().manual_seed(1))
     parameters = at_start(network)

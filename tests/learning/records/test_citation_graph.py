@@ -31,7 +31,7 @@ def test_neighbourhoods_are_the_rows_of_the_normalised_matrix():
     for node, near in enumerate(found):
         np.add.at(dense[node], near[:, 0].astype(int), near[:, 1])
     assert dense == pytest.approx(normalised(EDGES, 7), abs=1e-7)
-    # A node without neighbours sees itself; empty places stand last.
+    # A node without neighbours sees itself; padding comes last.
     assert found[6].tolist() == [[6, 1], [0, 0], [0, 0], [0, 0]]
 
 
@@ -77,7 +77,7 @@ def test_no_test_node_is_trained_on(folder, monkeypatch):
 
 
 def test_the_planetoid_split_has_about_the_published_accuracy(folder):
-    """Kipf and Welling 2017: 81.5 % with dropout; with their weight decay alone a little less."""
+    """Kipf and Welling 2017 report 81.5% with dropout; weight decay alone gives slightly less."""
     split = labelled.load("cora", folder, None, 0)
     inputs, labels = (
         torch.from_numpy(each[:140]) for each in (split.train_inputs, split.train_labels)

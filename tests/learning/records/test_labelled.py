@@ -1,4 +1,4 @@
-"""Arrays for training: splits, encodings and scalings of tables and texts."""
+"""Training arrays: splits, encodings and scalings of tables and texts."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def test_adult_has_the_papers_105_features(official_data):
     split = labelled.load("adult", official_data("adult"), None, 0)
     assert split.train_inputs.shape == (32_561, 105) and split.test_inputs.shape == (16_281, 105)
     assert split.train_inputs.min() >= 0 and split.train_inputs.max() <= 1
-    # Each attribute has at most one category; the first record has all eight.
+    # A record has at most one category per attribute; the first record has all eight.
     assert split.train_inputs[0, 6:].sum() == 8
     assert (split.train_inputs[:, 6:].sum(axis=1) <= 8).all()
     # The published share of high incomes.
@@ -90,7 +90,7 @@ def test_simulated_reviews_say_not_and_lean_to_their_mood():
     good, bad = (
         np.array([text.count(mood) for text in found.texts], float) for mood in ("good", "bad")
     )
-    # Counting moods finds most labels, but not all: order matters.
+    # Counting moods finds most labels but not all, because order matters.
     right = np.mean((good > bad) == found.labels)
     assert 0.6 < right < 0.95
     assert found.texts == reviews.load(seed=1, reviews=2000).texts

@@ -1,4 +1,4 @@
-"""Records released one by one: a mechanism's own release is used wherever it has one."""
+"""Records are released one by one, by the mechanism's own release method."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ RECORDS = np.random.default_rng(0).random((2000, 6)).astype(np.float32)
 
 
 class Doubling(AnalyticGaussian):
-    """Releases twice the value, without noise."""
+    """A mechanism that releases twice the value, without noise."""
 
     only_adds_noise = False
 

@@ -1,4 +1,4 @@
-"""Checkpoints that a machine damaged are worth nothing, and no failure of a mechanism."""
+"""A damaged checkpoint is discarded and is not blamed on the mechanism."""
 
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def test_a_checkpoint_that_was_cut_short_starts_anew(checkpoint):
 
 
 def test_a_checkpoint_with_a_changed_bit_starts_anew(checkpoint):
-    """PyTorch reads most of them as other parameters."""
+    """PyTorch itself reads most of these files without an error, as other parameters."""
     whole = checkpoint.read_bytes()
     for bit in np.random.default_rng(0).integers(8 * len(whole), size=100):
         changed = bytearray(whole)

@@ -1,4 +1,4 @@
-"""Clipped sums of every kind of layer, by both ways to norms, and what is refused."""
+"""Clipped sums of every kind of layer, with both ways to compute norms, and refusals."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def network(apply, *layers):
 
 
 def convolution(*weight, bias=True, **options):
-    """A convolution of images, and their mean pixel as logits."""
+    """A convolution of images whose mean pixels are the logits."""
     return network(
         lambda p, x: conv2d(x, *p[0], **options).tanh().mean(dim=(2, 3)),
         Layer(weight=weight, bias=bias),
@@ -49,7 +49,7 @@ def looked_up(p, x):
 
 
 def recurrent(p, x, both=False):
-    """torch.lstm on the rows of the first channel, from a start that is not zero."""
+    """torch.lstm on the rows of the first channel, from a nonzero initial state."""
     weights = [
         tensor for (w, b), (u, c) in zip(p[::2], p[1::2], strict=True) for tensor in (w, u, b, c)
     ]
@@ -78,7 +78,7 @@ KINDS = {
 
 
 def batch(net, seed=0):
-    """Parameters, inputs and labels; no parameter is zero, as biases are at the start."""
+    """Parameters, inputs and labels; no parameter is zero, unlike biases at the start."""
     rng = np.random.default_rng(seed)
     parameters = torch.from_numpy(0.3 * rng.standard_normal(net.size))
     inputs = torch.from_numpy(rng.random((EXAMPLES, 2, 7, 8)))
@@ -86,7 +86,7 @@ def batch(net, seed=0):
 
 
 def per_example_gradients(net, parameters, inputs, labels):
-    """A row per example, by plain reverse mode."""
+    """Gradients by plain reverse mode, one row per example."""
     rows = []
     for x, y in zip(inputs.split(1), labels.split(1), strict=True):
         leaf = parameters.clone().requires_grad_()
@@ -99,7 +99,7 @@ def per_example_gradients(net, parameters, inputs, labels):
 @pytest.mark.parametrize("share", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypatch):
-    """Clipped to the mean norm and to half and twice of it: some gradients, all and none."""
+    """Bounds of one, half and two mean norms clip some, most and few gradients."""
     monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", products)
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)

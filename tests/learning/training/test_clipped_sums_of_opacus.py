@@ -1,4 +1,4 @@
-"""The clipped sum is that of opacus, an implementation of per-example gradients by others."""
+"""The clipped sum equals that of opacus, an independent implementation."""
 
 import numpy as np
 import pytest
@@ -21,12 +21,12 @@ CASES = {
     "lenet": (LENET, opacus_networks.lenet, (1, 28, 28)),
     "vgg16": (VGG16, opacus_networks.vgg16, (3, 32, 32)),
 }
-# Near the middle of the norms, so that some gradients are clipped and others are not.
+# These bounds lie near the median norm, so that some gradients are clipped and others are not.
 BOUNDS = {"perceptron": 4.0, "tutorial": 6.0, "lenet": 6.9, "vgg16": 110.0}
 
 
 def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> GradSampleModule:
-    """The model at our parameters."""
+    """The model with our parameters."""
     tensors = [each for pair in network.tensors(parameters) for each in pair if each is not None]
     with torch.no_grad():
         for target, tensor in zip(model.parameters(), tensors, strict=True):
@@ -35,7 +35,7 @@ def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> Grad
 
 
 def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
-    """The sum of gradients clipped to `bound`, from the single gradients of opacus; their norms."""
+    """The sum of opacus' gradients, each clipped to `bound`, and the norms of all gradients."""
     nn.functional.cross_entropy(model(inputs), labels, reduction="sum").backward()
     singles = [p.grad_sample.flatten(1) for p in model.parameters()]
     norms = torch.stack([single.norm(dim=1) for single in singles]).norm(dim=0)
@@ -50,7 +50,7 @@ def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
 )
 def test_clipped_sums_are_those_of_opacus(name):
     network, make, shape = CASES[name]
-    # Twenty rectified layers amplify rounding: in double precision.
+    # In double precision, because twenty rectified layers amplify rounding.
     n, kind = (2, torch.float64) if name == "vgg16" else (32, torch.float32)
     rng = np.random.default_rng(0)
     parameters = torch.from_numpy(network.initial(rng)).to(kind)

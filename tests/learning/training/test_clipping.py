@@ -1,4 +1,4 @@
-"""Per-example gradients, their clipping and the sensitivity that follows."""
+"""Per-example gradients, their clipping and the resulting sensitivity."""
 
 import math
 
@@ -40,7 +40,7 @@ def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
         weight, bias = flat[start : start + count], flat[start + count : start + count + shape[0]]
         start += count + shape[0]
         variance = 2 / (taps * (shape[0] + shape[1]))
-        # The variance of a uniform sample has relative standard deviation sqrt(0.8 / n).
+        # The variance of a uniform sample has a relative standard deviation of sqrt(0.8 / n).
         assert weight.var() == pytest.approx(variance, rel=4 * math.sqrt(0.8 / count))
         assert not bias.any()
     assert start == network.size
@@ -55,7 +55,7 @@ def test_an_empty_sample_has_the_sum_zero(clipping):
 
 
 @pytest.mark.parametrize("dataset", TUTORIALS)
-# At an expected batch of 1 the sum itself is clipped, at 1000 it is not.
+# At an expected batch of 1 the sum itself is clipped; at 1000 it is not.
 @pytest.mark.parametrize("expected", [1, 1000])
 def test_one_record_moves_the_sum_by_no_more_than_the_query_says(dataset, expected):
     network, parameters, images, labels = batch(dataset, 6)
@@ -75,7 +75,7 @@ def test_one_record_moves_the_sum_by_no_more_than_the_query_says(dataset, expect
 
 
 def test_sensitivities_are_attained():
-    """By a gradient far above the bound, in the direction that is worst for each norm."""
+    """A gradient far above the bound, in the worst direction of each norm, attains it."""
     query = CLIPPING.query(16, 100)
     assert query.shape == (1, 16)
     assert query.adjacency == "add-remove"

@@ -21,7 +21,7 @@ def test_the_diagonal_is_that_of_the_hessian():
     whole = torch.autograd.functional.hessian(loss, torch.from_numpy(parameters)).numpy()
     probes = 2500
     found = hessian_diagonal(network, parameters, inputs, labels, rng, probes)
-    # Var of one probe is the sum of squares beside the diagonal; five standard errors.
+    # The variance of one probe is the sum of squares off the diagonal; five standard errors.
     error = np.sqrt((np.square(whole).sum(axis=1) - np.diag(whole) ** 2) / probes)
     assert (np.abs(found - np.diag(whole)) <= 5 * error + 1e-5).all()
     assert np.abs(np.diag(whole)).max() > 5 * error.max()

@@ -1,4 +1,4 @@
-"""Training on a CPU and on a GPU: the same accuracy, and checkpoints that move between them."""
+"""Training on a CPU and a GPU gives the same accuracy, and checkpoints move between them."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def noisy(value, rng):
 
 
 class Trainer(NamedTuple):
-    """A way to train: from data, device, trial, rounds and checkpoint to parameters."""
+    """A training method: maps data, device, trial, rounds and checkpoint to parameters."""
 
     network: object
     run: object
@@ -100,7 +100,7 @@ def test_every_trainer_learns_so_that_a_wrong_device_would_show(trainer, data):
 
 @on_a_gpu
 def test_auto_is_as_accurate_as_a_cpu(trainer, data):
-    """The mean over trials lies in the interval of the CPU's trials, and far from chance."""
+    """The mean over trials lies in the interval of the CPU's trials and far from chance."""
     assert prepared("auto") == "cuda"
     cpu, gpu = (
         Mean(np.array([trainer.accuracy(data, device, trial) for trial in range(TRIALS)]))
@@ -114,7 +114,7 @@ def test_auto_is_as_accurate_as_a_cpu(trainer, data):
 @on_a_gpu
 @pytest.mark.parametrize("first", ["cpu", "auto"])
 def test_a_checkpoint_moves_between_devices(trainer, data, first, tmp_path):
-    """Two rounds on one device and two on the other end where four on a CPU do."""
+    """Two rounds on one device and two on the other give the result of four on a CPU."""
     second = {"cpu": "auto", "auto": "cpu"}[first]
     path = tmp_path / "moved"
     trainer.run(data, first, 0, 2, path)
@@ -133,7 +133,7 @@ def test_auto_is_the_cpu_where_there_is_no_gpu(trainer, data, tmp_path):
 
 
 def locations_in(path):
-    """Where a file says that its tensors lay."""
+    """The devices that a file records for its tensors."""
     found = []
     torch.load(path, map_location=lambda storage, place: found.append(place) or storage)
     return set(found)
@@ -145,7 +145,7 @@ def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
     keep(own, parameters, [(0.5, 0.4, 1.0)])
     assert locations_in(own) == {"cpu"}
 
-    # A file as a program writes it that leaves its tensors on a GPU.
+    # A file like one from a program that keeps its tensors on a GPU.
     monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
     keep(foreign, parameters, [(0.5, 0.4, 1.0)])
     monkeypatch.undo()

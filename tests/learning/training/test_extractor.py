@@ -1,4 +1,4 @@
-"""Cut networks and the features of records that the extractor was not trained on."""
+"""Cut networks, and the features of records that the extractor was not trained on."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_feature_shapes_are_those_of_the_paper():
 
 
 def test_the_two_directions_read_from_either_end():
-    """With equal weights the states of a text are swapped in the reversed text."""
+    """With equal weights, reversing a text swaps the states of the two directions."""
     cut, texts = CUTS["small-bilstm"], inputs("small-bilstm", 4)
     parameters = torch.from_numpy(cut.body.initial(np.random.default_rng(1)))
     sizes = [layer.size for layer in cut.body.layers]

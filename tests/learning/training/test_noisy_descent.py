@@ -1,4 +1,4 @@
-"""Training: the same bytes always, also after a kill; Poisson samples; divergence."""
+"""Training repeats byte for byte, even after a kill; Poisson samples; divergence."""
 
 from dataclasses import replace
 
@@ -64,7 +64,7 @@ def test_training_learns(data):
     plan = replace(PLAN, epochs=10, clipping=None)
     history = noisy_descent.train(NETWORK, data, plan, exact, SEEDS)
     assert len(history) == 10
-    # A linear classifier on 150 digits does as well; chance is 0.1.
+    # A linear classifier on 150 digits does equally well; chance is 0.1.
     assert history[-1].test_accuracy > 0.7
 
 
@@ -86,7 +86,7 @@ def test_a_killed_run_goes_on_at_its_last_epoch_and_ends_with_the_same_bytes(dat
     def killed(value, rng):
         nonlocal calls
         calls += 1
-        # In the middle of the third epoch of seven or eight steps.
+        # This is the middle of the third epoch, which has seven or eight steps.
         if calls == 18:
             raise KeyboardInterrupt
         return noisy(value, rng)
@@ -160,7 +160,7 @@ def test_divergence_is_told(data):
 
 
 def test_no_accuracy_of_logits_that_are_no_numbers(data):
-    """The last step of a run is followed by no gradient that would tell."""
+    """No gradient follows the last step of a run, so only the logits show its failure."""
     images, labels = torch.from_numpy(data.test_inputs), torch.from_numpy(data.test_labels)
     start = NETWORK.initial(np.random.default_rng(0))
     assert 0 <= noisy_descent.accuracy(NETWORK, torch.from_numpy(start), images, labels) <= 1

@@ -1,4 +1,4 @@
-"""Steps by torch's functions against those of its optimizers."""
+"""Our steps by torch's functions against those of torch's optimizers."""
 
 import subprocess
 import sys

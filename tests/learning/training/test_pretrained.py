@@ -1,4 +1,4 @@
-"""Features by torchvision's MobileNetV2, with weights that are drawn here."""
+"""Features of torchvision's MobileNetV2, with random weights."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ GREYS = np.random.default_rng(1).random((2, 1, 28, 28), np.float32)
 
 @pytest.fixture(scope="module")
 def weights():
-    """Random weights, with running averages as a trained network has them."""
+    """Random weights, with running averages like those of a trained network."""
     generator = torch.Generator().manual_seed(0)
     network = mobilenet_v2(weights=None)
     found = network.state_dict()
@@ -69,7 +69,7 @@ def test_no_record_is_public(weights):
 
 
 def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
-    """Two steps, by hand; so deep a network with random weights needs hours to learn anything."""
+    """Two steps by hand, because so deep a network with random weights takes hours to learn."""
     rng = np.random.default_rng(2)
     images, labels = rng.random((12, 1, 8, 8), np.float32), np.arange(8) % 4
     data = Split(
@@ -85,7 +85,7 @@ def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
     network.load_state_dict(weights)
     network.classifier[1] = torch.nn.Linear(1280, 50)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    # Grey in three equal channels; neither enlarged, cut, shifted nor scaled.
+    # Grey images get three equal channels; they are not enlarged, cut, shifted or scaled.
     seen = torch.from_numpy(np.repeat(images, 3, axis=1))
     order = np.random.default_rng(1).permutation(8)
     for chosen in (order[:4], order[4:]):

@@ -1,4 +1,4 @@
-"""Per-example gradients of a convolution, however its images and gradients lie in memory."""
+"""Per-example gradients of a convolution, for any memory layout of images and gradients."""
 
 import random
 
@@ -14,7 +14,7 @@ FORMATS = (torch.contiguous_format, torch.channels_last)
 
 @pytest.mark.parametrize("seed", range(60))
 def test_norms_and_sums_are_those_of_single_examples(seed, monkeypatch):
-    """Any kernel, stride, padding, dilation and groups, by ghosts, patches and convolutions."""
+    """Holds for any kernel, stride, padding, dilation and groups, by all three methods."""
     torch.manual_seed(seed)
     draw = random.Random(seed)
     monkeypatch.setitem(recorded_calls._PATCHES_AT_ONCE, "cpu", draw.choice([1, 1000, 1 << 20]))

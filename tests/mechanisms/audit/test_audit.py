@@ -1,4 +1,4 @@
-"""The audit of outputs: how often it errs, what it finds, and what it cannot find."""
+"""The audit of outputs: its error rate, what it finds, and what it cannot find."""
 
 import json
 import math
@@ -22,12 +22,12 @@ def gaussians(shift, size=1):
 
 
 def laplaces(scale=1.0):
-    """Values 0 and 1 with Laplace noise: epsilon = 1 / scale."""
+    """Laplace noise on the values 0 and 1, so that epsilon = 1 / scale."""
     return tuple(lambda rng, n, x=x: x + rng.laplace(scale=scale, size=(n, 1)) for x in (0, 1))
 
 
 def laplace_batch(value, rng, count):
-    """epsilon = 2 for neighbours at l1 distance 1."""
+    """Laplace noise with epsilon = 2 for neighbours at l1 distance 1."""
     return value + rng.laplace(scale=0.5, size=(count, *value.shape))
 
 
@@ -48,7 +48,7 @@ def total(outputs):
     ],
 )
 def test_claims_that_hold_with_equality_are_not_refuted(sources, epsilon, delta):
-    """In 200 seeds at 99.9%, by the usual scores."""
+    """No claim is refuted in 200 seeds at 99.9%, by the default scores."""
     found = [audit_samples(sources, epsilon, delta, samples=900, seed=seed) for seed in range(200)]
     assert {audit.verdict for audit in found} == {"undecided"}
     assert max(audit.delta_lower for audit in found) <= delta
@@ -57,7 +57,7 @@ def test_claims_that_hold_with_equality_are_not_refuted(sources, epsilon, delta)
 
 
 def test_the_bounds_err_as_seldom_as_promised():
-    """At 60%: each of the two bounds may be wrong, and both are counted."""
+    """At 60% confidence; either of the two bounds may be wrong, and both are counted."""
     epsilon, mu, runs = 0.5, 1.0, 200
     delta = gaussian_delta(mu, epsilon)
     found = [
@@ -72,7 +72,7 @@ def test_the_bounds_err_as_seldom_as_promised():
 
 
 def test_counts_are_those_of_the_last_third_and_their_bounds_exact():
-    """Two points: all of one value lie in the event and none of the other."""
+    """With two points, all outputs of one value lie in the event and none of the other."""
     sources = (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.ones((n, 1)))
     audit = audit_samples(sources, 1.0, 0.5, score=total, samples=302)
     counted = audit.counted
@@ -91,7 +91,7 @@ def test_every_output_is_drawn_once():
         return value + noise
 
     audit = audit_release(release, np.zeros(3), np.ones(3), 1.0, 0.1, samples=3001, batch=True)
-    # The rest are two batches of 128 rows, the same for both values, which test their rows.
+    # The others are two batches of 128 rows for each value, which serve to test the rows.
     assert audit.samples == 3001 and len(drawn) == 6002 + 512
     assert len(set(drawn)) == 6002 + 256
 
@@ -118,7 +118,7 @@ def test_half_of_the_noise_is_refuted_with_bounds_below_the_truth(batch):
 
 
 def test_the_most_telling_score_is_used():
-    """A difference in the spread alone; the means say nothing."""
+    """The values differ only in their spread, which means do not show."""
     sources = (
         lambda rng, n: rng.standard_normal((n, 2)),
         lambda rng, n: 4 * rng.standard_normal((n, 2)),
@@ -162,7 +162,7 @@ def test_noise_on_a_grid_hides_the_bits():
 
 @pytest.mark.parametrize("epsilon", [0.0, 600.0, 1000.0])
 def test_extreme_claims(epsilon):
-    """Two points that are told apart: false at epsilon 0, and beyond any number of samples."""
+    """Two distinct points refute epsilon 0; no number of samples refutes an extreme epsilon."""
     sources = (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.ones((n, 1)))
     audit = audit_samples(sources, epsilon, samples=600)
     assert audit.verdict == ("undecided" if epsilon else "refuted")
@@ -177,7 +177,7 @@ def test_equal_constant_outputs_stay_undecided():
 
 
 def test_a_score_of_ones_own_sees_outputs_in_their_shape():
-    """An exact likelihood ratio of eight elements; one of them shows an eighth of it."""
+    """The exact likelihood ratio uses eight elements; a single element shows an eighth of it."""
 
     def release(value, rng, count):
         return value + rng.laplace(scale=4.0, size=(count, 2, 4))
@@ -206,7 +206,7 @@ def test_files_are_used_up_to_the_end_of_the_shorter_one(tmp_path):
 
 
 def test_pairs_of_a_mechanism_share_the_error():
-    """A correct mechanism in five seeds, and what is reported: the confidence of all pairs."""
+    """A correct mechanism passes in five seeds; the confidence is that of all pairs together."""
     query = Query(shape=(2,), l1_sensitivity=1.0, element_range=(0.0, 1.0))
     mechanism = get_mechanism("laplace").calibrate(query, Budget(epsilon=1.0))
     found = [audit_mechanism(mechanism, 1.0, samples=600, seed=seed) for seed in range(5)]
@@ -214,6 +214,6 @@ def test_pairs_of_a_mechanism_share_the_error():
     assert found[0].confidence == 0.999 and found[0].pair is not None
     pairs = len(audited_pairs(mechanism.release, query))
     counted = found[0].counted
-    # Two events with two bounds each, for every pair.
+    # Every pair has two events with two bounds each.
     lower, _ = clopper_pearson(counted.hits_a, counted.trials, 0.001 / (4 * pairs))
     assert pairs > 1 and counted.probability_a.lower == pytest.approx(lower)

@@ -1,4 +1,4 @@
-"""The command `audit`: what it prints, and one line on each bad function, pair, file and option."""
+"""The output of the command `audit`, and its one-line errors on bad input."""
 
 import json
 
@@ -46,7 +46,7 @@ constant = 3.0
 
 @pytest.fixture(autouse=True)
 def _module(tmp_path, monkeypatch):
-    """The module above, and the file of a pair at l1 distance 1."""
+    """Write the module above and a file with a pair at l1 distance 1."""
     (tmp_path / "audited_module.py").write_text(CODE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -161,7 +161,7 @@ def test_bad_options_are_named(capsys, words, told):
 
 
 def test_integers_that_double_precision_does_not_tell_apart_are_refused():
-    """They would all be one number, and noise-free answers pass."""
+    """In double precision they would be equal, and answers without noise would pass."""
 
     def release(value, rng):
         return np.uint64(2**64 - 1) - value.astype(np.uint64)
@@ -201,7 +201,7 @@ def test_bad_batches_are_named(noise, words):
 
 
 def test_batches_of_few_different_rows_are_no_mistake():
-    """A bit that is rarely set: whole batches come again by chance."""
+    """A bit is rarely set, so that whole batches repeat by chance."""
 
     def rare(value, rng, count):
         return (rng.random((count, 1)) < 1e-4 * (1 + value)).astype(float)

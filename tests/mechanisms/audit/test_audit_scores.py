@@ -1,4 +1,4 @@
-"""Scores: their formulas, numbers of any size, equal outputs."""
+"""The formulas of scores, on numbers of any size and on equal outputs."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def test_lowest_bits():
 @pytest.mark.parametrize("feature", ["mean", "spread"])
 @pytest.mark.parametrize("far", [0.0, 1000.0, 1e9])
 def test_a_linear_score_in_closed_form(feature, far):
-    """Also where the values are far larger than the noise."""
+    """The score is right even if the values are far larger than the noise."""
     rng = np.random.default_rng(0)
     of = FEATURES[feature]
     sides = [far + shift + rng.standard_normal((500, 3)) for shift in (0.0, 0.2)]
@@ -26,7 +26,7 @@ def test_a_linear_score_in_closed_form(feature, far):
 
 
 def test_equal_outputs_have_equal_scores():
-    """Wherever they stand, also in vectors that are scored a few at a time."""
+    """Scores do not depend on the position, even if vectors are scored in small groups."""
     rng = np.random.default_rng(3)
     first, second = np.zeros(90_000), np.ones(90_000)
     sides = [value + rng.standard_normal((4, 90_000)) for value in (first, second)]
@@ -41,5 +41,5 @@ def test_distances_in_closed_form():
     outputs = np.array([first, second, np.full((2, 2), 0.5), [[2.0, 0.0], [0.0, 0.0]]])
     expected = [np.inf, -np.inf, 0.0, np.log(4.0 / 4.0)]
     assert score(outputs).tolist() == pytest.approx(expected)
-    # Outputs of another length have no distance.
+    # Outputs of different lengths have no distance.
     assert score(np.ones((3, 5))).tolist() == [0.0, 0.0, 0.0]

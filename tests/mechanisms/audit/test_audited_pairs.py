@@ -1,4 +1,4 @@
-"""The pairs on which a mechanism is audited: at rest, at the edges of its range, far from rest."""
+"""Mechanisms are audited at a default value, at the edges of the range and far from both."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_without_a_range_pairs_start_at_rest():
 
 
 class Redrawn(get_mechanism("laplace")):
-    """Laplace noise that is drawn again until the answer lies in [-1, 1]: not private there."""
+    """Laplace noise redrawn until the answer lies in [-1, 1], which is not private at the edges."""
 
     key, only_adds_noise = "redrawn", False
 
@@ -61,7 +61,7 @@ class Redrawn(get_mechanism("laplace")):
 
 
 def test_noise_redrawn_into_its_range_is_refuted_at_an_edge(capsys):
-    """Two values at rest show epsilon 0.87, and the edge and the middle log(2.72 * 1.61) = 1.48."""
+    """Values in the middle show epsilon 0.87; edge and middle show log(2.72 * 1.61) = 1.48."""
     query = ["--shape", "1", "--l1-sensitivity", "0.5", "--element-range=-1,1", "--epsilon", "1"]
     assert main(["audit", f"{__name__}:Redrawn", *query, "--samples", "24000"]) == 0
     shown = capsys.readouterr().out

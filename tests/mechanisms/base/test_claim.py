@@ -1,4 +1,4 @@
-"""A mechanism whose claim is false at a budget says so when it is calibrated to it."""
+"""Calibrating a mechanism to a budget at which its claim is false warns."""
 
 import warnings
 
@@ -18,7 +18,7 @@ GRAM = Query(shape=(3, 3), structure="gram", record_bound=1.0)
 
 
 def said(key, query, budget, calibration="published"):
-    """What is warned of the claim, or nothing."""
+    """The text of the warning about the claim, or an empty string."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         get_mechanism(key).calibrate(query, budget, calibration)
@@ -28,13 +28,13 @@ def said(key, query, budget, calibration="published"):
 @pytest.mark.parametrize(
     ("key", "query", "budget", "words"),
     [
-        # 0.21664 by an integral of its own.
+        # 0.21664 comes from an independent integration.
         ("r1smg", COUNTS, Budget(epsilon=1e-5, delta=1e-7), "the true delta is at least 0.2166 at"),
         # sigma = sqrt(2 ln(1.25 / delta)) / epsilon is too small for a large epsilon.
         ("gaussian", SMALL, Budget(epsilon=20, delta=1e-5), "noise is not (20, 1e-05)-private"),
         # Each of six elements spends the whole epsilon, and a kept one has no other cause.
         ("tldp-l", CELLS, Budget(epsilon=1), "the true epsilon infinite at that delta"),
-        # 1 - e^(-epsilon / 3) of an event that is impossible on the other side.
+        # An event of probability 1 - e^(-epsilon / 3) is impossible on the other side.
         ("wishart", GRAM, Budget(epsilon=1), "the true delta is at least 0.2834 at"),
     ],
 )
@@ -76,7 +76,7 @@ def test_the_warning_can_be_an_error_and_is_none_in_a_study():
 
 
 def test_both_truths_must_be_beyond_rounding():
-    """At a delta of 0 epsilon alone decides: the true delta may underflow."""
+    """At delta 0, epsilon alone decides, because the true delta may underflow."""
     delta, epsilon = Bounds(2e-5, 2e-5, 2e-5), Bounds(1.5, 1.5, 1.5)
     assert refutes(delta, epsilon, 1.0, 1e-5)
     assert not refutes(delta, Bounds(0.0, 1.5, 2.0), 1.0, 1e-5)

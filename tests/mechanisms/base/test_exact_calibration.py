@@ -1,4 +1,4 @@
-"""Whether an exact calibration met its budget."""
+"""The check that an exact calibration meets its budget."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def test_noise_that_misses_the_budget_by_little_is_inconsistent(factor):
 
 
 def test_where_the_worst_pair_is_unknown_only_pure_privacy_is_calibrated():
-    """Laplace noise where the l2 ball cuts off the worst pair: its largest loss is known."""
+    """Where the l2 ball cuts off the worst pair of Laplace noise, the largest loss is known."""
     query = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=1.9)
     pure = get_mechanism("laplace").calibrate(query, Budget(epsilon=1.0), "exact")
     assert pure.profile().epsilon(0.0).upper == pytest.approx(1.0, rel=1e-9)

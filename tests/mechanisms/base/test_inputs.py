@@ -1,4 +1,4 @@
-"""Bad input gets an error that names the value and what is allowed; limits are told."""
+"""Bad input raises an error that names the value and what is allowed."""
 
 import dataclasses
 import math
@@ -299,7 +299,7 @@ def test_no_change_is_larger_than_the_values_and_the_records_allow(stated, limit
     ],
 )
 def test_a_change_within_a_box_and_a_ball(stated, limit):
-    """The limit holds for every pair of values."""
+    """No pair of values exceeds the limit."""
     with pytest.raises(ValueError, match="l2_sensitivity <="):
         Query(**stated, l2_sensitivity=1.01 * limit)
     low, high = stated["element_range"]
@@ -311,7 +311,7 @@ def test_a_change_within_a_box_and_a_ball(stated, limit):
 
 
 def test_squares_are_at_most_products_of_the_other_norms():
-    """||D||_2^2 <= ||D||_1 ||D||_inf: of opposite answers in [0, 1]^4 two elements may change."""
+    """||D||_2^2 <= ||D||_1 ||D||_inf, so only two elements of answers in [0, 1]^4 may change."""
     stated = {"shape": (4,), "element_range": (0.0, 1.0), "adjacency": "local"}
     assert Query(**stated, l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0)
     with pytest.raises(
@@ -345,7 +345,7 @@ def test_no_element_changes_by_more_than_its_range():
         ({"element_range": (0.1, 0.7)}, [[0.1, 0.7], [0.7, 0.1]]),
         ({"element_range": (-0.7, -0.1)}, [[-0.1, -0.7], [-0.7, -0.1]]),
         ({"frobenius_bound": 0.3}, [[0.3, 0.0], [0.0, 0.0]]),
-        # Each column is a record, and both are as long as they may be; the rows are longer.
+        # Each column is a record, and both have the largest norm; the rows are longer.
         (
             {"structure": "records", "record_bound": 0.3, "l2_sensitivity": 0.3},
             [[0.3, 0.3], [0.0, 0.0]],
@@ -375,7 +375,7 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
     with pytest.raises(ValueError, match=f"{words} for elements in .*, got {least} > 1"):
         Query(**kind)
     bound = "record_bound" if stated == RECORDS else "frobenius_bound"
-    # At the least norm itself there is one value, and no change.
+    # At the least norm itself there is one value and therefore no change.
     assert Query(**kind | {bound: 1.05 * least})
 
 
@@ -385,7 +385,7 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
         {"l1_sensitivity": 4.0, "linf_sensitivity": 0.25},
         {"l1_sensitivity": 1.0, "linf_sensitivity": 1.0},
         {"l1_sensitivity": 0.9995},
-        # A range bounds the values: one person may change less.
+        # A range bounds the values; one person may change them less.
         {"element_range": (0.0, 100.0)},
         {"element_range": (0.0, 100.0), "linf_sensitivity": 0.5},
     ],

@@ -1,4 +1,4 @@
-"""The contract by which a study gives public side information to the mechanisms that use it."""
+"""The contract by which studies pass public side information to mechanisms that use it."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_mechanism_gets_what_it_declares_and_nothing_else_is_computed():
 
 
 def test_an_option_of_the_same_name_is_not_taken_for_public_information():
-    """The matrix mechanism has `weights` too, of workloads."""
+    """The matrix mechanism has an option `weights` too, for workloads."""
 
     class Weighted(get_mechanism("tldp-g-w")):
         public_information = {}
@@ -48,5 +48,5 @@ def test_mechanisms_that_take_the_workload():
     takers = {
         key for key, cls in all_mechanisms().items() if WORKLOAD in cls.public_information.values()
     }
-    # The option `workload` of udn, idn and mgm is another one: a matrix over rows.
+    # The option `workload` of udn, idn and mgm is something else: a matrix over rows.
     assert takers == {"matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"}

@@ -1,4 +1,4 @@
-"""What is found without being listed, and the files that a mechanism's numbers depend on."""
+"""The registry discovers mechanisms and requires that they describe themselves."""
 
 import inspect
 
@@ -21,7 +21,7 @@ def test_every_mechanism_states_what_it_is(cls):
 
 
 class Outside(Mechanism):
-    """No mechanism yet: a test gives it a guarantee."""
+    """An incomplete mechanism, to which a test gives a guarantee."""
 
     key, title, paper, theorem = "outside", "Outside", "test", "none"
 

@@ -1,4 +1,4 @@
-"""What every release is held to, whatever the mechanism: the contract that `guard` enforces."""
+"""The contract of every release of every mechanism, which `guard` enforces."""
 
 import copy
 import os
@@ -45,7 +45,7 @@ VALUE = np.diag([0.25, 0.5, 0.75])
 VALUES = {"tensor": np.stack([VALUE] * 3)}
 # Options with which a mechanism changes the value before it adds noise.
 CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
-# Values that a query of each kind does not allow, and words of the error.
+# Values that a query of each kind does not allow, and part of the error message.
 REFUSED = {
     "plain": [
         (np.diag([0.5, 0.5, 1.1]), r"1.1 at index \(2, 2\), outside of element_range \[-1, 1\]"),
@@ -61,7 +61,7 @@ REFUSED = {
 
 
 def calibrated(key, query, **options):
-    """As published, or exactly where there is nothing published; None if neither is served."""
+    """Calibrate as published, or exactly if that fails; None if neither is supported."""
     for calibration in ("published", "exact"):
         try:
             return get_mechanism(key).calibrate(query, BUDGET, calibration, **options)
@@ -71,7 +71,7 @@ def calibrated(key, query, **options):
 
 
 def first_served(key, **options):
-    """A mechanism for the first query that it serves, and a value of that query."""
+    """A mechanism for the first query that it supports, and a value of that query."""
     found = ((name, calibrated(key, query, **options)) for name, query in SERVED.items())
     name, mechanism = next(each for each in found if each[1] is not None)
     return mechanism, VALUES.get(name, VALUE)
@@ -115,7 +115,7 @@ def test_releases_keep_shape_precision_value_and_seed(key):
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_whether_only_noise_is_added_is_declared(key):
-    """One seed gives one error, whatever the value, if and only if nothing but noise is added."""
+    """One seed gives the same error at every value if and only if noise is only added."""
     mechanism, value = first_served(key, **CHANGING.get(key, {}))
     values = value, np.zeros_like(value)
     released = np.array([[mechanism.release(v, seed) for v in values] for seed in range(16)])
@@ -223,7 +223,7 @@ def test_an_answer_of_the_wrong_kind_is_an_error_of_the_mechanism(answer, words)
     ],
 )
 def test_an_answer_carries_its_numbers_and_nothing_else(answer):
-    """Neither the value as its base or in its dtype, nor a sign in the order of its memory."""
+    """It carries no value as its base or in its dtype, and no hint in its memory order."""
     mechanism = type("Carrier", (Custom,), {"answer": answer}).calibrate(SERVED["plain"], BUDGET)
     released = mechanism.release(VALUE, 1)
     assert released.base is None and released.flags.owndata and released.flags.c_contiguous
@@ -283,7 +283,7 @@ def test_noise_of_another_shape_is_an_error_and_not_broadcast():
 
 
 def in_a_fork(work):
-    """What a function returns in a forked process, as text."""
+    """Run a function in a forked process and return its result as text."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -306,7 +306,7 @@ def test_a_generator_that_released_before_a_fork_does_not_release_in_it():
     told = in_a_fork(lambda: mechanism.release(VALUE, shared))
     assert told.startswith(f"RuntimeError: this generator released in process {os.getpid()}, of ")
     assert "SeedSequence(seed).spawn(n)" in told
-    # Not this one: its state is known to one process alone.
+    # This generator may release: only one process knows its state.
     assert in_a_fork(lambda: mechanism.release(VALUE, fresh).shape) == "(3, 3)"
     mechanism.release(VALUE, shared)
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism on a box: its draws against the density, and its privacy."""
+"""Draws of the exponential mechanism on a box against its density, and its privacy."""
 
 import itertools
 import math
@@ -23,19 +23,19 @@ KS_LEVEL = 1e-4  # about four standard errors
 
 
 def calibrated(shape, rate, element_range=(0.0, 1.0), **query):
-    """With exp(-rate ||Y - V||): the sensitivity is 1 and epsilon 2 rate."""
+    """The mechanism with density exp(-rate ||Y - V||): sensitivity 1 and epsilon 2 rate."""
     query = Query(shape=shape, l2_sensitivity=1.0, element_range=element_range, **query)
     return get_mechanism("exponential").calibrate(query, Budget(epsilon=2 * rate))
 
 
 def mixture(value, rate):
-    """On the unit box around `value`."""
+    """The mixture on the unit box around `value`."""
     value = np.asarray(value, dtype=float)
     return BoxedExponential(value, 1 - value, rate)
 
 
 def laplace_cdf(y, centre, rate):
-    """Of the density ~ exp(-rate |y - centre|) on [0, 1]."""
+    """The distribution function of the density ~ exp(-rate |y - centre|) on [0, 1]."""
 
     def mass_below(y):
         tail = np.exp(-rate * centre)
@@ -57,7 +57,7 @@ def test_one_element_is_a_truncated_laplace_variable(centre, rate):
 @pytest.mark.parametrize("value", [(0.4, 0.7), (0.0, 0.0), (1.0, 0.2)])
 @pytest.mark.parametrize("rate", [0.5, 6.0, 40.0])
 def test_two_elements_against_quadrature_of_the_density(value, rate):
-    """Both marginals and the distance; the second value sits in a corner, the third on an edge."""
+    """Compares both marginals and the distance, also for values in a corner and on an edge."""
     cells = 1000
     centres = (np.arange(cells) + 0.5) / cells
     distance = np.hypot(*np.meshgrid(centres - value[0], centres - value[1], indexing="ij"))
@@ -72,7 +72,7 @@ def test_two_elements_against_quadrature_of_the_density(value, rate):
     away = np.hypot(*(draws - value).T)
     for power in (1, 2):
         exact = np.sum(density * distance**power)
-        # Cells of width 1/1000 cost less than 1e-5 of these means.
+        # Cells of width 1/1000 change these means by less than 1e-5.
         error = 4 * (away**power).std() / math.sqrt(len(away))
         assert abs((away**power).mean() - exact) < error + 1e-5 * exact
 
@@ -87,7 +87,7 @@ def test_the_mixture_has_the_normaliser_of_the_density(value, rate):
     mass = integrate.trapezoid(np.exp(log_p), table.tau)
 
     def wedge(a, b):
-        """Integral over a rectangle from the corner at 0: both triangles, radius in closed form."""
+        """The integral over a rectangle with a corner at 0, in closed form along the radius."""
 
         def inner(angle, reach):
             x = rate * reach / math.cos(angle)
@@ -204,7 +204,7 @@ def test_one_element_between_far_walls():
     result = verify(get_mechanism("exponential").calibrate(query, Budget(epsilon=1.0)))
     assert result.true_epsilon.value == pytest.approx(0.5 + math.log(2 - math.exp(-0.5)))
     assert result.true_epsilon.value == pytest.approx(0.832, abs=1e-3)
-    # How much less noise would do is not said: the loss is not proportional to 1 / b.
+    # No waste is reported, because the loss is not proportional to 1 / b.
     assert (result.verdict, result.wasted_variance) == (HOLDS, None)
 
 
@@ -215,7 +215,7 @@ def test_values_that_a_norm_keeps_from_the_walls_have_the_bound_of_the_claim():
 
 def test_the_profile_is_the_bound_of_a_pure_guarantee():
     mechanism = calibrated((3, 4), 0.4)
-    # Mirrored in the centre of the box, two answers have the same normaliser: half is spent.
+    # Two answers mirrored in the centre of the box have the same normaliser, so half is spent.
     assert mechanism.profile() == BoundedProfile(above=PureProfile(largest=0.8), attained_loss=0.4)
     assert "normaliser" in mechanism.slack()
     assert mechanism.parameters() == {"b": 2.5}

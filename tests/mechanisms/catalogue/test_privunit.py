@@ -1,4 +1,4 @@
-"""PrivUnitG: its cap against a search over densities, its error by sampling, its exact profile."""
+"""PrivUnitG: its cap against a search, its error by sampling, and its exact profile."""
 
 import math
 
@@ -31,7 +31,7 @@ def expected_error(mechanism):
 
 
 def scale_at(p, epsilon):
-    """1 / E a by the normal law's tail functions, for the q that p and epsilon give."""
+    """1 / E a by tail functions of the normal law, for the q that follows from p and epsilon."""
     q = 1 / (1 + math.exp(epsilon) * (1 - p) / p)
     threshold = stats.norm.isf(q)
     above = stats.norm.pdf(threshold) / stats.norm.sf(threshold)
@@ -43,7 +43,7 @@ def scale_at(p, epsilon):
 def test_no_p_of_a_grid_is_better(epsilon):
     cap = best_cap(epsilon)
     assert scale_at(cap.p, epsilon) == pytest.approx(1 / cap.mean, rel=1e-9)
-    # That no p is better, to second order: the optimum is where the derivative is zero.
+    # No p is better up to second order, because the derivative is zero at the optimum.
     for p in (cap.p * (1 - 1e-3), cap.p + 1e-3 * (1 - cap.p)):
         assert scale_at(p, epsilon) > (1 / cap.mean) * (1 + 1e-10)
     best = min(scale_at(p, epsilon) for p in np.arange(0.01, 1.0, 0.01))
@@ -61,7 +61,7 @@ def test_the_largest_ratio_of_densities_is_e_to_the_epsilon(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.1, 50.0, 1e5])
 def test_the_part_along_v_by_quadrature_in_forty_digits(epsilon):
-    """Mean m = t and variance 1, from the density of two truncated normals."""
+    """The mean m = t and the variance 1 follow from the density of two truncated normals."""
     cap = best_cap(epsilon)
     with mpmath.workdps(40):
         t = mpmath.mpf(cap.threshold)
@@ -71,13 +71,13 @@ def test_the_part_along_v_by_quadrature_in_forty_digits(epsilon):
         p = odds / (1 + odds)
         tail = [t + mpmath.mpf(k) / (1 + t) for k in (0, 1, 5, 20, 60, 120)]
         ends = [mpmath.mpf(-40), -8, 0, min(t, 8), min(t, 40)]
-        # mpmath.quad looks at absolute errors, and both densities must be of size one.
+        # mpmath.quad controls absolute errors, so both densities must be of order one.
         moments = [
             p * mpmath.quad(lambda a, k=k: a**k * (mpmath.npdf(a) / above), tail)
             + (1 - p) * mpmath.quad(lambda a, k=k: a**k * (mpmath.npdf(a) / below), ends)
             for k in (1, 2)
         ]
-    # The odds are e^epsilon times rounded numbers.
+    # The odds are e^epsilon up to rounding.
     rounding = 1e-11 + 1e-14 * epsilon
     assert cap.rest == pytest.approx(float(1 - p), rel=rounding)
     assert cap.mean == pytest.approx(float(moments[0]), rel=rounding)
@@ -90,7 +90,7 @@ def test_draws_of_the_part_along_v_have_its_mean_and_variance(epsilon):
     draws = cap.draw(np.random.default_rng(4), 40_000)
     assert abs(draws.mean() - cap.mean) < 5 / math.sqrt(len(draws))
     assert np.count_nonzero(draws >= cap.threshold) / len(draws) == pytest.approx(cap.p, abs=0.01)
-    # At large epsilon the few draws below the threshold make up the variance: it is not compared.
+    # At large epsilon few draws below the threshold dominate the variance, so it is not compared.
     if epsilon < 10:
         assert draws.var() == pytest.approx(1.0, rel=0.05)
 
@@ -117,11 +117,11 @@ def test_releases_of_opposite_corners_show_what_the_profile_says():
 
 def test_the_profile_of_three_losses():
     profile = CapProfile(largest=2.0, mass=0.6)
-    # 0.6 - e^1 0.6 e^-2, by hand.
+    # By hand: 0.6 - e^1 0.6 e^-2.
     assert profile.delta(1.0).value == pytest.approx(0.6 * (1 - math.exp(-1)))
     assert profile.epsilon(profile.delta(1.0).value).value == pytest.approx(1.0)
     assert profile.delta(2.0).value == 0.0
-    # Two releases: (sum of two losses), by enumeration.
+    # Two releases, by enumerating the sum of two losses.
     masses = {2.0: 0.6, -2.0: 0.6 * math.exp(-2), 0.0: 0.4 - 0.6 * math.exp(-2)}
     expected = sum(
         p * r * max(1 - math.exp(1.0 - a - b), 0)
@@ -153,7 +153,7 @@ def test_large_answers_and_epsilons_are_served(size, epsilon):
         assert delta.value == pytest.approx(
             1e-5 if calibration == "exact" else 0.0, rel=1e-9 + epsilon * 1e-11
         )
-    # Three releases lose three times as much at most, and as much with probability p^3.
+    # Three releases lose at most three times as much, and exactly that with probability p^3.
     total = mechanism.profile().compose(3)
     largest = mechanism.pure_epsilon
     expected = mechanism.cap.p**3 * -math.expm1(-largest)

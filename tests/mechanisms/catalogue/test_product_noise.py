@@ -1,4 +1,4 @@
-"""Product noise against the numbers that its published code gives, and the exact profile."""
+"""Product noise against the numbers of its published code, and its exact profile."""
 
 import math
 
@@ -44,12 +44,12 @@ def test_a_sampled_audit_refutes_it_too():
 
 
 def delta_of_much_noise(size, epsilon, scale):
-    """Where the noise is far larger than the sensitivity 1, in 40 digits.
+    """delta, in 40 digits, for noise far larger than the sensitivity 1.
 
-    Near the answer the density is c |x|^(1 - M) / A, A the area of the sphere and c = 2 / (scale
-    sqrt(pi)). The set P(x) > e^epsilon Q(x) is the ball of |x - s| > kappa |x|, kappa =
-    e^(epsilon / (M - 1)): in a direction of cosine u its mass is c times the length of a ray in it,
-    from the answer under P, and from the neighbour under Q.
+    Near the answer the density is c |x|^(1 - M) / A, where A is the area of the sphere and
+    c = 2 / (scale sqrt(pi)). The set P(x) > e^epsilon Q(x) is the ball |x - s| > kappa |x| with
+    kappa = e^(epsilon / (M - 1)). In a direction of cosine u, its mass is c times the length of a
+    ray inside it; the ray starts at the answer for P, and at the neighbour for Q.
     """
     with mpmath.workdps(40):
         kappa = mpmath.exp(mpmath.mpf(epsilon) / (size - 1))
@@ -58,7 +58,7 @@ def delta_of_much_noise(size, epsilon, scale):
         half = mpmath.mpf(size - 3) / 2
 
         def mean(length, low):
-            """Over directions whose cosine is u, which has a density of (1 - u^2)^half."""
+            """The mean over directions of cosine u, whose density is (1 - u^2)^half."""
             found = mpmath.quad(
                 lambda u: length(u) * (1 - u**2) ** half, mpmath.linspace(low, 1, 9)
             )

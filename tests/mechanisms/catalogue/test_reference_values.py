@@ -1,4 +1,4 @@
-"""Noise scales and losses against numbers that this code did not compute, to five digits."""
+"""Noise scales and losses against numbers from elsewhere, to five digits."""
 
 import math
 
@@ -67,7 +67,7 @@ def test_gaussian_kurtosis_is_a_ratio_of_gamma_functions(size, uber_budget):
     query = Query(shape=(size,), l2_sensitivity=1.0)
     loss = get_mechanism("gaussian").calibrate(query, uber_budget).loss()
     log_kurtosis = gammaln(4 + size / 2) + gammaln(size / 2) - 2 * gammaln(2 + size / 2)
-    # The reference subtracts numbers near 1e7, so it is good to 1e-8 only.
+    # The reference subtracts numbers near 1e7, so it is accurate only to 1e-8.
     assert loss.raw_kurtosis == pytest.approx(math.exp(log_kurtosis), rel=1e-8)
     assert loss.central_kurtosis == pytest.approx(3 + 12 / size, rel=1e-12)
     assert loss.central_skewness == pytest.approx(math.sqrt(8 / size), rel=1e-12)
@@ -81,10 +81,10 @@ def test_r1smg_kurtosis_and_skewness_are_those_of_theorems_8_and_9():
 
 
 def test_mvg_bound_of_r1smg2024_section_7_2():
-    """The paper reads 0.011 for the 2400 x 2400 covariance of Swarm at (1.6, 1e-7).
+    """The paper prints 0.011 for the 2400 x 2400 covariance of Swarm at (1.6, 1e-7).
 
-    It does not state gamma; with gamma at its least possible value s / 2 the bound is largest,
-    and still far below the printed number.
+    It does not state gamma. The bound is largest at the least possible gamma, s / 2, and even then
+    far below the printed number.
     """
     from mechanisms.catalogue.mvg import precision_bound
 
@@ -146,7 +146,7 @@ def test_the_moments_accountant_is_that_of_dp_sgd(make_query):
     found = get_mechanism("moments-accountant").calibrate(query, budget, **options)
     assert found.noise.sigma == pytest.approx(1.1, rel=2e-3)
     assert found.profile() is None
-    # Without sampling the true profile of all releases is known, and Renyi DP is an upper bound.
+    # Without sampling the true profile of all releases is known; Renyi DP bounds it from above.
     whole = get_mechanism("moments-accountant").calibrate(query, budget, steps=25)
     assert 1e-6 < whole.profile().delta(1.795).value < 1e-5
     assert whole.profile().mu == pytest.approx(5 / whole.noise.sigma)

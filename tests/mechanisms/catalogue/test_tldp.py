@@ -1,4 +1,4 @@
-"""TLDP: its law by sampling, moments, and what it reveals by quadrature and by a majority test."""
+"""TLDP: its law by sampling, its moments, and its privacy by quadrature."""
 
 import math
 from dataclasses import replace
@@ -24,7 +24,7 @@ MNIST = next(s for s in PAPER_SETTINGS if s.name == "tldp2025-mnist")
 
 
 def tensor(*shape, width=1.0):
-    """Any tensor of the range may become any other."""
+    """A query in which any tensor of the range may become any other."""
     size = math.prod(shape)
     return Query(
         shape=shape,
@@ -54,7 +54,7 @@ def test_noise_and_keep_probability_are_the_papers():
     assert gaussian.parameters()["sigma"] == pytest.approx(sigma)
     constant = sigma * math.sqrt(2 * math.pi)
     assert keep_probability(gaussian) == pytest.approx(math.exp(-1) / (constant + math.exp(-1)))
-    # 784 components: e^-783 / (2 + e^-783) is no double.
+    # With 784 components, e^-783 / (2 + e^-783) underflows double precision.
     assert calibrated("tldp-l", 28, 28).parameters()["log_p"] == pytest.approx(
         -783 - math.log(2), rel=1e-15
     )
@@ -63,7 +63,7 @@ def test_noise_and_keep_probability_are_the_papers():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("key", KEYS)
 def test_law_of_every_component(key, dtype):
-    """The share of zeros, and the law of the rest; weights differ by row."""
+    """Tests the share of zeros and the law of the other components; weights differ by row."""
     options = {"weights": [[0.0] * 2, [0.25] * 2, [1.0] * 2]} if key.endswith("w") else {}
     mechanism = calibrated(key, 3, 2, epsilon=0.3, width=0.5, **options)
     trials = 40_000
@@ -79,7 +79,7 @@ def test_law_of_every_component(key, dtype):
     for i, j in np.ndindex(3, 2):
         noisy = draws[draws[:, i, j] != 0, i, j]
         assert stats.kstest(noisy, noise(scale=scale).cdf).pvalue > 1e-4
-    # Components are independent, in size and in what is kept.
+    # Components are independent, both in size and in whether they are kept.
     for values in (draws**2, draws == 0):
         used = values.reshape(trials, 6)[:, values.reshape(trials, 6).std(axis=0) > 0]
         correlation = np.corrcoef(used, rowvar=False) - np.eye(used.shape[1])
@@ -87,7 +87,7 @@ def test_law_of_every_component(key, dtype):
 
 
 def test_a_matrix_of_weights_serves_every_channel():
-    """Section 4.2: an image of A x B x 3 has weights A x B."""
+    """In Section 4.2 an image of A x B x 3 has weights A x B."""
     weights = np.array([[0.0, 1.0]])
     mechanism = calibrated("tldp-l-w", 1, 2, 3, epsilon=0.1, weights=weights)
     draws = mechanism.sample(np.random.default_rng(0), 5000)
@@ -105,7 +105,7 @@ def test_the_weights_default_to_one_half():
 
 
 def densities(mechanism):
-    """Density of the noise of one component, and p."""
+    """The density of the noise of one component, and p."""
     kind = stats.laplace if "b" in mechanism.parameters() else stats.norm
     scale = next(iter(mechanism.parameters().values()))
     return kind(scale=scale).pdf, keep_probability(mechanism)
@@ -114,7 +114,7 @@ def densities(mechanism):
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("key", ["tldp-l", "tldp-g"])
 def test_one_component_by_quadrature(key, epsilon):
-    """p for the kept value, which the other input never gives, and the noise beside it."""
+    """delta is p for the kept value, which the other input never yields, plus the noise's part."""
     mechanism = calibrated(key, 1)
     density, p = densities(mechanism)
 
@@ -134,7 +134,7 @@ def test_one_component_by_quadrature(key, epsilon):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_two_components_by_quadrature(key):
-    """Any kept component gives the input away; otherwise both are noisy. Weights 0 and 0.6."""
+    """Any kept component reveals the input; otherwise both are noisy. The weights are 0 and 0.6."""
     weights = np.array([0.0, 0.6])
     options = {"weights": weights} if key.endswith("w") else {}
     mechanism = calibrated(key, 2, epsilon=0.7, **options)
@@ -211,7 +211,7 @@ def test_a_range_is_needed_and_is_delta():
     )  # fmt: skip
     mechanism = get_mechanism("tldp-l").calibrate(count, Budget(epsilon=0.5))
     assert mechanism.parameters()["b"] == 2.0
-    # Two cells change: the noise alone gives twice the budget.
+    # Two cells change, so that the noise alone spends twice the budget.
     assert mechanism.profile().noise.epsilon(0.0).value == 1.0
 
 

@@ -7,16 +7,15 @@ import pytest
 
 from mechanisms.check import stated_profile, timed_releases
 
-# Seconds of a call for releases, about as those of this suite take.
+# Seconds of a call for releases, about what the mechanisms of this suite take.
 PACE = 1e-4
 
 
 @pytest.fixture
 def steady_clock(monkeypatch, request):
-    """By the clock of a check every call for releases, or losses, takes `PACE`, or what is given.
+    """Let every call for releases or losses take `PACE` on the check's clock, or a given time.
 
-    How many it draws, and so what it catches, is then the same on a fast, a slow and a busy
-    machine.
+    The number of draws, and thus what a check catches, is then the same on every machine.
     """
     instants = itertools.count(step=getattr(request, "param", PACE))
     clock = SimpleNamespace(process_time=lambda: next(instants))

@@ -1,4 +1,4 @@
-"""How often the checks find a mistake, a table in Markdown, and how often they accuse without one.
+"""Measure how often the checks find planted mistakes and accuse correct mechanisms.
 
 From the root: PYTHONPATH=. python tests/mechanisms/check/measure_power.py 20 10000
 """
@@ -34,7 +34,7 @@ WAYS = {"`verify`": in_verify, "first of a cell": first_of_a_cell, "others": oth
 
 
 def is_found(way, mechanism, seed) -> bool:
-    """Whether a check of that kind accuses the mechanism."""
+    """Whether a check of this kind accuses the mechanism."""
     try:
         way(mechanism, seed)
     except (Inconsistent, ReleaseError):
@@ -43,7 +43,7 @@ def is_found(way, mechanism, seed) -> bool:
 
 
 def accused(checks: int) -> list[str]:
-    """The correct mechanisms that checks of studies accuse, of about so many checks."""
+    """The correct mechanisms that the checks of studies accuse, in about `checks` checks."""
     keys = sorted(all_mechanisms().keys() - SLOW)
     budgets = [Budget(epsilon=epsilon, delta=1e-5) for epsilon in EPSILONS]
     correct = [
@@ -62,7 +62,7 @@ def accused(checks: int) -> list[str]:
 
 
 def main(runs: int, checks: int) -> None:
-    """Print the share of `runs` seeds in which each mistake is found, and who is accused."""
+    """Print the share of `runs` seeds that find each mistake, and all false accusations."""
     print(f"| mistake, found in {runs} checks of 16 x 24 elements | {' | '.join(WAYS)} |")
     print("|---|" + "---|" * len(WAYS))
     for name, kind in SMALL.items():

@@ -1,6 +1,6 @@
-"""Mechanisms with one mistake each in their releases, moments, profile or claim.
+"""Mechanisms with one mistake each, in their releases, moments, profile or claim.
 
-Mistakes in the distribution of the noise are in planted_noise.py.
+planted_noise.py has mistakes in the distribution of the noise.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ QUERY = Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=8.0)
 
 
 class Gaussian(AnalyticGaussian):
-    """No mistake; what the others are made of."""
+    """A correct mechanism, from which the others derive."""
 
     key = "planted"
 
@@ -46,7 +46,7 @@ class AnotherPrecision(Gaussian):
 
 
 class Overflow(Gaussian):
-    """A norm that is infinite in float32, so that nothing of the noise is left."""
+    """The norm is infinite in float32, so that no noise is left."""
 
     only_adds_noise = False
 
@@ -63,7 +63,7 @@ class MomentsAreNaN(Gaussian):
 
 
 class LessNoiseInStudies(Gaussian):
-    """`release` is right; `sample`, which studies call for noise that is only added, is not."""
+    """`release` is right, but `sample`, which studies call for additive noise, is not."""
 
     only_adds_noise = True
 
@@ -75,7 +75,7 @@ class LessNoiseInStudies(Gaussian):
 
 
 class NoiseUsedTwice(Gaussian):
-    """Every second release takes the noise of the one before, with the other sign."""
+    """Every second release reuses the noise of the previous one with the opposite sign."""
 
     only_adds_noise = False
     kept = None
@@ -90,7 +90,7 @@ class NoiseUsedTwice(Gaussian):
 
 
 class SignOfTheValue(Gaussian):
-    """Noise of the right size at every value, which never brings an element closer to zero."""
+    """The noise has the right size but never moves an element closer to zero."""
 
     only_adds_noise = False
 
@@ -118,7 +118,7 @@ class FewerExactAnswers(FewExactAnswers):
 
 
 class RoundedAnswers(Gaussian):
-    """No mistake: what rounds an answer, and repeats it, takes nothing from its privacy."""
+    """No mistake: rounding an answer, or repeating it, does not weaken its privacy."""
 
     only_adds_noise = False
 
@@ -127,7 +127,7 @@ class RoundedAnswers(Gaussian):
 
 
 class StepToTheSign(Gaussian):
-    """A small step away from zero: a 37th of the noise."""
+    """Each element moves a small step away from zero, a 37th of the noise."""
 
     only_adds_noise = False
 
@@ -136,7 +136,7 @@ class StepToTheSign(Gaussian):
 
 
 class NoiseOfTheValue(Gaussian):
-    """Less noise where the value is small, and the right noise at zero."""
+    """The noise is right at zero and grows with the value."""
 
     only_adds_noise = False
 
@@ -153,7 +153,7 @@ class ShrinksTheValue(Gaussian):
 
 
 class WrongSensitivity(Gaussian):
-    """Calibrated to the change of one element of M, in its noise and in its profile."""
+    """Noise and profile are calibrated to a change of one of the M elements."""
 
     @classmethod
     def noise_for(cls, query, budget):
@@ -166,7 +166,7 @@ class WrongSensitivity(Gaussian):
 
 
 class ClaimWithoutDelta(Gaussian):
-    """Gaussian noise with the profile of pure privacy."""
+    """Gaussian noise states the profile of pure privacy."""
 
     guarantee = "pure"
 
@@ -175,7 +175,7 @@ class ClaimWithoutDelta(Gaussian):
 
 
 class NoDelta(AdditiveMechanism):
-    """An approximate guarantee that does not look at delta."""
+    """An approximate guarantee ignores delta."""
 
     key, title, paper, theorem, guarantee = "no-delta", "No delta", "test", "none", "approximate"
 

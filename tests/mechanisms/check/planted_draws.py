@@ -1,4 +1,4 @@
-"""Mistakes in how a mechanism draws: other methods than `release`, seeds, repetitions, partners."""
+"""Mistakes in how a mechanism draws: in other methods than `release`, or in seeds."""
 
 import dataclasses
 import math
@@ -15,7 +15,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 
 class LessNoiseInTraining(Gaussian):
-    """`release_all`, by which training releases, has a hundredth of the noise."""
+    """`release_all`, which training uses, has a hundredth of the noise."""
 
     def _release_all(self, values, rng):
         return values + 0.01 * self.sample(rng, len(values), values.dtype)
@@ -29,7 +29,7 @@ class LessNoiseWithDiagnostics(Gaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SmallerNorms(IndependentGaussian):
-    """Squared norms that are drawn without the noise itself are too small."""
+    """Squared norms that are drawn without drawing the noise are too small."""
 
     def squared_norms(self, rng, trials):
         return 0.7 * super().squared_norms(rng, trials)
@@ -38,7 +38,7 @@ class SmallerNorms(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NoSeed(IndependentGaussian):
-    """Independent of the generator that it is given, so that no run can be repeated."""
+    """The noise ignores the given generator, so that no run can be repeated."""
 
     def sample(self, rng, trials, dtype=np.float64):
         return super().sample(np.random.default_rng(), trials, dtype)
@@ -47,7 +47,7 @@ class NoSeed(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AntitheticHalves(IndependentGaussian):
-    """The second half of what is drawn at once is the first with the other sign."""
+    """In a batch, the second half of the draws is the first half with the opposite sign."""
 
     def sample(self, rng, trials, dtype=np.float64):
         half = super().sample(rng, (trials + 1) // 2, dtype)
@@ -57,7 +57,7 @@ class AntitheticHalves(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShortSeeds(IndependentGaussian):
-    """A generator of its own for every draw, one of 2^16."""
+    """Every draw uses a new generator with one of 2^16 seeds."""
 
     def sample(self, rng, trials, dtype=np.float64):
         seeds = rng.integers(1 << 16, size=trials)
@@ -66,7 +66,7 @@ class ShortSeeds(IndependentGaussian):
 
 
 class ClippedToTheData(Gaussian):
-    """No answer is larger than the largest element of the value, which that gives away."""
+    """No answer exceeds the largest element of the value, which reveals that element."""
 
     only_adds_noise = False
 
@@ -77,7 +77,7 @@ class ClippedToTheData(Gaussian):
 
 
 class SteepFarFromRest(Gaussian):
-    """What is prepared changes up to ten times as much as the value, but little about zero."""
+    """The prepared value changes up to ten times as much as the value, but less near zero."""
 
     only_adds_noise = False
 
@@ -108,7 +108,7 @@ class ProfileThatGrows(Gaussian):
 
 
 class FineGrid(Gaussian):
-    """Multiples of 0.04, which a change by a record leaves."""
+    """The noise lies on multiples of 0.04; a change by one record leaves this grid."""
 
     only_adds_noise = True
 
@@ -117,7 +117,7 @@ class FineGrid(Gaussian):
 
 
 class TwiceTheEpsilon(PrivUnitG):
-    """The cap of twice the budget."""
+    """The cap is that of twice the budget."""
 
     @classmethod
     def build(cls, query, budget, calibration, settings):
@@ -127,7 +127,7 @@ class TwiceTheEpsilon(PrivUnitG):
 
 
 class Bits(Mechanism):
-    """Randomised response to every element of a box; each has its share of `factor` epsilon."""
+    """Randomised response on every element of a box; each spends its share of `factor` epsilon."""
 
     key, title, paper, theorem, guarantee = "bits", "Bits", "test", "none", "local"
     factor = 1.0

@@ -1,4 +1,4 @@
-"""Noise with one mistake each: another distribution than the one that it states."""
+"""Noise with one mistake each: its distribution differs from the stated one."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from mechanisms.noise.spherical_noise import Spherical
 
 
 def with_noise(kind):
-    """A mechanism that differs from the analytic Gaussian in its class of noise."""
+    """A mechanism that differs from the analytic Gaussian only in its class of noise."""
 
     class Planted(Gaussian):
         @classmethod
@@ -35,7 +35,7 @@ class LessThanStated(Spherical):
 
 
 class FifthLess(R1SMG):
-    """The norm is the size of one normal number, so that few releases say little of its scale."""
+    """The norm is that of one normal number, so that few releases tell little about its scale."""
 
     @classmethod
     def noise_for(cls, query, budget):
@@ -76,7 +76,7 @@ class OneNumberForAllElements(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CorrelatedElements(IndependentGaussian):
-    """Every row has a part of its noise in common; each element has the right variance."""
+    """The elements of a row share a part of their noise; each has the right variance."""
 
     def sample(self, rng, trials, dtype=np.float64):
         own = super().sample(rng, trials, dtype)
@@ -97,7 +97,7 @@ class OneElementWithoutNoise(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RoundedNoise(IndependentGaussian):
-    """Noise on a grid, added to a value that is not on it: the answer modulo the grid is exact."""
+    """Noise on a grid is added to a value off the grid: the answer modulo the grid is exact."""
 
     def sample(self, rng, trials, dtype=np.float64):
         grid = self.sigma / 1000
@@ -107,7 +107,7 @@ class RoundedNoise(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SinglePrecisionInside(IndependentGaussian):
-    """Draws of float32, which a float64 answer gives away."""
+    """Draws are float32, which a float64 answer gives away."""
 
     def sample(self, rng, trials, dtype=np.float64):
         return super().sample(rng, trials, np.float32).astype(dtype)
@@ -116,7 +116,7 @@ class SinglePrecisionInside(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LighterTails(IndependentGaussian):
-    """Uniform noise of the right variance and the profile of a Gaussian."""
+    """The noise is uniform with the right variance, and states the profile of a Gaussian."""
 
     def sample(self, rng, trials, dtype=np.float64):
         reach = np.sqrt(3) * self.sigma
@@ -126,7 +126,7 @@ class LighterTails(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HeavierTails(IndependentGaussian):
-    """Student's t with six degrees of freedom, of the right variance."""
+    """The noise is Student's t with six degrees of freedom and the right variance."""
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = rng.standard_t(6, (trials, *self.shape)) * np.sqrt(4 / 6)
@@ -136,7 +136,7 @@ class HeavierTails(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SmoothNoise(IndependentGaussian):
-    """Each element shares part of the noise of the next, so that alternating changes show."""
+    """Each element shares part of the noise of the next one, so that alternating changes show."""
 
     def sample(self, rng, trials, dtype=np.float64):
         size = int(np.prod(self.shape))
@@ -148,7 +148,7 @@ class SmoothNoise(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClippedNoise(IndependentGaussian):
-    """Within three standard deviations, where a neighbour's answer may lie beyond."""
+    """The noise stays within three standard deviations; a neighbour's answer may lie beyond."""
 
     def sample(self, rng, trials, dtype=np.float64):
         return np.clip(super().sample(rng, trials, dtype), -3 * self.sigma, 3 * self.sigma)
@@ -169,7 +169,7 @@ class ClippedNorm(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OneSidedHalf(IndependentGaussian):
-    """Every second element of C order is moved up alone, those between them in all directions."""
+    """Every second element in C order only moves up; the others move both ways."""
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = super().sample(rng, trials, dtype).reshape(trials, -1)
@@ -188,7 +188,7 @@ class SignsOfSixtyToForty(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SignsOfManySides(IndependentGaussian):
-    """Each element leans to its own side, so that the sum of all leans to none."""
+    """Each element is biased to its own side, so that the sum of all is unbiased."""
 
     def sample(self, rng, trials, dtype=np.float64):
         sizes = np.abs(super().sample(rng, trials, dtype))
@@ -200,7 +200,7 @@ class SignsOfManySides(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SymmetricNoise(IndependentGaussian):
-    """The noise of a Gram matrix, of the right variance, on a matrix that is none."""
+    """Symmetric noise for Gram matrices, of the right variance, is added to another matrix."""
 
     def sample(self, rng, trials, dtype=np.float64):
         upper = np.triu(super().sample(rng, trials, dtype))
@@ -210,7 +210,7 @@ class SymmetricNoise(IndependentGaussian):
 @with_noise
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OneDrawForAll(IndependentGaussian):
-    """Right one by one; all that are drawn at once are the same."""
+    """Single draws are right; all draws of a batch are equal."""
 
     def sample(self, rng, trials, dtype=np.float64):
         return np.repeat(super().sample(rng, 1, dtype), trials, axis=0)

@@ -1,4 +1,4 @@
-"""Mistakes in mechanisms that are slow or not additive, or draw matrices or partitions."""
+"""Mistakes in mechanisms that are slow, not additive, or draw matrices or partitions."""
 
 import dataclasses
 import time
@@ -17,7 +17,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 
 class Unscaled(Mechanism):
-    """Not additive, and the same at both calibrations; without a profile unless a subclass has."""
+    """A mechanism that is not additive and the same at both calibrations, without a profile."""
 
     key, title, paper, theorem, guarantee = "unscaled", "Unscaled", "test", "none", "pure"
 
@@ -31,21 +31,21 @@ class Unscaled(Mechanism):
 
 
 class UnscaledWithProfile(Unscaled):
-    """Its profile is that of less than the budget at the exact calibration too."""
+    """The profile is below the budget, even at the exact calibration."""
 
     def profile(self):
         return PureProfile(largest=self.budget.epsilon / 2)
 
 
 class TellsTheValue(UnscaledWithProfile):
-    """Not additive, with the noise of a hundredth of its claim."""
+    """A mechanism that is not additive, with a hundredth of the noise that its claim needs."""
 
     def _release(self, value, rng):
         return value + 0.01 * rng.laplace(size=self.query.shape)
 
 
 class IgnoresNothing(UnscaledWithProfile):
-    """Claims to be independent of the value, and is not."""
+    """The release claims to be independent of the value but is not."""
 
     def profile(self):
         return GaussianProfile(mu=0.0)
@@ -83,7 +83,7 @@ class HundredTimesTheRate(Exponential):
 
 
 class ThirtyTimesTheBudget(Dawa):
-    """In `release` alone: what draws many at once is right."""
+    """Only `release` is wrong; drawing many at once is right."""
 
     def _release(self, value, rng):
         budget = Budget(epsilon=30 * self.budget.epsilon)
@@ -91,7 +91,7 @@ class ThirtyTimesTheBudget(Dawa):
 
 
 class SlowProfile(Gaussian):
-    """A hundredth of the noise, and a profile that takes longer than a check's releases may."""
+    """A hundredth of the noise, with a profile that takes longer than a check may spend."""
 
     def profile(self):
         stop = time.process_time() + 0.4

@@ -1,4 +1,4 @@
-"""Small mistakes: SHARP_EDGES.md says how often each is found, by `measure_power.py`."""
+"""Small mistakes. SHARP_EDGES.md states how often `measure_power.py` finds each of them."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 
 
 def changed(name: str, change):
-    """A mechanism whose draws (n, *shape) are `change(draws, sigma, rng)` of right ones."""
+    """A mechanism whose draws (n, *shape) are `change(draws, sigma, rng)` of correct draws."""
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = IndependentGaussian.sample(self, rng, trials)
@@ -53,7 +53,7 @@ def _seeds(bits):
 
 
 def profile_times(share: float):
-    """A mechanism whose profile is that of a change of this share."""
+    """A mechanism whose profile assumes only this share of the sensitivity."""
 
     class Stated(IndependentGaussian):
         def profile(self, query):
@@ -64,7 +64,7 @@ def profile_times(share: float):
 
 
 class SmallAtOneValue(Gaussian):
-    """Half the noise where the first element is above 1000."""
+    """The noise is halved where the first element is above 1000."""
 
     only_adds_noise = False
 

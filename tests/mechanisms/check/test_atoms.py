@@ -1,7 +1,7 @@
-"""Numbers that recur and exact answers are mistakes in every structure and about every value.
+"""Recurring numbers and exact answers are mistakes for every structure and value.
 
-Noise of a histogram may keep to the grid of records; sums with a value that is not zero are
-rounded. Neither hides a mistake or makes one."""
+The noise of a histogram may lie on the grid of records, and sums with a nonzero value are rounded.
+Neither may hide a mistake or look like one."""
 
 import dataclasses
 import math
@@ -25,7 +25,7 @@ HISTOGRAM = Query(
 )
 
 
-# Zero is not in their range.
+# Zero is outside their range.
 FAR = {
     "values": Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(1.0, 5.0)),
     "own values": Query(
@@ -56,7 +56,7 @@ TABLE = np.random.default_rng(0).standard_normal(1 << 16)
 
 
 class SnapsToTheValue(planted.Gaussian):
-    """An answer near the true one becomes the true one."""
+    """An answer near the true one is replaced by the true one."""
 
     only_adds_noise = False
 
@@ -66,7 +66,7 @@ class SnapsToTheValue(planted.Gaussian):
 
 
 class OneOfManyWithoutNoise(planted.Gaussian):
-    """One element of a hundred, chosen anew, gets no noise."""
+    """One random element of a hundred gets no noise."""
 
     only_adds_noise = True
 
@@ -87,7 +87,7 @@ class Cycle(planted.Gaussian):
 
 
 class RoundedTo(planted.Gaussian):
-    """No mistake: the noise keeps to a grid that a change by a record keeps to."""
+    """No mistake: the noise lies on a grid that a change by one record does not leave."""
 
     grid = 1.0
     only_adds_noise = False
@@ -114,7 +114,7 @@ def test_numbers_that_recur_are_a_mistake(mistake, effort, query):
 def test_noise_on_a_grid_of_records_is_none(grid):
     mechanism = type("Rounded", (RoundedTo,), {"grid": grid, "only_adds_noise": False})
     calibrated = mechanism.calibrate(HISTOGRAM, planted.BUDGET)
-    # The spread of noise that is rounded is not quite the stated one: not the subject here.
+    # Rounding changes the spread of the noise slightly, which is not the subject here.
     assert dataclasses.is_dataclass(calibrated)
     try:
         require_consistent(calibrated, seed=1)
@@ -135,7 +135,7 @@ def test_numbers_that_recur_as_sums_are_rounded_are_no_mistake(key, low):
 @pytest.mark.parametrize("mu", [0.01, 1.0, 5.0])
 @pytest.mark.parametrize("share", [1e-15, 1e-6, 0.1, 1.0, 3.0])
 def test_what_a_profile_allows_of_near_numbers_is_more_than_the_most_likely_have(mu, share):
-    """Those about the mean of Gaussian noise, a change being mu standard deviations."""
+    """Tested near the mean of Gaussian noise; a change is mu standard deviations."""
     claimed = claimed_of_numbers(GaussianProfile(mu=mu), share)
     assert claimed >= 2 * ndtr(share * mu / 2) - 1
     assert claimed_of_numbers(GaussianProfile(mu=mu), 0.0) <= claimed
@@ -147,7 +147,7 @@ def test_what_a_profile_allows_of_near_numbers_is_little():
     assert claimed_of_numbers(GaussianProfile(mu=1.0), 1e-15) < 1e-8
 
 
-# Mistakes that the comparison does not find, as SHARP_EDGES.md says; one that it finds must go.
+# Mistakes that the checks miss, as SHARP_EDGES.md says. Remove one here once it is found.
 
 
 PAGE = " ".join((Path(__file__).resolve().parents[3] / "SHARP_EDGES.md").read_text().split())
@@ -174,7 +174,7 @@ def test_a_hidden_bit_passes(effort):
 
 
 def test_an_audit_of_bits_finds_a_hidden_bit():
-    """By nothing else, and not where it is not there."""
+    """The default scores miss it, and the score of bits accuses no correct mechanism."""
 
     def verdict(kind, score):
         mechanism = kind.calibrate(Query(shape=(2,), l2_sensitivity=1.0), planted.BUDGET)

@@ -1,4 +1,4 @@
-"""Bounds of probabilities and means: coverage by enumeration, ends, and the grid of values."""
+"""Bounds on probabilities and means: coverage by enumeration, limits, and the grid of values."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from mechanisms.check.audit_statistics import (
 @pytest.mark.parametrize("tail", [0.05, 0.001])
 @pytest.mark.parametrize("trials", [1, 20, 200])
 def test_clopper_pearson_covers_exactly(trials, tail):
-    """The error is largest just beyond a bound; there it must reach `tail`, and not pass it."""
+    """The error is largest just beyond a bound, where it must equal `tail`."""
     hits = np.arange(trials + 1)
     lower, upper = clopper_pearson(hits, trials, tail)
     just_below, just_above = lower[1:, None] * (1 - 1e-9), upper[:-1, None] * (1 + 1e-9)
@@ -40,7 +40,7 @@ def test_clopper_pearson_of_no_hit_and_of_only_hits():
 @pytest.mark.parametrize("tail", [0.5, 0.01])
 @pytest.mark.parametrize("values", [(0.0, 0.05, 1.0), (0.0, 1.0, 1.0), (0.0, 0.4, 0.6)])
 def test_betting_interval_covers_exactly(values, tail):
-    """Every outcome of 12 samples of a three-valued variable, weighed by its probability."""
+    """Every outcome of 12 samples of a three-valued variable counts with its probability."""
     trials = 12
     counts = np.array(
         [(i, j, trials - i - j) for i, j in itertools.product(range(trials + 1), repeat=2)
@@ -63,12 +63,12 @@ def test_betting_interval_covers_exactly(values, tail):
 
 
 def test_betting_adapts_to_the_variance():
-    """Values of 0.05 seen with probability 0.01: within 1.5 of the Gaussian limit."""
+    """For values of 0.05 seen with probability 0.01, it is within 1.5 of the Gaussian limit."""
     trials, tail = 10**6, 1e-4
     bound = betting_interval(np.array([0.0, 0.05]), np.array([0.99, 0.01]) * trials, tail)
     deviation = norm.isf(tail) * 0.05 * math.sqrt(0.01 / trials)
     assert deviation < 5e-4 - bound.lower < 1.5 * deviation
-    # From above a value of 1 may have been missed, at a cost near log(1/tail) / trials.
+    # The upper bound allows for an unseen value of 1, at a cost near log(1/tail) / trials.
     assert deviation < bound.upper - 5e-4 < 1.5 * deviation - math.log(tail) / trials
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms with one planted mistake are caught; test_false_alarms.py has those without."""
+"""Planted mistakes are caught; test_false_alarms.py has mechanisms without a mistake."""
 
 import json
 
@@ -67,7 +67,7 @@ def test_a_planted_mistake_is_caught(mistake):
         require_consistent(mechanism, seed=1)
 
 
-# What even the few releases of a study show.
+# Mistakes that even the few releases of a study show.
 PLAIN = [
     mistake
     for mistake in INCONSISTENT
@@ -144,7 +144,7 @@ def test_another_law_of_the_right_size_is_caught_in_a_large_answer(mistake, word
 
 @pytest.mark.usefixtures("steady_clock")
 def test_one_exact_answer_of_a_hundred_is_caught_in_a_large_answer():
-    """396 releases of a random value hold one with probability 1 - 0.99^396, which is 98%."""
+    """396 releases contain an exact answer with probability 1 - 0.99^396, which is 98%."""
     mechanism = planted.FewerExactAnswers.calibrate(
         Query(shape=(89, 89), l2_sensitivity=1.0), planted.BUDGET
     )
@@ -161,7 +161,7 @@ OF_OTHER_KINDS = {
 }
 
 
-# A study's 64 releases of each side show the one in three cases of four, and the other is slow.
+# The 64 releases of each side in a study show the first in three of four cases; the other is slow.
 FOR_VERIFY_ALONE = {others.ThirtyTimesTheBudget, others.HundredTimesTheGram}
 
 
@@ -247,7 +247,7 @@ def test_a_profile_that_is_unknown_is_compared_with_nothing():
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace", "local"])
 def test_a_pair_of_gram_matrices_is_named_only_where_it_is_known_to_exist(adjacency):
-    """Both are sums of squares: plain of a diagonal change, and of one record more."""
+    """Both matrices must be sums of squares, as for a diagonal change or one more record."""
     query = Query(
         shape=(2, 2), l2_sensitivity=1.0, structure="gram", record_bound=1.0, adjacency=adjacency
     )
@@ -288,7 +288,7 @@ def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
     assert "which agree with the stated noise" in capsys.readouterr().out
 
 
-# What only other methods, equal seeds, pairs of releases or the size of a sample give away.
+# Mistakes that only other methods, equal seeds, pairs of releases or a sample's size reveal.
 
 
 AT_TWO = Budget(epsilon=2.0)
@@ -320,7 +320,7 @@ MISTAKES = {
 }
 
 
-# Too few of the releases of a study show them.
+# The releases of a study are too few to show these.
 TOO_FEW_IN_A_STUDY = {
     draws.ShortSeeds,
     draws.FineGrid,
@@ -397,7 +397,7 @@ class OppositeRows(SharedRows):
 
 
 class Amplified(planted.Gaussian):
-    """The value is multiplied before the noise is added, and the profile does not say so."""
+    """The value is multiplied before the noise is added, and the profile ignores this."""
 
     only_adds_noise = False
 
@@ -450,6 +450,6 @@ def test_one_element_has_no_other_to_look_like(key):
 
 
 def test_events_begin_between_scores():
-    """Scores that cancel are equal but for rounding, which must not decide on which side."""
+    """Scores that cancel are equal up to rounding, which must not decide their side."""
     event = chosen_event((np.zeros(64), np.ones(64)), np.array([0.5, 0.3]))
     assert 0.1 < event.threshold < 0.9

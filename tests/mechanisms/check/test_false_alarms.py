@@ -1,6 +1,6 @@
-"""No alarm without a mistake: correct mechanisms pass, on values and changes of their queries.
+"""Correct mechanisms pass the checks, on values and changes that their queries allow.
 
-The statistics err no more often than they say, and a check ends within its time.
+The statistics err no more often than stated, and a check ends in time.
 """
 
 import math
@@ -81,14 +81,14 @@ def served(key, query, budget):
 
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 3.0, 8.0, 1.0)
-# DAWA states nothing that could be checked, and the other two take long.
+# DAWA makes no statement that could be checked, and the other two are slow.
 SLOW = {"dawa", "dawa-published", "matrix-mechanism-cvxpy"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(all_mechanisms().keys() - SLOW))
 def test_no_mechanism_of_the_suite_is_accused(key):
-    """The bounds hold by proof; this is to see that what they are of is stated correctly."""
+    """The bounds are proven; this tests that the mechanisms state the right quantities."""
     effort = Effort(numbers=1 << 16, releases=128, seconds=0.1)
     checked = 0
     for seed, (query, epsilon) in enumerate(zip(QUERIES.values(), EPSILONS, strict=True)):
@@ -107,7 +107,7 @@ def test_a_check_of_a_large_answer_takes_two_seconds():
 
 
 def test_losses_that_take_long_are_few():
-    """A millisecond each, as the sum over thousands of composed releases takes."""
+    """A loss takes a millisecond, like the sum over thousands of composed releases."""
     drawn = []
 
     class Slow(GaussianProfile):
@@ -124,7 +124,7 @@ def test_losses_that_take_long_are_few():
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
 def test_the_comparison_of_means_errs_no_more_often_than_it_says(count):
-    """At a tail of 5% on each side, for a law with a heavy tail: chi-squared with one degree."""
+    """At a tail of 5% on each side, for the heavy-tailed chi-squared law with one degree."""
     rng, tail, runs = np.random.default_rng(count), 0.05, 4000
     stated = StatedMean(1.0, 2.0, 60.0)
     draws = rng.chisquare(1, (runs, count))
@@ -166,7 +166,7 @@ def test_values_and_changes_are_those_of_the_query(name):
     ],
 )
 def test_two_values_are_known_where_the_bounds_leave_little(bounds):
-    """Without a value nothing is compared, and without a second one little is."""
+    """Without a value nothing is compared, and with one value only little."""
     shape = (3, 3) if "gram" in bounds.values() else (4, 3)
     query = Query(shape=shape, l2_sensitivity=0.5, **bounds)
     rest = resting_value(query)
@@ -190,7 +190,7 @@ def test_noise_that_does_not_state_to_be_symmetric_may_lean():
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
 def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count, monkeypatch):
-    """At a tail of 5% for elements that all have one sign, and a norm of 1 or 3."""
+    """At a tail of 5%, for elements that all have the same sign, and a norm of 1 or 3."""
     monkeypatch.setattr(stated_law, "TAIL", 0.05)
     rng, runs = np.random.default_rng(count), 1000
     noise = IndependentGaussian(shape=(2,), sigma=1.0)
@@ -201,13 +201,13 @@ def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count
         alarms["signs"] += bool(list(find_asymmetry(noise, test, mean_directions(training), "")))
         norms = norms_of(noise.sample(rng, count))
         alarms["norms"] += bool(list(find_wrong_norms(noise, norms, 0.0, "")))
-    # Two directions of two sides each; a distribution, and a mean and a spread of two sides each.
+    # Two two-sided directions; a distribution; and a two-sided mean and spread.
     assert alarms["signs"] <= 4 * 0.05 * runs and 0 < alarms["norms"] <= 5 * 0.05 * runs
     assert count < 50 or list(find_wrong_norms(noise, norms / 2, 0.0, ""))
 
 
 class TwoSizes(IndependentGaussian):
-    """Noise of one norm or of its double, in a uniform direction."""
+    """Noise with one norm or twice that norm, in a uniform direction."""
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = super().sample(rng, trials)

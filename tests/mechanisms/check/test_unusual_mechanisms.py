@@ -1,6 +1,6 @@
-"""The check of a mechanism against itself on noise of extreme size, on a grid, and without moments.
+"""Checks of mechanisms whose noise is of extreme size, lies on a grid, or has no moments.
 
-Correct mechanisms pass, and those whose noise and profile contradict each other do not.
+Correct mechanisms pass; a mechanism fails if its noise and its profile contradict each other.
 """
 
 import dataclasses
@@ -66,7 +66,7 @@ class GeometricGrid(Noise):
 
 
 class GridLaplace(AdditiveMechanism):
-    """The value is rounded to a grid first; the sensitivity makes up for it."""
+    """The value is rounded to a grid first; a larger sensitivity allows for it."""
 
     key, title, paper, theorem, guarantee = "grid-laplace", "Grid Laplace", "test", "none", "pure"
     only_adds_noise = False
@@ -84,7 +84,7 @@ class GridLaplace(AdditiveMechanism):
 
 
 class GridWithoutRounding(GridLaplace):
-    """The value keeps its place between the points of the grid, which gives it away."""
+    """The value is not rounded, and its offset from the grid gives it away."""
 
     only_adds_noise = True
 
@@ -114,7 +114,7 @@ class TwiceTheTrueMu(Gaussian):
 
 
 class HalfTheScale(Gaussian):
-    """Its profile is too good, and the noise has one of which only bounds are known."""
+    """The mechanism's profile is too good; the profile of its noise is known only up to bounds."""
 
     @classmethod
     def noise_for(cls, query, budget):
@@ -142,7 +142,7 @@ def test_a_profile_beside_that_of_its_noise_is_a_mistake(mistake, words):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CauchyProfile(PrivacyProfile):
-    """A shift of Cauchy noise of scale 1 by `shift`, at epsilon 0 alone; 1 elsewhere."""
+    """Cauchy noise of scale 1 shifted by `shift`; delta is exact at epsilon 0 and 1 elsewhere."""
 
     shift: float
 

@@ -1,4 +1,4 @@
-"""The Johnson-Lindenstrauss transform: its law against projected records, and its privacy."""
+"""The law of the Johnson-Lindenstrauss transform against projected records, and its privacy."""
 
 import math
 
@@ -61,7 +61,7 @@ def projected(data, w, rows, trials, seed=2):
 
 
 def test_published_calibration():
-    """16 B' sqrt(r ln(2/delta)) / epsilon ln(16 r/delta), computed apart."""
+    """16 B' sqrt(r ln(2/delta)) / epsilon ln(16 r/delta), computed by hand."""
     budget = Budget(epsilon=0.5, delta=0.02)
     added = calibrated(gram_query(3, bound=2.0), budget, "published", rows=50)
     # sqrt(50 ln 100) = 15.17427, ln 40000 = 10.59663
@@ -88,7 +88,7 @@ def test_gram_releases_have_the_law_of_projected_records(rows):
 
 @pytest.mark.parametrize("shape", [(3, 6), (6, 3), (4, 4)])
 def test_records_are_released_as_projections_of_lifted_records(shape):
-    """Also for fewer records than dimensions, where lifting has to fill the other directions."""
+    """With fewer records than dimensions, lifting has to fill the other directions."""
     m, n = shape
     data = records(m, n)
     mechanism = calibrated(records_query(m, n), Budget(epsilon=20, delta=0.1))

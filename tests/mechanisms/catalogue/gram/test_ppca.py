@@ -1,4 +1,4 @@
-"""PPCA: its release, its density and its largest loss."""
+"""The release, the density and the largest loss of PPCA."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_the_density_is_the_papers_in_its_own_units():
     mechanism = calibrated("ppca", gram(2, bound=1 / math.sqrt(records)), Budget(epsilon=epsilon))
     projectors = mechanism.releases(value, np.random.default_rng(1), 5000)
     eigenvalues, vectors = np.linalg.eigh(value)
-    # cos 2t = 2 cos^2 t - 1, cos^2 t the share along the leading eigenvector.
+    # cos 2t = 2 cos^2 t - 1, where cos^2 t is the share along the leading eigenvector.
     cosine = 2 * np.einsum("i,tij,j->t", vectors[:, 1], projectors, vectors[:, 1]) - 1
     kappa = records * epsilon * (eigenvalues[1] - eigenvalues[0]) / 4
     expected = special.ive(1, kappa) / special.ive(0, kappa)
@@ -66,7 +66,7 @@ def log_constant(value, scale):
 
 @pytest.mark.parametrize(("adjacency", "share"), [("replace", 1.0), ("add-remove", 0.5)])
 def test_largest_loss_of_one_component_of_two(adjacency, share):
-    """Over records of the unit ball and all directions: within the bound, and it is nearly met."""
+    """Over records of the unit ball and all directions, the loss nearly attains the bound."""
     epsilon = 2.0
     mechanism = calibrated("ppca", gram(2, adjacency=adjacency), Budget(epsilon=epsilon))
     rng = np.random.default_rng(0)

@@ -60,7 +60,7 @@ def records_of_the_ball(rng, count, size, bound):
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_no_pair_of_records_is_worse_than_the_profile_says(adjacency, size):
-    """The distance of the upper triangles, which is all that symmetric noise hides."""
+    """Compares upper triangles, because symmetric noise hides nothing else."""
     bound = 1.7
     mechanism = calibrated("analyze-gauss", gram(size, bound=bound, adjacency=adjacency))
     rng = np.random.default_rng(2)
@@ -78,7 +78,7 @@ def test_a_box_that_no_diagonal_change_fits_into_leaves_slack():
     query = gram(4, bound=2.0, l2_sensitivity=4.0, linf_sensitivity=1.0)
     mechanism = calibrated("mod-sulq", query)
     assert "excludes the worst pair of records" in mechanism.slack()
-    # Records along the axes fit if they are half as long: a quarter of sqrt(2) B^2.
+    # Records along the axes fit if they are half as long, which gives a quarter of sqrt(2) B^2.
     bounds = mechanism.profile()
     attained = mechanism.query.gram_change / 4 / mechanism.noise.sigma
     assert bounds.below.mu == pytest.approx(attained, rel=1e-12)
@@ -103,7 +103,7 @@ def test_symmetric_noise_is_mirrored_and_independent(key):
     assert np.all(np.abs(upper.mean(axis=0)) < 4.5 / math.sqrt(len(upper)))
 
 
-# What all mechanisms for Gram matrices have in common.
+# Common properties of all mechanisms for Gram matrices.
 
 
 KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]

@@ -1,4 +1,4 @@
-"""The Wishart mechanism: its false claim, from its profile and from draws."""
+"""The claim of the Wishart mechanism is false, by its profile and by draws."""
 
 import math
 
@@ -32,13 +32,13 @@ def test_wishart_is_refuted_with_its_exact_delta(adjacency, size, epsilon):
 
 @pytest.mark.parametrize("size", [1, 3, 10])
 def test_outputs_without_a_record_are_impossible_with_it(size):
-    """In d dimensions, from matrices and not from the profile's losses."""
+    """Tested in d dimensions on matrices, not on the losses of the profile."""
     epsilon, bound, trials = 1.0, 2.0, 20_000
     noise = calibrated("wishart", gram(size, bound=bound), Budget(epsilon=epsilon)).noise
     direction = np.random.default_rng(size).standard_normal(size)
     x = bound * direction / np.linalg.norm(direction)
     outputs = noise.sample(np.random.default_rng(7), trials)
-    # With the record an output minus x x^T would have to be in the cone.
+    # With the record, an output minus x x^T would have to lie in the cone.
     impossible = np.linalg.eigvalsh(outputs - np.outer(x, x))[:, 0] < 0
     exposed = -math.expm1(-epsilon / 3)
     assert abs(impossible.mean() - exposed) < 4 * math.sqrt(exposed * (1 - exposed) / trials)

@@ -1,4 +1,4 @@
-"""LLAGP and DPHSGD: budgets that add up, noise by hand, clipping, and what is refused."""
+"""LLAGP and DPHSGD: budgets that add up, noise computed by hand, clipping and refusals."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_noise_of_every_layer_is_that_of_its_own_budget():
     for own, size, epsilon in zip(by_layer, LAYERS, epsilons, strict=True):
         sigma = math.sqrt(size) / mu_for(epsilon, 1e-5 / 4)
         assert own == pytest.approx(np.full(size, sigma), rel=1e-12)
-        # Its own claim is met by its own noise, in a closed form that is not the code's.
+        # The noise of a layer meets the layer's claim, by a closed form that the code does not use.
         mu = math.sqrt(size) / sigma
         delta = stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(
             -mu / 2 - epsilon / mu
@@ -95,7 +95,7 @@ def test_elements_are_clipped_to_their_part_before_the_noise():
     noise = mechanism.sample(same, 1)[0]
     clipped = [[0.2, 0.9, -0.5], [-0.1, 0.0, -0.3]]
     assert mechanism.release(value, rng) == pytest.approx(clipped + noise)
-    # Less range, less noise: sigma is proportional to the norm of the ranges.
+    # sigma is proportional to the norm of the ranges, so a smaller range means less noise.
     ratio = mechanism.parameters()["sigma"] / dphsgd().parameters()["sigma"]
     assert ratio == pytest.approx(np.linalg.norm(thresholds) / math.sqrt(6), rel=1e-12)
     assert mechanism.release(value.astype(np.float32), rng).dtype == np.float32
@@ -155,7 +155,7 @@ def test_a_clipped_query_has_sensitivities_that_fit_together(width, structure):
 
 @pytest.mark.parametrize("budget", [(1e-14, 1e-5), (1.0, 2e-307)])
 def test_parts_of_a_budget_below_what_is_computed_are_unsupported(budget):
-    """Of the whole, both numbers are in range."""
+    """Both numbers of the whole budget are in range."""
     epsilon, delta = budget
     query = Query(shape=(5, 5), l2_sensitivity=1.0)
     with pytest.raises(Unsupported, match=r"in a part (epsilon|delta) must"):

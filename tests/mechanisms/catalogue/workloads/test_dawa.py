@@ -1,4 +1,4 @@
-"""DAWA: its parts against direct computation, and where it wins and loses."""
+"""The parts of DAWA against direct computation, and where DAWA wins and loses."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def deviation(cells):
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8, 50])
 def test_sensitivity_of_the_deviation(length):
-    """2 (1 - 1/l) per unit of one cell: never exceeded, and reached by a growing spike."""
+    """It is 2 (1 - 1/l) per unit of one cell: never exceeded, and attained by a growing spike."""
     bound = 2 * (1 - 1 / length)
     rng = np.random.default_rng(length)
     for _ in range(200):
@@ -59,7 +59,7 @@ def test_sensitivity_of_the_deviation(length):
 @pytest.mark.parametrize("partition", PARTITIONS)
 @pytest.mark.parametrize("size", [1, 2, 5, 8, 13])
 def test_partition_is_the_cheapest_without_noise(partition, size):
-    """Against all partitions into allowed intervals, at an epsilon that leaves no noise."""
+    """Compared with all partitions into allowed intervals, at an epsilon that leaves no noise."""
     values = np.random.default_rng(size).poisson(2, size).astype(float)
     charge = 1.5
     aligned = partition is dyadic_partition
@@ -108,7 +108,7 @@ def test_energy_of_all_ranges(lengths):
 
 
 def all_ranges_error(weights, lengths):
-    """Sum over all ranges of the variance for unit noise, by dense algebra."""
+    """The sum over all ranges of the variance for unit noise, by dense algebra."""
     cells, k = lengths.sum(), len(lengths)
     blocks = np.concatenate([level.T for level in bucket_tree(k).counts(np.eye(k))])
     measured = blocks * np.concatenate(weights)[:, None]
@@ -122,7 +122,7 @@ def all_ranges_error(weights, lengths):
 
 @pytest.mark.parametrize("lengths", [[1], [1, 1], [5, 2], [3, 1, 4, 1, 5], [2] * 9, [1] * 256])
 def test_weights_above_every_bucket_add_up_to_one(lengths):
-    """So the strategy has l1 sensitivity 1: this is the privacy of stage 2."""
+    """The strategy therefore has l1 sensitivity 1, on which the privacy of stage 2 rests."""
     tree = bucket_tree(len(lengths))
     total = 0.0
     for level, weight in enumerate(greedy_weights(np.array(lengths))):
@@ -166,7 +166,7 @@ def prefix_errors(key, values, seeds=10, **options):
 
 
 def test_wins_where_most_cells_are_alike():
-    """Five spikes among 1024 cells at epsilon 0.1."""
+    """Tested with five spikes among 1024 cells at epsilon 0.1."""
     values = np.zeros(1024)
     values[np.random.default_rng(5).choice(1024, 5, replace=False)] = 10_000
     ours = prefix_errors("dawa", values).mean()
@@ -208,7 +208,7 @@ def test_without_noise_the_answer_is_the_value(key):
 
 @pytest.mark.parametrize("key", VARIANTS)
 def test_noise_doubles_when_a_record_is_replaced(key):
-    """The same draws at twice the counts, the sensitivity and the charge: twice the answer."""
+    """At twice the counts, sensitivity and charge, the same draws give twice the answer."""
     values = np.random.default_rng(1).poisson(30, 50).astype(float)
     once = calibrated(key, 50, l1=1.0).release(values, np.random.default_rng(2))
     twice = calibrated(key, 50, l1=2.0).release(2 * values, np.random.default_rng(2))
@@ -229,7 +229,7 @@ def test_there_is_no_exact_calibration(key):
 
 
 class Recorded:
-    """A generator without noise, which keeps the scales that it is asked for."""
+    """A generator that returns no noise and records the scales it is asked for."""
 
     def __init__(self):
         self.scales = set()
@@ -240,7 +240,7 @@ class Recorded:
 
 
 def test_the_noise_on_costs_counts_the_longest_interval_of_every_length():
-    """Of five cells the longest intervals have 1, 2, 4 and 5: 2 (0 + 1/2 + 3/4 + 4/5) = 4.1."""
+    """Intervals of five cells have at most 1, 2, 4 or 5: 2 (0 + 1/2 + 3/4 + 4/5) = 4.1."""
     rng = Recorded()
     dyadic_partition(np.arange(5.0), 3.0, 2.0, charge=1.0, rng=rng, trials=1)
     assert [*rng.scales] == pytest.approx([4.1 * 3.0 / 2.0])
@@ -249,23 +249,23 @@ def test_the_noise_on_costs_counts_the_longest_interval_of_every_length():
 # DAWA's budget: audits and closed forms refute the published partition and not the safe one.
 
 
-# Adjacent counts, the second with one record less, and the cell that it is taken from.
+# Adjacent counts, the second with one record less, and the cell that lost the record.
 PAIRS = [((0, 1, 0, 0), (0, 0, 0, 0)), ((0, 2, 0, 0), (0, 1, 0, 0)), ((0, 1, 0, 1), (0, 0, 0, 1))]
 
 
 def all_single(released):
-    """The count of cell 1 where all four cells are buckets of their own, else -inf."""
+    """The count of cell 1 if all four cells are separate buckets, else -inf."""
     single = np.all(np.diff(released, axis=1) != 0, axis=1)
     return np.where(single, released[:, 1], -np.inf)
 
 
 def both_sides(draw, pair):
-    """The two ways to draw outputs that an audit compares, from draw(values, rng, n)."""
+    """The two samplers that an audit compares, from draw(values, rng, n)."""
     return [lambda rng, n, x=x: draw(x, rng, n) for x in np.array(pair, dtype=float)]
 
 
 def audit_of(draws, epsilon, score, seed):
-    """The audit of a pure claim of epsilon by 100,000 outputs of each side."""
+    """Audit a pure claim of epsilon by 100,000 outputs of each side."""
     return audit_samples(draws, epsilon, 0.0, score=score, samples=100_000, seed=seed)
 
 
@@ -276,7 +276,7 @@ def audited(key, pair):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_published_partition_breaks_the_budget(pair):
-    """By samples; test_published_partition_is_refuted_in_closed_form has the number."""
+    """Shown by samples; test_published_partition_is_refuted_in_closed_form has the number."""
     assert audited("dawa-published", pair).verdict == REFUTED
 
 
@@ -289,7 +289,7 @@ def test_safe_variant_passes_the_same_audit(pair):
 
 @pytest.mark.parametrize("size", [3, 4, 6])
 def test_the_chance_of_single_cells_in_closed_form(size):
-    """Against draws of the partition, and with deviations computed from the values."""
+    """Compared with draws of the partition, with deviations computed from the values."""
     l1, epsilon, charge = 2.0, 3.0, 1.1
     for values, deviations in (
         (np.zeros(size), spikes(size, {})),
@@ -320,7 +320,7 @@ def test_the_chance_of_single_cells_in_closed_form(size):
     ],
 )
 def test_published_partition_is_refuted_in_closed_form(size, epsilon, ratio, true):
-    # DAWA states nothing that its releases could be compared with.
+    # DAWA makes no statement that its releases could be compared with.
     published, safe = (
         verify(calibrated(key, size, epsilon=epsilon, ratio=ratio), effort=None)
         for key in ("dawa-published", "dawa")
@@ -332,7 +332,7 @@ def test_published_partition_is_refuted_in_closed_form(size, epsilon, ratio, tru
 
 
 def test_a_moved_record_shows_twice():
-    """Under replace both cells are in intervals of their own, and the noise is twice as large."""
+    """Under replace the two cells are in separate intervals, and the noise is twice as large."""
     query = Query(
         shape=(16, 16), l2_sensitivity=math.sqrt(2), adjacency="replace",
         structure="histogram", record_bound=1.0,
@@ -344,7 +344,7 @@ def test_a_moved_record_shows_twice():
 
 
 def test_partition_alone_keeps_its_share_or_does_not():
-    """Stage 1 at epsilon 1: are all cells buckets of their own? Under both adjacencies."""
+    """The event in stage 1 at epsilon 1, under both adjacencies, is that no cells are merged."""
     pairs = {1.0: PAIRS[0], 2.0: ((0, 1, 0, 0), (0, 0, 1, 0))}
     bounds = {}
     for partition, (l1, pair) in itertools.product(PARTITIONS, pairs.items()):

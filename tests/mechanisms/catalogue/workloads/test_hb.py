@@ -34,7 +34,7 @@ def calibrated(*shape, l1=1.0, epsilon=1.0, calibration="published"):
 
 
 def units(tree):
-    """Every measurement alone at 1, the others at 0: a list of arrays (measurements, *level)."""
+    """For each measurement, 1 there and 0 elsewhere: a list of arrays (measurements, *level)."""
     sizes = [math.prod(shape) for shape in tree.level_shapes]
     parts = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
     return [part.reshape(-1, *s) for part, s in zip(parts, tree.level_shapes, strict=True)]
@@ -60,9 +60,9 @@ def test_branching_is_the_best_of_all(cells):
 
 @pytest.mark.parametrize(("cells", "best"), [(80, 80), (81, 81), (109, 109), (213, 15)])
 def test_the_second_term_of_equation_3_decides(cells, best):
-    """With b - 1 in place of b + 1 in it, 81 and 109 cells would have 9 and 11, and 213 one level.
+    """With b - 1 instead of b + 1, 81 and 109 cells would get 9 and 11, and 213 cells one level.
 
-    h is 1 or 2: (b - 1) - 2 (b + 1) / 3 against 8 (b - 1) - 8 (b + 1) / 3, by hand.
+    By hand, for h = 1 and 2: (b - 1) - 2 (b + 1) / 3 against 8 (b - 1) - 8 (b + 1) / 3.
     """
     root = math.isqrt(cells - 1) + 1
     flat, two_levels = (cells - 1) - 2 * (cells + 1) / 3, 8 * (root - 1) - 8 * (root + 1) / 3
@@ -110,7 +110,7 @@ def test_variance_of_a_workload_agrees_with_dense_algebra(shape, factors):
 
 @pytest.mark.parametrize(("kind", "error"), [(AllRange, 6.40869236), (Prefix, 6.43381220)])
 def test_variance_of_a_workload_at_1024(kind, error):
-    """The same published values, by the study's way."""
+    """The same published values, computed as in the study."""
     noise, workload = calibrated(1024).noise, kind(1024)
     variance = noise.workload_variance((workload,)) / (2 * noise.scale**2)
     mean = noise.tree.height * variance / workload.queries
@@ -133,7 +133,7 @@ def test_every_level_partitions_the_cells(shape):
 
 
 def test_cumulants_of_the_loss():
-    """Independent terms are Laplace's own; a correlated form against k-statistics."""
+    """Independent terms have the cumulants of Laplace noise; correlated ones match k-statistics."""
     identity = quadratic_form_cumulants(np.diag([1.0, 2.0]))
     laplace = get_mechanism("laplace").calibrate(histogram(1), Budget(epsilon=1)).loss().cumulants
     assert identity == pytest.approx([k * (1 + 2**i) for i, k in enumerate(laplace, 1)])
@@ -145,7 +145,7 @@ def test_cumulants_of_the_loss():
 
 
 def test_cumulants_add_up_over_unequal_subtrees():
-    """The top blocks of 37 cells are 4 of 9 cells and 1 of 1; all at once gives the same."""
+    """The top blocks of 37 cells are 4 of 9 cells and 1 of 1; the whole tree gives the same."""
     noise = TreeLaplace(tree=BlockTree(shape=(37,), branching=3, height=3), scale=2.0)
     columns = noise._solver.estimate(units(noise.tree))
     whole = quadratic_form_cumulants(columns @ columns.T) * 2.0 ** np.array([2, 4, 6, 8])

@@ -1,4 +1,4 @@
-"""The matrix mechanism: its covariance, sensitivity, privacy, errors and refusals."""
+"""The covariance, sensitivity, privacy, errors and refusals of the matrix mechanism."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ BUDGET = Budget(epsilon=0.5, delta=1e-5)
 
 
 def histogram(*shape, adjacency="add-remove", count=1.0):
-    """`count` records of one person are added or removed, or moved to other cells."""
+    """A histogram of which one person adds, removes or moves `count` records."""
     moved = adjacency == "replace"
     return Query(
         shape=shape,
@@ -120,7 +120,7 @@ def test_which_neighbours_are_meant():
         (histogram(8, adjacency="replace"), moved),
         (ball(8), whole_ball),
         (Query(**replaced), root * whole_ball),
-        # Not stated to be a histogram: two cells may rise together, by at most 2 in the l1 norm.
+        # Without structure, two cells may rise together, by at most 2 in the l1 norm.
         (Query(**replaced, l1_sensitivity=2.0), 2.0),
         (Query(**replaced, l1_sensitivity=1.5), 1.5),
         # One cell changes, and nothing else is known.
@@ -142,7 +142,7 @@ def test_claims_are_true_and_the_exact_calibration_is_tight(query):
 
 
 def test_a_workload_that_is_singular_but_for_rounding_is_answered():
-    """The answers of a Hilbert matrix; another solver finds no strategy that is better."""
+    """The workload is a Hilbert matrix; another solver finds no better strategy."""
     rows = scipy.linalg.hilbert(10)
     mechanism = calibrated(histogram(10), workload=rows)
     expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
@@ -193,7 +193,7 @@ def test_a_parameter_of_another_workload_is_refused(key, options, words):
 
 
 def test_total_is_answered_as_well_as_by_itself():
-    """Noise on x is large where the total does not look, and cancels in the total."""
+    """The noise on x is large in directions that cancel in the total."""
     mechanism = calibrated(histogram(10), workload="total")
     assert workload_error(mechanism) == pytest.approx(mechanism.noise.sigma**2, rel=2e-6)
     totals = mechanism.sample(np.random.default_rng(0), 20_000).sum(axis=1)
@@ -216,7 +216,7 @@ def test_the_default_is_the_classic_gaussian_at_any_size(uber, uber_budget):
 
 
 def test_the_count_query_with_rectangles(uber_budget):
-    """89 x 89 cells: two strategies over 89 cells, never one over 7921."""
+    """89 x 89 cells need two strategies over 89 cells, not one over 7921."""
     mechanism = get_mechanism("matrix-mechanism").calibrate(
         histogram(89, 89, adjacency="replace"), uber_budget, workload="all-range"
     )

@@ -1,4 +1,4 @@
-"""The matrix mechanism with Laplace noise: its search, errors, moments, privacy and refusals."""
+"""The matrix mechanism with Laplace noise: search, errors, moments, privacy and refusals."""
 
 import itertools
 import math
@@ -43,7 +43,7 @@ def any_strategy(rows, cells, seed=0):
 
 
 def whole_matrix(noise):
-    """A, by brute force."""
+    """The strategy A, by brute force."""
     matrix = np.ones((1, 1))
     for strategy in noise.strategies:
         matrix = np.kron(matrix, strategy.matrix())
@@ -67,7 +67,7 @@ def test_a_strategy_is_what_its_matrix_says(rows, cells):
 @pytest.mark.parametrize("labels", [range(7), (0, 1, 0, 2, 2, 2, 1)], ids=["cells", "groups"])
 @pytest.mark.parametrize("workload", [Prefix(7), AllRange(7), Width(7, 3), RandomRanges(7, 3)])
 def test_error_and_gradient(workload, labels):
-    """Against the strategy's matrix, and finite differences of it."""
+    """Compared with the matrix of the strategy, and with finite differences."""
     gram, labels = workload.gram(), np.array(labels)
 
     def error(theta):
@@ -103,9 +103,9 @@ def test_never_worse_than_the_identity_nor_better_than_possible(kind, cells):
 @pytest.mark.parametrize("queries", [1, 2, 5, 10, 15])
 @pytest.mark.parametrize("cells", [24, 36, 64])
 def test_errors_of_fewer_queries_than_cells(cells, queries):
-    """Cells that only sums of are asked for: the best strategy may not exist, errors must be true.
+    """If only sums of cells are asked for, no best strategy may exist; errors must still be right.
 
-    Of W A^+ and of the release, by a route without differences of large numbers.
+    The errors of W A^+ and of the release are computed without differences of large numbers.
     """
     rng = np.random.default_rng([cells, queries])
     first, last = np.sort(rng.integers(0, cells, (2, queries)), axis=0)[..., None]
@@ -153,7 +153,7 @@ def test_cells_that_no_query_tells_apart_are_weighted_alike():
 
 @pytest.mark.parametrize("factors", [(Prefix(40),), (AllRange(40),), (Prefix(6), Prefix(7))])
 def test_one_descent_is_nearly_as_good_as_many(factors, monkeypatch):
-    """More than half of the largest number of cells have one, of the hierarchy or at random."""
+    """Above half of the largest number of cells the search makes only one descent."""
     gram = Kronecker(factors).gram()
     many = search(gram).error
     monkeypatch.setattr(p_identity, "LARGEST_SIZE", len(gram))
@@ -171,7 +171,7 @@ def test_the_default_is_plain_laplace_noise_at_any_size(shape):
 
 
 def test_where_the_cells_are_best_nothing_else_is_measured():
-    """All ranges over 16 cells, and queries of one cell each with weights."""
+    """Tested on all ranges over 16 cells, and on weighted queries of one cell each."""
     assert calibrated(16, workload="all-range").noise == calibrated(16).noise
     weighted = calibrated(3, workload=[[1, 0, 0], [0, 5, 0]])
     assert weighted.noise == calibrated(3).noise
@@ -214,7 +214,7 @@ def test_cumulants_of_a_kronecker_product_are_those_of_the_whole_form():
 
 @pytest.mark.parametrize("l1", [1.0, 2.0])
 def test_one_record_moves_the_measurements_by_the_sensitivity_at_most(l1):
-    """So Laplace noise of scale l1 / epsilon on them is epsilon-DP; every pair of neighbours."""
+    """Laplace noise of scale l1 / epsilon is thus epsilon-DP; all pairs of neighbours are tried."""
     mechanism = calibrated(20, l1=l1, workload="prefix")
     matrix = whole_matrix(mechanism.noise)
     cells = np.eye(20)
