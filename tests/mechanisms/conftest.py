@@ -8,8 +8,8 @@ from queries import box
 from mechanisms import Budget, Query, verify
 from mechanisms.check.checks import QUICK
 
-# 89 x 89 elements with the l2 sensitivity of r1smg2024's count query. The element range is the one
-# at which IDN's s_hat^2 is 2 as well, and the l1 sensitivity that of all elements changing at once.
+# 89 x 89 elements with the l2 sensitivity of r1smg2024's count query. With this element range
+# IDN's s_hat^2 is also 2. The l1 sensitivity is that of all elements changing at once.
 UBER = Query(
     shape=(89, 89),
     l2_sensitivity=math.sqrt(2),
@@ -23,9 +23,9 @@ UBER_BUDGET = Budget(epsilon=0.5, delta=1e-7)
 
 @pytest.fixture(autouse=True)
 def few_releases(monkeypatch):
-    """`verify` compares as few releases as a study: tests/mechanisms/check has the others.
+    """Let `verify` compare as few releases as a study does.
 
-    These say how much a check may draw.
+    The tests in tests/mechanisms/check cover the larger effort.
     """
     monkeypatch.setitem(verify.__kwdefaults__, "effort", QUICK)
 
@@ -42,5 +42,5 @@ def uber_budget():
 
 @pytest.fixture
 def make_query():
-    """A query of any shape with l2 sensitivity 1 on which nothing is missing."""
+    """Returns a function that makes a complete query of any shape with l2 sensitivity 1."""
     return box

@@ -4,7 +4,7 @@ from mechanisms import Budget, Query, get_mechanism
 
 
 def histogram(*shape, l1=1.0):
-    """l1 = 1: a record is added or removed; otherwise it is replaced, and changes two cells."""
+    """If l1 = 1, a record is added or removed; otherwise it is replaced and changes two cells."""
     adjacency = "add-remove" if l1 == 1 else "replace"
     return Query(shape=shape, l2_sensitivity=l1**0.5, l1_sensitivity=l1, adjacency=adjacency)
 

@@ -1,4 +1,4 @@
-"""Losses of pairs whose delta is known in closed form, drawn as the sampled audit asks for them."""
+"""Samplers, as the sampled audit needs them, of losses whose delta is known in closed form."""
 
 import math
 
@@ -13,7 +13,7 @@ def gaussian_delta(mu, epsilon):
 
 
 def gaussian_sigma(epsilon, delta=1e-5):
-    """The sigma of l2 sensitivity 1 that has this delta at epsilon."""
+    """The sigma that has this delta at epsilon, for l2 sensitivity 1."""
     return brentq(lambda sigma: gaussian_delta(1 / sigma, epsilon) - delta, 0.05, 100, xtol=1e-13)
 
 
@@ -27,7 +27,7 @@ def gaussian_losses(mu):
 
 
 def randomised_response_losses(keep):
-    """P shows its own value with probability `keep`, Q another one; else both show noise."""
+    """With probability `keep`, P and Q each show their own value; otherwise both show noise."""
 
     def draw(rng, n, reverse):
         return np.where(rng.random(n) < keep, -np.inf if reverse else np.inf, 0.0)
@@ -36,7 +36,7 @@ def randomised_response_losses(keep):
 
 
 def laplace_losses(epsilon):
-    """Laplace noise of scale 1 on 0 (P) and on epsilon (Q)."""
+    """Laplace noise of scale 1 around 0 (P) and around epsilon (Q)."""
 
     def draw(rng, n, reverse):
         x = rng.laplace(size=n) + (epsilon if reverse else 0.0)
@@ -46,9 +46,9 @@ def laplace_losses(epsilon):
 
 
 def spherical_losses(dimension, variance, shift):
-    """R1SMG noise v sqrt(variance) z against itself moved by `shift`.
+    """R1SMG noise v sqrt(variance) z against the same noise moved by `shift`.
 
-    Density ~ r^(1-M) exp(-r^2 / (2 variance)); the radius and the cosine to the shift suffice.
+    The density is ~ r^(1-M) exp(-r^2 / (2 variance)), so radius and cosine to the shift suffice.
     """
 
     def log_density(square):

@@ -1,4 +1,4 @@
-"""Queries of each structure, of any size."""
+"""Queries of every structure and any size."""
 
 import math
 
@@ -6,7 +6,7 @@ from mechanisms import Query
 
 
 def box(*shape):
-    """Any answer of the range may become any other: l2 sensitivity 1, and nothing is missing."""
+    """A complete query with l2 sensitivity 1; any answer in the range may become any other."""
     size = math.prod(shape)
     return Query(
         shape=shape,
@@ -19,7 +19,7 @@ def box(*shape):
 
 
 def counts(*shape, adjacency="add-remove", record_bound=1.0):
-    """Records in cells: only the l2 sensitivity is stated, the others follow."""
+    """A histogram of records that states only the l2 sensitivity, from which the others follow."""
     cells = 2 if adjacency == "replace" else 1
     return Query(
         shape=shape,

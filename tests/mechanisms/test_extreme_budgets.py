@@ -1,4 +1,4 @@
-"""Random cells of mechanism, query and budget far beyond any use, and what must hold in each."""
+"""Properties that hold for random mechanisms, queries and budgets, far beyond any use."""
 
 import math
 from collections import Counter
@@ -12,7 +12,7 @@ from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import PureProfile
 
-# Their time grows too fast with the number of elements for random cells of a million.
+# Their time grows too fast with the number of elements for cells of a million elements.
 SLOW = {
     "matrix-mechanism": 64,
     "matrix-mechanism-l1": 64,
@@ -25,7 +25,7 @@ LEAST_SLACK = 1e-9
 
 
 def random_query(rng: np.random.Generator, most: int) -> Query:
-    """One of every structure; M log-uniform in [1, most]."""
+    """A query of a random structure, with M log-uniform in [1, most]."""
     size = int(np.exp(rng.uniform(0, np.log(most))))
     side = max(math.isqrt(size), 1)
     l2 = float(10.0 ** rng.uniform(-6, 6))
@@ -54,7 +54,7 @@ def random_query(rng: np.random.Generator, most: int) -> Query:
 
 
 def random_budget(rng: np.random.Generator) -> Budget:
-    """epsilon log-uniform in [1e-15, 1e8]; delta in [1e-300, 0.9], often a usual one."""
+    """A budget with epsilon log-uniform in [1e-15, 1e8] and delta in [1e-300, 0.9]."""
     epsilon = float(10.0 ** (rng.uniform(-15, 8) if rng.random() < 0.6 else rng.uniform(-2, 2)))
     delta = float(
         10.0 ** (rng.uniform(-300, -0.05) if rng.random() < 0.6 else rng.uniform(-30, -2))
@@ -63,14 +63,15 @@ def random_budget(rng: np.random.Generator) -> Budget:
 
 
 def at_most(logs, others) -> bool:
-    """But for rounding; -inf is at most -inf."""
+    """Whether logs are at most others, up to rounding; -inf is at most -inf."""
     others = np.maximum(others, -1e18)
     return bool((logs <= others + LEAST_SLACK * (1 + np.abs(others))).all())
 
 
 def check_profile(profile, epsilon: float, delta: float) -> None:
-    """Bounds are ordered numbers, fall with epsilon, invert each other, and obey what is known of
-    any pair: that no pair with its largest loss is worse, and that shares of e^epsilon interpolate.
+    """Check that bounds are ordered, fall with epsilon and invert each other.
+
+    No pair may be worse than randomised response with the same largest loss.
     """
     at = np.array([0.0, epsilon / 2, epsilon, min(2 * epsilon, 1e15)])
     lower, value, upper = profile.log_delta(at)
@@ -90,9 +91,9 @@ def check_profile(profile, epsilon: float, delta: float) -> None:
 
 
 def check_composition(profile, epsilon: float, times: int) -> None:
-    """Between one release and basic composition: delta_k(k e) <= k delta(e)."""
+    """Check delta against one release and basic composition, delta_k(k e) <= k delta(e)."""
     composed = profile.compose(times)
-    # A sum of losses rounds: delta may end at the very epsilon.
+    # Sums of losses are rounded, so delta may vanish at this very epsilon.
     at = np.array([epsilon, times * epsilon * (1 + 1e-9)])
     lower, value, upper = composed.log_delta(at)
     assert not np.isnan([lower, value, upper]).any()
@@ -104,7 +105,7 @@ def check_composition(profile, epsilon: float, times: int) -> None:
 
 
 def check_cell(cls, query: Query, budget: Budget, calibration: str, rng) -> str:
-    """Raises AssertionError, or what the mechanism raises beside Unsupported."""
+    """Check one cell; raise AssertionError, or any error of the mechanism but Unsupported."""
     try:
         mechanism = cls.calibrate(query, budget, calibration)
     except Unsupported as reason:
@@ -142,7 +143,7 @@ def cells(seed: int, count: int, most: int = 10**6):
         )  # fmt: skip
 
 
-# Searches of seconds, which the big run makes.
+# Their searches take seconds; only the big run includes them.
 SEARCHES = ("spherical-gamma", "product-noise", "l2")
 
 

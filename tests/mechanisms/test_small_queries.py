@@ -1,7 +1,7 @@
 """Profiles of all noise on two to four elements, for every structure, against Monte Carlo.
 
-The densities are written down again, and the changes of one record are enumerated: a profile is an
-upper bound for each change, and one of them attains its lower bound.
+The test states the densities again and enumerates the changes of one record. A profile must be an
+upper bound for each change, and one change must attain its lower bound.
 """
 
 import itertools
@@ -22,13 +22,13 @@ from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
 
 BUDGET = Budget(epsilon=0.7, delta=1e-3)
 DRAWS = 20_000
-# Standard errors of an estimate that no correct profile is beyond, in some thousand comparisons.
+# No correct profile deviates by more standard errors than this in some thousand comparisons.
 ERRORS = 5.0
 ANGLES = np.linspace(0, math.pi, 9)[:-1]
 
 
 def records(rows, columns):
-    """Columns are records, any in [-1, 1]^rows."""
+    """A query whose columns are records, anywhere in [-1, 1]^rows."""
     return Query(
         shape=(rows, columns),
         l2_sensitivity=2 * math.sqrt(rows),
@@ -93,7 +93,7 @@ CASES = {
 
 
 def log_density(noise, x):
-    """The logarithm of the density at x, (n, *shape), but for a constant."""
+    """The logarithm of the density at x, (n, *shape), up to a constant."""
     match noise:
         case IndependentGaussian():
             return -np.sum((x / noise.sigma) ** 2, axis=tuple(range(1, x.ndim))) / 2
@@ -120,10 +120,10 @@ def log_density(noise, x):
 
 
 def estimate(noise, change, epsilon, rng):
-    """delta at epsilon of the noise against itself moved by the change, and its standard error."""
+    """delta at epsilon of the noise against the moved noise, and its standard error."""
     kept = 0.0
     if isinstance(noise, KeepOrNoise):
-        # A value that is kept tells the change.
+        # A kept value reveals the change.
         noisy = -np.expm1(np.broadcast_to(noise.log_keep, change.shape))
         kept, noise = 1 - np.prod(noisy[change != 0]), noise.noise
     draws = noise.sample(rng, DRAWS)

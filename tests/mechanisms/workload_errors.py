@@ -4,7 +4,7 @@ from mechanisms.strategies.workload_options import workload_factors
 
 
 def workload_error(mechanism):
-    """E||W n||^2, the total squared error of the workload W."""
+    """E||W n||^2, the total squared error over the workload W."""
     return mechanism.noise.workload_variance(
         workload_factors(mechanism.query, **mechanism.settings)
     )

@@ -1,4 +1,4 @@
-"""What the command lines share: negative values, errors of one line, a pipe that nobody reads."""
+"""Common behaviour of the command lines: negative values, one-line errors, closed pipes."""
 
 import argparse
 import importlib
@@ -127,7 +127,7 @@ def test_a_closed_pipe_is_no_traceback(end):
 
 @pytest.mark.parametrize("both", [True, False])
 def test_a_full_disk_is_not_status_one(both):
-    """That one says that a mechanism contradicts itself."""
+    """Status 1 means that a mechanism contradicts itself."""
     code = (
         "import sys; from mechanisms.cli.arguments import run; sys.exit(run(lambda: print(1) or 0))"
     )
@@ -150,7 +150,7 @@ def test_a_full_disk_is_not_status_one(both):
     ],
 )
 def test_an_interrupt_while_a_command_is_imported(command, library, tmp_path):
-    """The library is replaced by a module during whose import Ctrl-C arrives."""
+    """A module whose import raises KeyboardInterrupt replaces the library."""
     stand_in = tmp_path / f"{library}.py"
     stand_in.write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
@@ -187,7 +187,7 @@ def test_an_interrupt_is_one_line(capsys):
 
 @pytest.mark.parametrize("module", ["mechanisms describe", "runs check", "datasets fetch"])
 def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
-    """A line break or a terminal's escape in a path is written as one would type it."""
+    """A line break or a terminal escape in a path is printed as it would be typed."""
     package, command = module.split()
     main = importlib.import_module(f"{package}.__main__").main
     assert main([command, "no\nsuch\x1b[31m.yaml"]) == 2
@@ -197,7 +197,7 @@ def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
 
 
 def test_a_mistyped_option_is_answered_with_the_nearest_one(capsys):
-    """An underscore is what Python has in its place."""
+    """Python writes the option with underscores."""
     main = importlib.import_module("mechanisms.__main__").main
     with pytest.raises(SystemExit, match="2"):
         main(["calibrate", "laplace", "--shape", "3", "--epsilon", "1", "--l2_sensitivity", "1"])

@@ -1,4 +1,4 @@
-"""The command line, as a person and as a program see it."""
+"""The command line, as people and programs use it."""
 
 import json
 import subprocess
@@ -61,7 +61,7 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
     assert words in capsys.readouterr().err
 
 
-# A later value of an option replaces the one of UBER.
+# A later value of an option replaces the one in UBER.
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -162,6 +162,6 @@ def test_runs_as_a_module():
 
 
 def test_describe_does_without_docstrings():
-    """`python -OO` leaves none."""
+    """`python -OO` removes them."""
     command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]
     assert "guarantee" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""The command `compare` as a person and as a program see it."""
+"""The command `compare`, as people and programs use it."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn,mgm"]
 
 @pytest.fixture(autouse=True)
 def assessed_here(monkeypatch):
-    """No process for each comparison: test_misbehaving_mechanisms.py has those with one."""
+    """Compare in this process; test_misbehaving_mechanisms.py tests the separate processes."""
     monkeypatch.setattr(Assessor, "rows", lambda self, key: assessed_rows(self.task, key))
 
 
@@ -29,7 +29,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
     lines = shown.splitlines()
     head = "Answer of shape 6, M = 6, l2 sensitivity 1, l1 1, add-remove. RMSE per query."
     assert lines[0] == head
-    # Below the root of 2 b^2 (n + 1) / 2 = 7, which it is as published.
+    # The error is below its published value, the root of 2 b^2 (n + 1) / 2 = 7.
     laplace = next(line.split() for line in lines if line.startswith("1 "))
     assert laplace[:3] == ["1", "laplace", "exact"]
     assert laplace[3] == "2.6457"
@@ -41,7 +41,7 @@ def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
 
 @pytest.mark.parametrize("head", ["", "pickups\n"])
 def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, capsys, head):
-    """Two levels of counts: DAWA pools alike cells, and its error is far below one noise each."""
+    """With two levels of counts, DAWA pools equal cells, and its error is far below the noise."""
     file = tmp_path / "counts.csv"
     file.write_text(head + "\n".join(["20"] * 16 + ["3"] * 16))
     arguments = ["compare", "--structure", "histogram", "--answer", str(file), "--epsilon", "1"]

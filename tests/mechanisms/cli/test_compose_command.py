@@ -1,4 +1,4 @@
-"""The command `compose`: against closed forms and dp-accounting, and what it refuses."""
+"""The command `compose` against closed forms and dp-accounting, and its refusals."""
 
 import json
 import math
@@ -66,7 +66,7 @@ def test_laplace_releases(capsys):
 
 
 def test_one_release_on_a_sample_has_the_closed_form(capsys):
-    """q delta(ln(1 + (e^epsilon - 1) / q))."""
+    """The closed form is q delta(ln(1 + (e^epsilon - 1) / q))."""
     found = composed(capsys, f"{gaussian(1.0)} --steps 1 --rate 0.2 --at-epsilon 0.5")
     exact = 0.2 * GaussianProfile(mu=1.0).delta(math.log1p(math.expm1(0.5) / 0.2)).value
     assert found["delta_lower"] <= exact * (1 + 1e-8) and exact <= found["delta"] * (1 + 1e-8)

@@ -1,4 +1,4 @@
-"""Where the limit shows: its command, the column of `compare`, the line of `verify`."""
+"""The limit in the command `limit`, in the column of `compare` and in the output of `verify`."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def test_the_command_in_words(capsys):
     arguments = ["limit", "--shape", "1", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    # sqrt(1.9181), rounded down, and sqrt(2) of Laplace noise.
+    # sqrt(1.9181), rounded down, and sqrt(2) for Laplace noise.
     assert "limit  1.38495: " in shown and "best   1.41421: " in shown
     assert "every vector within the sensitivities is a change between neighbours" in shown
     norms = ["--l2-sensitivity", "0.5", "--l1-sensitivity", "1", "--linf-sensitivity", "0.5"]

@@ -1,4 +1,4 @@
-"""A query of which only some numbers are typed, names as people write them, and the overview."""
+"""Queries with only some numbers given, names in any spelling, and the overview."""
 
 import dataclasses
 import math
@@ -15,7 +15,7 @@ from mechanisms.cli.accepted_queries import KINDS, accepted_queries
     [
         ({"l1_sensitivity": 3.0}, 3.0),
         ({"linf_sensitivity": 2.0}, 2 * math.sqrt(6)),
-        # Two elements by 1 and one by a half.
+        # Two elements change by 1 and one by a half.
         ({"l1_sensitivity": 2.5, "linf_sensitivity": 1.0}, 1.5),
         ({"element_range": (-1.0, 1.0)}, 2 * math.sqrt(6)),
         ({"frobenius_bound": 0.5}, 1.0),
@@ -25,7 +25,7 @@ from mechanisms.cli.accepted_queries import KINDS, accepted_queries
     ],
 )
 def test_the_l2_sensitivity_that_follows(stated, l2):
-    """The largest that the other numbers allow, in an answer of 6 elements."""
+    """It is the largest that the other numbers allow, for an answer of 6 elements."""
     assert Query(shape=(2, 3), **stated).l2_sensitivity == pytest.approx(l2, rel=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""What `verify` tells: JSON, words, the status, and no verdict on a contradiction."""
+"""The output of `verify` as JSON and text, its status, and no verdict on a contradiction."""
 
 import dataclasses
 import json
@@ -44,7 +44,7 @@ def test_verify_as_json(capsys):
 
 
 def test_the_attack_says_what_the_epsilon_means():
-    """Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
+    """For Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
     epsilon = GaussianProfile(mu=1.0).epsilon(1e-5).value
     budget = Budget(epsilon=epsilon, delta=1e-5)
     result = verify(calibrated("gaussian-analytic", 4, budget), effort=None)
@@ -95,7 +95,7 @@ def test_a_delta_that_the_claim_has_not_is_told(command, key, query, claim, caps
     arguments = [command, key, "--shape", "2x2", *query, "--epsilon", "1"]
     arguments += [] if command == "calibrate" else ["--samples", "600"]
     assert main([*arguments, "--delta", "1e-5"]) == 0
-    # What `calibrate` says of a refuted claim is another line.
+    # `calibrate` reports a refuted claim in another line.
     told = capsys.readouterr().err.splitlines()
     assert [line for line in told if not line.startswith("warning: ")] == [
         f"note: the claim has delta 0, not 1e-05: {key} as published claims {claim}"
@@ -109,13 +109,13 @@ def test_a_claim_has_the_delta_of_the_budget_where_noise_is_calibrated_to_it(cap
     assert main(["verify", "laplace", *query, "--calibration", "exact"]) == 0
     shown, told = capsys.readouterr()
     assert "  claim        (1, 1e-05)-differential privacy" in shown and told == ""
-    # Without a claim there is no delta of it.
+    # A mechanism without a claim has no claimed delta.
     assert main(["calibrate", "non-private", *query]) == 0
     assert capsys.readouterr().err == ""
 
 
 class HundredTimesTooSmall(GaussianProfile):
-    """The losses of a Gaussian and a hundredth of its delta."""
+    """A profile with the losses of a Gaussian and a hundredth of its delta."""
 
     def _log_delta(self, epsilon):
         return Bounds(*(bound - math.log(100) for bound in super()._log_delta(epsilon)))
@@ -134,14 +134,14 @@ def test_losses_that_contradict_their_profile_leave_no_verdict():
     assert (result.verdict, result.comparison) == (INCONSISTENT, None)
     assert "privacy losses that its profile draws" in explain(result)
     assert "20,000" in result.contradiction
-    # Fewer samples could not tell, and its releases do.
+    # Too few samples of losses to tell, but its releases show it.
     assert verify(wrong).verdict == INCONSISTENT
 
 
 def test_low_bits_of_gaussian_noise_tell_a_zero():
-    """The share in SHARP_EDGES.md. Noise below 1/2 has finer spacing than 2^-53, a sum has not.
+    """Tests the share in SHARP_EDGES.md. Noise below 1/2 is spaced finer than 2^-53; a sum is not.
 
-    Of |n| in [2^-(k+1), 2^-k) a share of 1 - 2^-k has bits beyond it.
+    A share of 1 - 2^-k of the |n| in [2^-(k+1), 2^-k) has bits beyond 2^-53.
     """
     mechanism = get_mechanism("gaussian-analytic").calibrate(
         Query(shape=(1,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)

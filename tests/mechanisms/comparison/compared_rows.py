@@ -1,4 +1,4 @@
-"""Rows of a comparison, computed in this process, and the sigma that they have."""
+"""Rows of a comparison, computed in this process."""
 
 import pandas as pd
 from known_losses import gaussian_sigma
@@ -12,7 +12,7 @@ BUDGET = Budget(epsilon=1.0, delta=1e-5)
 
 
 def histogram(*shape, **others):
-    """One record is added to or removed from one cell."""
+    """A histogram in which one record is added to or removed from one cell."""
     return Query(shape=shape, l2_sensitivity=1.0, l1_sensitivity=1.0, **others)
 
 

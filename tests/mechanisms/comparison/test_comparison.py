@@ -1,4 +1,4 @@
-"""The advisor's numbers against closed forms that are computed here, and its ranks and reasons."""
+"""The numbers of a comparison against closed forms, and its ranks and reasons."""
 
 import math
 
@@ -15,7 +15,7 @@ CLASSIC = math.sqrt(2 * math.log(1.25e5))
 
 
 def mse_of_tree(cells, branching, levels, workload):
-    """Mean squared error per query for Laplace noise of scale `levels` on a tree without root."""
+    """The mean squared error per query for Laplace noise of scale `levels` on a rootless tree."""
     widths = [branching**level for level in range(levels)]
     rows = [np.kron(np.eye(cells // width), np.ones((1, width))) for width in widths]
     tree = np.concatenate(rows)
@@ -63,7 +63,7 @@ HAND_COMPUTED = {
         ("laplace", "published"),
         44,
     ),
-    # Known optimum of 64 cells, from another solver.
+    # The optimum for 64 cells, from another solver.
     "all ranges, matrix mechanism": (
         histogram(64),
         "all-range",
@@ -113,7 +113,7 @@ def test_errors_equal_those_computed_by_hand(name):
 
 
 def test_pure_privacy_of_a_vector():
-    """Density ~ e^-|x|: the radius is Gamma(M), so that E R^2 = M (M + 1)."""
+    """With a density ~ e^-|x|, the radius is Gamma(M), so that E R^2 = M (M + 1)."""
     frame = rows_of(
         Query(shape=(9,), l2_sensitivity=1.0), "l2", "gaussian", budget=Budget(epsilon=1.0)
     )
@@ -123,7 +123,7 @@ def test_pure_privacy_of_a_vector():
 
 
 def test_published_claims_get_their_true_privacy():
-    """delta(1) of R1SMG with 16 elements, from an independent integration; it claims 1e-5."""
+    """R1SMG claims 1e-5; its delta(1) with 16 elements comes from an independent integration."""
     frame = rows_of(Query(shape=(16,), l2_sensitivity=1.0), "r1smg", "gaussian")
     row = row_of(frame, "r1smg", "published")
     assert row["verdict"] == "refuted"
@@ -153,7 +153,7 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     # Another implementation found 80.4706 for H_b and, from random starts, 53.9924 for the search.
     lead = math.sqrt(80.4706 / 53.9924)
     assert counted["times_best"].iloc[1] >= lead * (1 - 1e-4)
-    # The search for a strategy ends elsewhere in the fifth digit with other versions of scipy.
+    # With other versions of scipy, the search for a strategy differs in the fifth digit.
     (sentence,) = conclusion(frame, "query")
     assert sentence.startswith(
         "At (1, 1e-05) use Matrix mechanism (Laplace), as published (b 1), for the least error in "
@@ -168,7 +168,7 @@ def test_ties_are_called_ties():
         *("gaussian-analytic", "spherical-gamma", "gaussian", "imgm", "r1smg"),
     )
     ranks = frame[frame["rank"].notna()].set_index("mechanism")["rank"]
-    # 0.006% apart, which is below the tolerance.
+    # They are 0.006% apart, which is below the tolerance.
     assert dict(ranks) == {
         **dict.fromkeys(("gaussian-analytic", "spherical-gamma", "gaussian", "imgm"), 1),
         "r1smg": 5,
@@ -183,7 +183,7 @@ def test_ties_are_called_ties():
 
 
 def made_up(**columns):
-    """Rows of one budget with proven privacy, in the order of the mechanisms a, b, c, ..."""
+    """Rows of one budget with proven privacy, for mechanisms called a, b, c, ..."""
     size = len(columns["rmse"])
     defaults = {
         "epsilon": 1.0,
@@ -241,16 +241,16 @@ def test_the_exact_calibration_counts_where_there_is_one():
 
 
 def test_sampled_errors_agree_with_the_closed_form():
-    """Symmetric noise has no closed form for prefix queries: E (x + 2 y + z)^2 and so on."""
+    """The comparison has no closed form for symmetric noise; this uses E (x + 2 y + z)^2 etc."""
     query = Query(shape=(2, 2), l2_sensitivity=1.0, structure="gram", record_bound=1.0)
     row = row_of(rows_of(query, "analyze-gauss", workload="prefix"), "analyze-gauss", "exact")
-    # Corner sums of [[x, y], [y, z]]: x, x + y, x + y and x + 2 y + z.
+    # The corner sums of [[x, y], [y, z]] are x, x + y, x + y and x + 2 y + z.
     assert 0 < row["rmse_error"] < 0.02
     assert abs(row["rmse"] / (SIGMA * math.sqrt(11 / 4)) - 1) < 4 * row["rmse_error"]
 
 
 def test_every_mechanism_has_a_number_or_a_reason():
-    """A small histogram on which nearly all assumptions hold; none may fail."""
+    """Nearly all assumptions hold for this small histogram; no mechanism may fail."""
     query = histogram(2, 2, element_range=(0.0, 1.0), frobenius_bound=2.0)
     slow = {"matrix-mechanism-cvxpy", "matrix-mechanism-l1", "spherical-gamma"}
     frame = rows_of(query, *(set(all_mechanisms()) - slow), workload=["prefix", "identity"])

@@ -1,4 +1,4 @@
-"""Mechanisms that talk, sleep, die or raise are named, and the others ranked."""
+"""Mechanisms that print, sleep, die or raise are named, and the others are ranked."""
 
 import textwrap
 
@@ -64,7 +64,7 @@ class Contradicts(Talks):
 
 @pytest.fixture
 def odd_noises(tmp_path, monkeypatch):
-    """Puts the module where it is imported from."""
+    """Write the module into a folder on the import path."""
     (tmp_path / "odd_noises.py").write_text(textwrap.dedent(OUTSIDE))
     monkeypatch.syspath_prepend(tmp_path)
 

@@ -54,8 +54,8 @@ def test_no_value_of_a_plane_is_farther_than_the_bound_says(key):
     about_zero = np.histogramdd(centre, edges)[0]
     for value in ([1, 1], [1, 0], [-1, 1], [0.3, -0.8]):
         moved = np.histogramdd(np.array(value) + mechanism.sample(rng, 200_000), edges)[0]
-        # Events of the grid that were chosen on half of the draws have, on the other, at most the
-        # distance and the error of two frequencies.
+        # Events are chosen on half of the draws. On the other half, their frequencies differ by at
+        # most the distance and the error of two frequencies.
         half = np.histogramdd(np.array(value) + mechanism.sample(rng, 100_000), edges)[0] * 2
         event = half > about_zero
         fresh = np.histogramdd(mechanism.sample(rng, 200_000), edges)[0]
@@ -69,7 +69,7 @@ def test_no_value_of_a_plane_is_farther_than_the_bound_says(key):
 def test_all_noise_of_mvgs_condition_is_at_most_as_far_as_the_bound(zeta):
     query = box((3, 8), -1, 1)
     bound = precision_bound(query, BUDGET, zeta)
-    # With Psi = I, Sigma^-1 alone has the norm bound / sqrt(n).
+    # With Psi = I, Sigma^-1 alone has norm bound / sqrt(n).
     most = distance_at_precision(query.frobenius_bound, bound / math.sqrt(8))
     rng = np.random.default_rng(1)
     found = []
@@ -77,11 +77,11 @@ def test_all_noise_of_mvgs_condition_is_at_most_as_far_as_the_bound(zeta):
     for precision in shares:
         options = {"zeta": zeta, "precision": precision, "directions": np.eye(3)}
         noise = get_mechanism("mvg").calibrate(query, BUDGET, **options).noise
-        # All corners of the box have the same distance from zero: sum of x^2 / std^2.
+        # All corners of the box have the same distance from zero, the sum of x^2 / std^2.
         far = math.sqrt(8 * np.sum(noise.row_std**-2.0))
         found.append(2 * scipy.special.ndtr(far / 2) - 1)
     assert max(found) <= most * (1 + 1e-9)
-    # One direction with all of the precision, and a value along it, attains the norm.
+    # One direction with all the precision, and a value along it, attain the norm.
     along = distance_at_precision(math.sqrt(8), bound / math.sqrt(8))
     assert max(found) >= along * (1 - 1e-5)
 

@@ -1,7 +1,7 @@
 """The table of docs/the_limit.md: limit, best mechanism and their ratio at common budgets.
 
-`python tests/mechanisms/limit/limit_table.py > tests/mechanisms/limit/limit_table.csv` redoes it in
-about 8 minutes of one core; the tests recompute a few of its rows.
+`python tests/mechanisms/limit/limit_table.py > tests/mechanisms/limit/limit_table.csv` recomputes
+it in about 8 minutes on one core; the tests recompute a few of its rows.
 """
 
 import csv
@@ -13,7 +13,7 @@ from mechanisms.cli.limit_command import answer, rounded_down
 
 TABLE = Path(__file__).with_name("limit_table.csv")
 SIZES = (1, 2, 3, 4, 5, 6, 10, 100, 1000, 1_000_000)
-# The page has these of the table.
+# The page shows these rows of the table.
 PAGE_SIZES, PAGE_DELTAS = (1, 3, 10, 1000, 1_000_000), (1e-5, 1e-10)
 EPSILONS, DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0), (1e-5, 1e-7, 1e-10)
 COLUMNS = ("epsilon", "delta", "elements", "limit_rmse", "best_rmse", "best", "ratio")
@@ -27,7 +27,7 @@ def row(size: int, epsilon: float, delta: float) -> dict:
 
 
 def markdown() -> list[str]:
-    """Rows of the stored table as lines of the page: limit (rounded down) of best, and ratio."""
+    """Format the rows of the stored table for the page: limit (rounded down), best and ratio."""
     with TABLE.open() as file:
         rows = {
             (float(r["epsilon"]), float(r["delta"]), int(r["elements"])): r

@@ -1,4 +1,4 @@
-"""Caps of the sphere against mpmath, at heights where their probability is from 1/2 to 1e-40."""
+"""Caps of the sphere against mpmath, at heights of probability 1/2 to 1e-40."""
 
 import mpmath
 import numpy as np
@@ -8,7 +8,7 @@ from mechanisms.limit.caps import cap, cap_density, cap_error, cap_height
 
 
 def exact(height, dimension: int):
-    """Pr(u_1 < height - 1) as half a regularised incomplete beta function, height <= 1."""
+    """Pr(u_1 < height - 1) as half a regularised incomplete beta function, for height <= 1."""
     height = mpmath.mpf(height)
     return mpmath.betainc((dimension - 1) / mpmath.mpf(2), 0.5, 0, height * (2 - height), True) / 2
 

@@ -1,4 +1,4 @@
-"""The limit: closed forms, known values, and never above the error of a private mechanism."""
+"""The limit agrees with closed forms and is never above the error of a private mechanism."""
 
 import csv
 import math
@@ -21,7 +21,7 @@ CHEAP = ("gaussian-analytic", "laplace", "l2", "llagp", "imgm", "gaussian", "r1s
 
 
 def test_pure_privacy_on_the_line_is_the_staircase():
-    """Geng and Viswanath: 1.9181 at epsilon 1; the lattice of several distances comes near it."""
+    """Geng and Viswanath give 1.9181 at epsilon 1; a lattice of several distances comes near it."""
     found = limit(Query(shape=(1,), l2_sensitivity=3.0), Budget(epsilon=1.0))
     assert found.lower == pytest.approx(9 * 1.918104, rel=1e-6)
     for epsilon in (0.5, 1.0, 2.0):
@@ -46,10 +46,10 @@ def test_pure_privacy_in_a_ball_is_that_of_staircase_noise(size, epsilon, ratio)
 
 
 def test_pure_privacy_of_l1_and_linf_is_bounded_by_volume():
-    """Large epsilon, where one direction at a time says little; never above the staircase."""
+    """At large epsilon, where single directions tell little, it is never above the staircase."""
     for epsilon in (0.5, 3.0):
         for size in (4, 30):
-            # E||u||^2 of a uniform point of the ball of each norm.
+            # E||u||^2 for a uniform point in the ball of each norm.
             for given, square, near in (
                 ({"l2_sensitivity": math.sqrt(size), "linf_sensitivity": 1.0}, size / 3, 0.65),
                 (
@@ -67,8 +67,8 @@ def test_pure_privacy_of_l1_and_linf_is_bounded_by_volume():
 def of_staircase(size: int, epsilon: float, square: float) -> float:
     """The least E||n||^2 of noise (k + theta) u with u uniform in the unit ball of a norm.
 
-    P(k) is proportional to e^(-epsilon k) (k + theta)^size: its density falls by the factor
-    e^-epsilon at every radius k + theta, so that it is private. `square` is E||u||^2.
+    P(k) is proportional to e^(-epsilon k) (k + theta)^size, so the density falls by the factor
+    e^-epsilon at every radius k + theta and the noise is private. `square` is E||u||^2.
     """
 
     def cost(log_theta: float) -> float:
@@ -87,7 +87,7 @@ def of_staircase(size: int, epsilon: float, square: float) -> float:
 
 
 def test_whole_steps_have_the_geometric_value():
-    """2b / (1 - b)^2 for each cell of a histogram at delta 0, where real changes have more."""
+    """It is 2b / (1 - b)^2 for each cell of a histogram at delta 0; real changes cost more."""
     query = Query(shape=(50,), l2_sensitivity=1.0, structure="histogram", record_bound=1.0)
     b = math.exp(-1)
     least = 50 * 2 * b / (1 - b) ** 2
@@ -101,7 +101,7 @@ def test_whole_steps_have_the_geometric_value():
     [(10, 1.0, 1e-5, 2.88486), (30, 1.0, 1e-5, 3.40458), (1000, 1.0, 1e-5, 3.71899)],
 )
 def test_known_values_are_reached(size, epsilon, delta, known):
-    """Of an independent implementation, within 0.1%."""
+    """The values come from an independent implementation; they agree within 0.1%."""
     found = limit(Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta))
     assert found.rmse >= known * (1 - 1e-3)
 
@@ -132,13 +132,13 @@ def settings(seed: int, count: int):
 
 @pytest.mark.slow
 def test_no_exactly_calibrated_mechanism_is_below_the_limit():
-    """One test bounds the error at every delta: some settings of it against several mechanisms."""
+    """One test bounds the error at every delta, so it is held against several deltas each."""
     checked, rng = 0, np.random.default_rng(5)
     for query, epsilon, near in settings(4, 24):
         found = limit(query, Budget(epsilon=epsilon, delta=near), fast=True)
         if found.lower is None:
             continue
-        # What multiplies the test of sensitivity 1; its bound falls linearly in delta.
+        # The factor on the test of sensitivity 1; its bound falls linearly in delta.
         factor = found.lower / found.test.lower(near)
         level, price = found.test.lower(0.0), found.test.lower(0.0) - found.test.lower(near)
         for key in CHEAP:
@@ -153,7 +153,7 @@ def test_no_exactly_calibrated_mechanism_is_below_the_limit():
 
 
 def error(key: str, query: Query, budget: Budget) -> float | None:
-    """The RMSE of a mechanism at the exact calibration, None where it serves nothing."""
+    """The RMSE of a mechanism at the exact calibration, or None if it is unsupported."""
     if key not in all_mechanisms():
         return None
     try:
@@ -173,7 +173,7 @@ def test_the_search_is_not_above_the_best_mechanism():
 
 
 def test_a_mechanism_of_too_little_noise_is_caught():
-    """The test above can fail: noise of 99.9% of the best error is below the limit at M = 1000."""
+    """The test above can fail: at M = 1000, 99.9% of the best error is below the limit."""
     query, budget = Query(shape=(1000,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
     assert limit(query, budget).rmse > 0.9995 * best_known(query, budget).rmse
 
@@ -223,7 +223,7 @@ def test_tests_of_the_lattice_are_checked():
 
 
 def test_the_table_can_be_redone():
-    """A few rows again; the search has no randomness."""
+    """A few rows are recomputed; the search has no randomness."""
     with TABLE.open() as file:
         rows = list(csv.DictReader(file))
     for stored in (rows[0], rows[-1]):
@@ -236,7 +236,7 @@ def test_the_table_can_be_redone():
 
 
 def test_at_small_epsilon_the_bound_of_one_number_is_nearly_attained():
-    """Lattice noise of the same value, spread evenly over its cells, is private for all changes."""
+    """Lattice noise of this value, spread evenly over its cells, is private for all changes."""
     epsilon, delta = 0.1, 1e-5
     test = lattice_test(epsilon, delta, False)
     steps, growth = test.steps, math.exp(epsilon)
@@ -245,7 +245,7 @@ def test_at_small_epsilon_the_bound_of_one_number_is_nearly_attained():
     error = noise + 1 / (12 * steps**2)
     assert 0.9997 * error < test.lower(delta) < error
     for change in np.linspace(0, 1, 21) * steps:
-        # A change of j + t cells is two changes of whole cells, with weights 1 - t and t.
+        # A change of j + t cells mixes two changes of whole cells with weights 1 - t and t.
         whole, rest = int(change), change % 1
         seen = [
             np.maximum(density - growth * np.append(density, np.zeros(j))[j:], 0.0).sum()
@@ -255,9 +255,9 @@ def test_at_small_epsilon_the_bound_of_one_number_is_nearly_attained():
 
 
 def _best_lattice_noise(epsilon, delta, steps, reach):
-    """The least second moment of symmetric noise on the multiples of 1 / steps, and its law."""
+    """The least second moment of symmetric noise on multiples of 1 / steps, and its law."""
     places = np.arange(-reach, reach + 1)
-    # From the probabilities of 0, 1, ... to those of all places.
+    # Maps the probabilities of 0, 1, ... to those of all places.
     half = reach + 1
     mirror = sparse.csr_array(
         (np.ones(len(places)), (np.arange(len(places)), np.abs(places))), shape=(len(places), half)
@@ -267,7 +267,7 @@ def _best_lattice_noise(epsilon, delta, steps, reach):
         for j in range(1, steps + 1)
     ]
     count = steps * len(places)
-    # In units of delta, far below which the solver's tolerance then is.
+    # In units of delta, so that the solver's tolerance is far below delta.
     rows = sparse.hstack([sparse.vstack(excess) / delta, -sparse.eye(count)])
     sums = sparse.kron(sparse.eye(steps), np.ones((1, len(places))))
     found = scipy.optimize.linprog(

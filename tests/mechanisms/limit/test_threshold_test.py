@@ -1,4 +1,4 @@
-"""Threshold tests: P and Q by their definition in mpmath, and what is refused."""
+"""Threshold tests: P and Q from their definition in mpmath, and refusals."""
 
 import mpmath
 import numpy as np
@@ -10,7 +10,7 @@ from mechanisms.limit.threshold_test import ThresholdTest
 
 
 def line(places, values, at):
-    """The values, linear between the places, in mpmath; the last piece goes on."""
+    """Interpolate linearly between the places in mpmath, and extrapolate the last piece."""
     i = min(max(int(np.searchsorted(places, float(at))) - 1, 0), len(places) - 2)
     low, high, first, last = map(mpmath.mpf, (*places[i : i + 2], *values[i : i + 2]))
     return first + (at - low) / (high - low) * (last - first)
@@ -29,7 +29,7 @@ def value(test: ThresholdTest, radius):
     r = mpmath.mpf(radius)
     outer = 1 + r - line(test.radii, test.gaps, r)
     own = below((r**2 + 1 - outer**2) / (2 * r), test.dimension)
-    # |r u| > K(|r u + e|) where |r u + e| < X, the inverse of K at r; K(0) = 1.
+    # |r u| > K(|r u + e|) if |r u + e| < X, the inverse of K at r; K(0) = 1.
     shifted = mpmath.mpf(0)
     if r > 1:
         inner = line(test.outer, test.radii, r)

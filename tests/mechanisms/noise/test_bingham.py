@@ -23,7 +23,7 @@ def bingham_moments(exponents):
 
 
 def squares(drawn):
-    """|r_i|^2 of every draw: (draws, d)."""
+    """|r_i|^2 of every draw, (draws, d)."""
     return np.vecdot(drawn, drawn)
 
 
@@ -53,7 +53,7 @@ def test_one_component_of_three_by_quadrature(exponents):
 
 
 def test_two_components_of_three_are_the_complement_of_one():
-    """V V^T = I - u u^T with u of density exp(-u^T M u)."""
+    """V V^T = I - u u^T, where u has the density exp(-u^T M u)."""
     exponents = np.array([7.0, 3.0, 0.0])
     draws, _ = bingham.sample_bingham(exponents, 2, np.random.default_rng(5), 3000)
     expected = 1 - bingham_moments(-exponents)
@@ -82,7 +82,7 @@ def test_concentrated_components_are_the_leading_ones():
 
 @pytest.mark.parametrize("kappa", [0.0, 1e-7, 1.0, 1e3, 9e5, 2e6, 1e12])
 def test_von_mises_draws_of_any_concentration(kappa):
-    """numpy changes its method at 1e-8, 1e-5 and 1e6."""
+    """numpy changes its algorithm at 1e-8, 1e-5 and 1e6."""
     draws = np.random.default_rng(1).vonmises(np.full(40_000, 3.0), kappa)
     assert np.all(np.abs(draws) <= np.pi)
     loss = 2 * np.sin((draws - 3.0) / 2) ** 2  # 1 - cos, without cancellation

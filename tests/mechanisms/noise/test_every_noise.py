@@ -1,6 +1,6 @@
-"""What holds of all noise: moments, tails, precision, memory, linear queries, the exact scale.
+"""Contract tests of all noise: moments, tails, precision, memory, linear queries, exact scale.
 
-Each mechanism that adds noise is tried on each structure that it serves."""
+Every mechanism that adds noise is tested on every structure that it supports."""
 
 import math
 
@@ -37,7 +37,7 @@ RECORDS = Query(
 
 QUERIES = {
     "box": box(3, 4),
-    # TLDP keeps every fifth value of two, and hardly any of twelve.
+    # TLDP keeps a fifth of the values with two elements, and hardly any with twelve.
     "pair": box(1, 2),
     "histogram": counts(3, 4, adjacency="add-remove"),
     "moves": counts(3, 4, adjacency="replace"),
@@ -53,7 +53,7 @@ WEIGHTS = np.linspace(0, 1, 12).reshape(3, 4)
 ROTATION = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
 
 
-# What options change: who keeps values, strategies, directions, layers.
+# Options that change which values are kept, strategies, directions or layers.
 OPTIONS = [
     ("tldp-l-w", "pair", {"weights": [[0.0, 0.8]]}),
     ("tldp-g-w", "pair", {"weights": [[0.0, 0.8]]}),
@@ -67,7 +67,7 @@ OPTIONS = [
 
 
 def served():
-    """(name, mechanism) of all that is served as published, or else exactly."""
+    """(name, mechanism) for all supported cases, as published or else exact."""
     for key, cls in all_mechanisms().items():
         if issubclass(cls, AdditiveMechanism) and cls.guarantee != "none":
             for name in QUERIES:
@@ -151,7 +151,7 @@ def test_the_exact_calibration_meets_the_budget(key, name, options):
     assert again.loss().mean == pytest.approx(4 * published.expected_loss(), rel=1e-12)
 
 
-# Their searches for a strategy take time, and not memory, that grows with the cells.
+# Their search for a strategy takes time that grows with the cells, but no memory.
 SEARCHES = {"matrix-mechanism-cvxpy"}
 
 

@@ -1,4 +1,4 @@
-"""Wishart noise: moments of traces against formulas and Wick's theorem, draws against scipy."""
+"""Wishart noise: moments of traces by formulas and Wick's theorem, draws against scipy."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def pairings(items):
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_moments_of_traces_by_wicks_theorem(copies):
-    """Every matching of the factors G_am gives d^(loops of a) k^(loops of m)."""
+    """Every matching of the factors G_am contributes d^(loops of a) k^(loops of m)."""
     size, freedom = 4, 6
     # tr W^2 = sum G_am G_bm G_bn G_an: row and column index of factor 4 c + (0, 1, 2, 3).
     rows = [(c, row) for c in range(copies) for row in (0, 1, 1, 0)]

@@ -1,4 +1,4 @@
-"""The worst change that a query allows: searches over changes, enumeration, closed forms."""
+"""The worst change that a query allows, by searches, enumeration and closed forms."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ def laplace_delta(epsilon, shifts, nodes=24):
     if not others:
         inside = -np.expm1(np.minimum(epsilon - first, 0) / 2)
         return np.where(epsilon <= -first, -np.expm1(np.minimum(epsilon, 0)), inside)
-    # Where delta of the others has kinks, as a function of the loss of the first.
+    # The kinks in delta of the others as a function of the loss of the first.
     sums = np.array([sum(signs) for signs in itertools.product(*((-t, t) for t in others))])
     ends = np.sort(np.clip(np.r_[-first, epsilon - sums, first], -first, first))
     unit, weights = unit_gauss_legendre(nodes)
@@ -103,7 +103,7 @@ def test_the_sensitivities_of_a_histogram_follow_from_the_record():
                       ("tldp-g-w", 4.2e-3)]
 )  # fmt: skip
 def test_tldp_on_counts_gives_away_two_cells_at_most(key, near):
-    """A pickup that moves changes two cells: two atoms and two shifts, whatever the map's size."""
+    """A moved pickup changes two cells: two atoms and two shifts, whatever the size of the map."""
     case = setting("r1smg2024-count-1e-05")
     mechanism = get_mechanism(key).calibrate(case.query, case.budget)
     epsilon = case.budget.epsilon
@@ -162,7 +162,7 @@ def test_laplace_with_a_rest_is_calibrated_and_composed():
 
 
 def test_laplace_under_the_l2_ball_is_bounded_and_exact_for_pure_privacy():
-    """TLDP-L on a tensor in [0, 1]^4 whose l2 sensitivity is 1, not 2."""
+    """Tested with TLDP-L on a tensor in [0, 1]^4 whose l2 sensitivity is 1, not 2."""
     query = Query(shape=(4,), l2_sensitivity=1.0, element_range=(0, 1), adjacency="local")
     mechanism = get_mechanism("tldp-l").calibrate(query, Budget(epsilon=1.0))
     keep = math.exp(mechanism.parameters()["log_p"])
@@ -173,7 +173,7 @@ def test_laplace_under_the_l2_ball_is_bounded_and_exact_for_pure_privacy():
     bounds = mechanism.profile().delta(1.0)
     assert bounds.lower <= found <= bounds.upper
     assert bounds.lower >= 1 - (1 - keep) ** 4 - 1e-12
-    # A kept value alone refutes the claim, whatever the noise.
+    # A single kept value refutes the claim, whatever the noise.
     assert mechanism.slack() and verify(mechanism).verdict == REFUTED
     stated = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=1.9, adjacency="local")
     exact = get_mechanism("laplace").calibrate(stated, Budget(epsilon=0.5), "exact")
@@ -187,7 +187,7 @@ def test_laplace_under_the_l2_ball_is_bounded_and_exact_for_pure_privacy():
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
 def test_the_l1_norm_that_records_give_a_gram_matrix(size, adjacency):
     replaced = adjacency == "replace"
-    # The largest that may be typed, so that they cut off no pair of records.
+    # The largest allowed sensitivities, so that they exclude no pair of records.
     query = Query(
         shape=(size, size), l2_sensitivity=1.0 + replaced, l1_sensitivity=size * (1.0 + replaced),
         adjacency=adjacency, structure="gram", record_bound=1.0,
@@ -223,7 +223,7 @@ def test_mu_under_all_three_sensitivities_by_search(seed):
     l2 = min(l2, math.sqrt(l1 * linf))
     mu = worst_case_mu(std, l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
     query = Query(shape=(4, 1), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
-    # Denser and denser around the best change found.
+    # Search more and more densely around the best change found.
     best, spread = np.ones(4), 1.0
     for _ in range(60):
         tried = np.abs(best + spread * rng.standard_normal((400, 4)))
@@ -281,7 +281,7 @@ def test_bounds_of_turned_noise_hold_every_change(seed):
 
 
 CUT = (
-    # The box and the l2 ball cut each other, alone and for a Gram matrix.
+    # The box and the l2 ball intersect, alone and for a Gram matrix.
     Query(
         shape=(3, 3), l2_sensitivity=1.0, l1_sensitivity=2.5, element_range=(0, 0.6),
         frobenius_bound=2.0, adjacency="local",
@@ -297,7 +297,7 @@ CUT = (
 @pytest.mark.parametrize("query", CUT, ids=("cut", "gram", "counts"))
 @pytest.mark.parametrize("key", sorted(set(all_mechanisms()) - {"spherical-gamma"}))  # a search
 def test_who_admits_slack_has_bounds_that_differ(key, query):
-    """At an epsilon below every claim's; some deltas underflow."""
+    """Tested at an epsilon below that of every claim; some deltas underflow."""
     try:
         mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=0.9, delta=1e-3))
         profile = mechanism.profile()
@@ -313,7 +313,7 @@ def test_who_admits_slack_has_bounds_that_differ(key, query):
         assert not wide
 
 
-# What one record can do to a Gram matrix, against the worst of many pairs of records.
+# The change of a Gram matrix by one record, against the worst of many pairs of records.
 
 
 BOUND = 1.3
@@ -332,9 +332,9 @@ def gram(adjacency, **changed):
 
 
 def worst_of_pairs(noise, adjacency):
-    """The largest ||U1^-1 (x x^T - y y^T) U2^-T||_F over the ball, from many starts.
+    """The largest ||U1^-1 (x x^T - y y^T) U2^-T||_F over the ball, from many starting points.
 
-    The norm is convex in |x|^2 and in |y|^2: the maximum has records of norm 0 or B.
+    The norm is convex in |x|^2 and in |y|^2, so records at the maximum have norm 0 or B.
     """
     rows, columns = (
         (np.eye(3) if directions is None else directions) / std
@@ -457,7 +457,7 @@ def test_a_strategy_under_a_small_box_is_not_refuted():
     assert verify(mechanism).true_delta.lower < verify(mechanism).true_delta.value
 
 
-# Directional noise where one record, a column, changes: mu against maximisation over the box.
+# Directional noise if one record, which is a column, changes: mu against a search over the box.
 
 
 def query_of(rows, columns, **changes):
@@ -503,7 +503,7 @@ def test_mu_is_the_largest_over_all_changes_of_one_record(name):
         change[:, column] = corner
         found.append(whitened(noise, change))
     assert mu == pytest.approx(max(found), rel=1e-12)
-    # Inside of the box there is nothing worse.
+    # No change inside the box is worse.
     rng = np.random.default_rng(0)
     for _ in range(300):
         change = np.zeros((4, 3))
@@ -512,7 +512,7 @@ def test_mu_is_the_largest_over_all_changes_of_one_record(name):
 
 
 def test_a_change_of_one_record_is_less_than_one_of_the_ball():
-    """In the ball over all columns the sharpest row could take the whole change."""
+    """In the ball over all columns, the row with the least noise could take the whole change."""
     noise = noises(4, 3)["axes"]
     everywhere = noise.profile(query_of(4, 3, structure=None, record_bound=None)).mu
     assert noise.profile(query_of(4, 3)).mu < 0.9 * everywhere
@@ -554,7 +554,7 @@ def test_where_the_box_cannot_be_used_it_is_said():
     )
     bounds = turned.profile(small)
     assert bounds.above.mu <= 2.5 / turned.row_std.min()
-    # The search finds no more than the upper bound, and a better change than the known one.
+    # The search stays below the upper bound and finds a worse change than the known one.
     assert bounds.below.mu <= worst * 1.05 and worst <= bounds.above.mu
     many = MatrixGaussian(
         row_std=np.linspace(1, 2, 17),
@@ -565,7 +565,7 @@ def test_where_the_box_cannot_be_used_it_is_said():
 
 
 def test_exact_calibration_along_any_directions():
-    """Axes given as a turned basis of equal precision are i.i.d. noise: one mu for all."""
+    """In any rotated basis, equal precision is i.i.d. noise, with the same mu."""
     query, budget = query_of(6, 10), Budget(epsilon=1.0, delta=1e-3)
     mvg = get_mechanism("mvg")
     theta = [0.4, 0.4, 0.05, 0.05, 0.05, 0.05]
@@ -577,7 +577,7 @@ def test_exact_calibration_along_any_directions():
         mvg.calibrate(free, budget, "exact", precision=theta, directions=rotation(6, 5))
 
 
-# Strategies spend all of epsilon: the worst change by linear programmes.
+# Strategies spend all of epsilon; linear programmes find the worst change.
 
 
 def estimate(noise):

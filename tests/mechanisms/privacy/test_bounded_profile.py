@@ -1,4 +1,4 @@
-"""Profiles between bounds, and profiles that one event bounds from below."""
+"""Profiles known up to bounds, and profiles that an event bounds from below."""
 
 import math
 
@@ -53,7 +53,7 @@ def test_an_event_bounds_delta_and_epsilon_from_below():
     assert profile.epsilon(0.3) == (0.0, 0.0, math.inf)
     twice = profile.compose(2)
     assert twice.delta(1.0).lower == pytest.approx(p**2 - math.e * q**2, rel=1e-9)
-    # What an observer of the event sees is no more than it says.
+    # An observer of the event learns no more than the profile says.
     losses = profile.sample_losses(np.random.default_rng(1), 200_000)
     gain = -np.expm1(np.minimum(1.0 - losses, 0))
     assert abs(gain.mean() - profile.delta(1.0).value) < 4 * gain.std() / math.sqrt(gain.size)

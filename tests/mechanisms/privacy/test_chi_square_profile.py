@@ -1,4 +1,4 @@
-"""Profiles of Gaussians that differ in variance, against 30 to 260 digits and sampling."""
+"""Profiles of Gaussians that differ in variance, against 30 to 260 digits and samples."""
 
 import math
 
@@ -24,7 +24,7 @@ def raised_reference(rows, ratio, epsilon):
 def swapped_reference(rows, ratio, epsilon):
     """E (1 - e^(epsilon - L))_+ over the loss L = (lambda - 1) G - (1 - 1/lambda) G' of two gammas.
 
-    Given G' the inner mean is elementary: it is P(G > a) less e^epsilon times another tail.
+    Given G', the inner mean is elementary: P(G > a) minus e^epsilon times another tail.
     """
     excess, k = mp.mpf(ratio) ** 2, mp.mpf(rows) / 2
     shrunk = excess / (1 + excess)
@@ -37,20 +37,21 @@ def swapped_reference(rows, ratio, epsilon):
             k, a * (1 + excess), regularized=True
         )
 
-    # In y = log(G'/k) the density of G' is smooth and falls fast on both sides.
+    # As a function of y = log(G'/k), the density of G' is smooth and falls fast on both sides.
     def integrand(y):
         small = k * mp.exp(y)
         return mp.exp(k * mp.log(small) - small - mp.loggamma(k)) * inner(small)
 
-    # Where that density is above e^-80 of its peak: y falls linearly on the left, if k is small.
+    # The range in which that density is above e^-80 of its peak. For small k its logarithm falls
+    # only linearly on the left.
     spread = 1 / mp.sqrt(k)
     left = max(13 * spread, 81 / k)
     return mp.quad(integrand, [-left, -left / 4, -spread, spread, 4 * spread, 5 + 13 * spread])
 
 
 def agreed_delta(family, reference, rows, epsilon, delta):
-    """The true delta at the ratio whose delta is about the given one, as both methods find it."""
-    # Rounded to three digits: what is checked is delta at that ratio.
+    """The true delta at the ratio whose delta is about the given one, if both methods agree."""
+    # The ratio is rounded to three digits, because delta is checked at exactly that ratio.
     unit = family(rows=rows, ratio=1.0)
     ratio = float(f"{1 / unit.scale_factor(max(epsilon, 0.01), delta):.3g}")
     bounds = family(rows=rows, ratio=ratio).delta(epsilon)
@@ -91,7 +92,7 @@ def test_swapped_variances_agree_with_quadrature(rows, epsilon, delta):
 
 @pytest.mark.parametrize(("rows", "least"), [(10, 3.72), (100, 5.63), (1000, 9.41)])
 def test_least_singular_value_that_one_record_needs(rows, least):
-    """(1, 1e-5) with a record of norm 1 added or removed.
+    """The budget is (1, 1e-5), and a record of norm 1 is added or removed.
 
     The known values are the least singular value of the data with the record, sqrt(w^2 + 1).
     """
@@ -112,10 +113,10 @@ def test_delta_falls_with_epsilon_and_rises_with_the_ratio_and_the_rows(family):
 
 
 def delta_of_draws(first, second, rows, epsilon):
-    """That of `rows` draws of N(0, first) against N(0, second), which differ by rank one each way.
+    """delta of `rows` draws of N(0, first) against N(0, second), which differ by rank one each way.
 
-    In the axes of both the loss is that of one wider and one narrower normal. Given the latter the
-    former's mean is elementary, as in `swapped_reference`.
+    In their common axes, the loss is that of one wider and one narrower normal number. Given the
+    narrower one, the mean over the wider one is elementary, as in `swapped_reference`.
     """
     narrow, *_, wide = linalg.eigh(first, second, eigvals_only=True)
     law = stats.chi2(rows)
@@ -130,7 +131,7 @@ def delta_of_draws(first, second, rows, epsilon):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_other_records_make_a_sketch_less_private(family):
-    """X^T X + w^2 I with a record of norm 1 and without it, or with another one in its place."""
+    """Compares X^T X + w^2 I with a record of norm 1 to that without it or with another record."""
     size, rows, ratio, epsilon = 3, 20, 0.3, 0.5
     rng = np.random.default_rng(0)
     replaced = family is SwappedVariancesProfile
@@ -138,7 +139,7 @@ def test_no_other_records_make_a_sketch_less_private(family):
     def delta(others, record, other):
         common = others.T @ others + np.eye(size)
         pair = [common + np.outer(each, each) for each in (record, other)]
-        # Of an added record one direction is the worse one, whatever the others are.
+        # For an added record, one direction is worse, whatever the other records are.
         directions = (pair, pair[::-1]) if replaced else (pair,)
         return max(delta_of_draws(*each, rows, epsilon) for each in directions)
 
@@ -157,7 +158,7 @@ def test_no_other_records_make_a_sketch_less_private(family):
 
 
 def test_many_rows_with_little_signal_are_gaussian():
-    """The loss is then nearly normal, with the variance of its chi-squared sum."""
+    """The loss is nearly normal, with the variance of its chi-squared sum."""
     rows, ratio = 10**7, 0.02
     for family, mu in (
         (RaisedVarianceProfile, ratio**2 * math.sqrt(rows / 2)),

@@ -1,4 +1,4 @@
-"""Compositions and runs on samples far below 1e-12, and of releases with hardly any loss."""
+"""Compositions and sampled runs at deltas far below 1e-12, and of releases with tiny losses."""
 
 import functools
 import math
@@ -32,7 +32,7 @@ def test_compositions_enclose_the_gaussian_closed_form_at_every_delta(mu, times)
 
 @pytest.mark.parametrize("mu", [1e3, 1e5, 1e8, 1e150])
 def test_compositions_of_releases_with_hardly_any_noise(mu):
-    """No loss below 0 has a mass in floating point: all sums are far above epsilon."""
+    """In floating point no negative loss has any mass, so all sums are far above epsilon."""
     exact = GaussianProfile(mu=mu * math.sqrt(10))
     epsilon = exact.mu**2 * np.array([0.0, 0.25, 0.4, 0.5, 0.5 + 3 / exact.mu])
     lower, _, upper = ComposedProfile(base=GaussianProfile(mu=mu), times=10).delta(epsilon)
@@ -43,7 +43,7 @@ def test_compositions_of_releases_with_hardly_any_noise(mu):
 
 @pytest.mark.parametrize("epsilon", [2.0, 4.9, 4.999999])
 def test_compositions_of_laplace_noise_near_the_largest_loss(epsilon):
-    """delta falls like the fifth power of the distance; the other engine has a lattice per tilt."""
+    """delta falls like the fifth power of the distance to the largest loss."""
     base = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
     exact = IndependentLaplaceProfile(components=5, width=1.0, scale=1.0).log_delta(epsilon)
     bounds = ComposedProfile(base=base, times=5).log_delta(epsilon)
@@ -63,7 +63,7 @@ def test_the_l2_mechanism_with_hardly_any_loss():
     query = Query(shape=(6,), l2_sensitivity=1.0)
     one = get_mechanism("l2").calibrate(query, Budget(epsilon=1e-12)).profile()
     ten = one.compose(10)
-    # Ten nearly normal losses, of the variance of one.
+    # Ten nearly normal losses, computed from the variance of one.
     assert ten.delta(0.0).value == pytest.approx(5.17e-13, rel=0.01)
     assert one.delta(0.0).value < ten.delta(0.0).lower < 10 * one.delta(0.0).value
     assert ten.epsilon(0.0).value == pytest.approx(1e-11, rel=1e-9)
@@ -78,7 +78,7 @@ def test_the_noise_of_sampled_runs_by_another_accountant(delta, multiplier):
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.01, steps=1000)
     found = run.scale_factor(1.0, delta)
     assert multiplier * (1 - 1e-3) < found < multiplier * 1.003
-    # Renyi DP proves no less noise, and no more than a little.
+    # Renyi DP requires no less noise, and only a little more.
     assert 1.0 < gaussian_epsilon(found, 0.01, 1000, delta) < 1.06
 
 
@@ -100,7 +100,7 @@ def test_epsilon_of_a_run_goes_on_below_what_an_fft_resolves(delta):
 
 
 def test_a_single_sampled_step_at_small_delta():
-    """In closed form: rate times the profile of the release, at a larger epsilon."""
+    """The closed form is the rate times the profile of the release at a larger epsilon."""
     run = SampledRun(step=GaussianProfile(mu=1.0), rate=0.1, steps=1)
     epsilon = np.array([0.5, 2.0, 5.0, 15.0])
     lower, upper = run.log_bounds(epsilon)
@@ -116,7 +116,7 @@ def test_the_claim_of_the_moments_accountant_at_a_tiny_delta_is_decided(capsys):
     assert main(["verify", "moments-accountant", *f"{arguments} {options}".split()]) == 0
     shown = capsys.readouterr().out
     assert "verdict      holds" in shown
-    # What is known between bounds only is not called true.
+    # A number known only up to bounds is not called true.
     assert "true delta" not in shown and "true epsilon" not in shown
     assert "delta        between 1.2" in shown and "between bounds only" in shown
 
@@ -138,24 +138,24 @@ def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_d
     ten = base.compose(10)
     found = ten.scale_factor(1.0, 1e-20)
     assert ten.scaled(found).delta(1.0).upper == pytest.approx(1e-20, rel=1e-6)
-    # A Gaussian one in truth.
+    # This profile is in fact Gaussian.
     factor = GaussianProfile(mu=math.sqrt(10)).scale_factor(1.0, 1e-20)
     assert found == pytest.approx(factor, rel=2e-3)
 
 
 def test_heavy_tailed_releases_are_bounded_closely_at_every_epsilon():
-    """Losses of up to 1e5 matter, those of 1e-3 too."""
+    """Losses matter from 1e-3 up to 1e5."""
     base = SphericalProfile(dimension=2410, radial_shape=1, power=2, scale=1e5, sensitivity=1)
     epsilon = np.array([0.01, 0.5, 8.0, 100.0])
     found = base.compose(4).delta(epsilon)
     assert np.all(np.array(found.upper) / np.array(found.lower) < [1.002, 1.001, 1.001, 1.03])
-    # At a large epsilon a single release decides.
+    # At a large epsilon a single release dominates.
     alone = np.array(base.delta(epsilon).value)[2:]
     assert np.all((4 * alone * 0.97 < found.upper[2:]) & (found.lower[2:] < 4 * alone * 1.1))
 
 
 def test_the_type_two_error_at_no_type_one_error():
-    """Two Gaussians have one support: without false positives nothing is ever seen."""
+    """Two Gaussians have the same support, so that without false positives nothing is detected."""
     assert type_two_error(GaussianProfile(mu=40.0), 0.0).upper == 1.0
     assert type_two_error(GaussianProfile(mu=40.0), 0.0).value == 1.0
     laplace = LaplaceProfile(l1_sensitivity=2000.0, scale=1.0)
@@ -166,7 +166,7 @@ def test_a_largest_loss_is_still_attained_by_rounded_sums():
     profile = IndependentLaplaceProfile(components=5, width=2.379863120898964e-05, scale=1372.5462)
     assert profile.log_delta(profile.largest_loss).upper == -math.inf
     many = IndependentLaplaceProfile(components=407_804, width=1.0, scale=1e7)
-    # All atoms at once have a mass of 2^-407804.
+    # The atoms occur together with probability 2^-407804.
     bounds = many.log_delta(np.nextafter(many.largest_loss, 0.0))
     assert bounds.lower <= bounds.value <= bounds.upper < -280_000
 
@@ -191,7 +191,7 @@ def test_a_delta_below_what_spherical_profiles_resolve_is_unsupported(calibratio
 @pytest.mark.parametrize("loss", [0.1, 0.7, 17.3])
 @pytest.mark.parametrize("times", [2, 7, 50])
 def test_compositions_hold_up_to_the_largest_loss(loss, times):
-    """There all of delta is in the last place, and rounding is as large as the distance to it."""
+    """There delta depends on the last digit, and rounding is as large as the distance."""
     base = LaplaceProfile(l1_sensitivity=loss, scale=1.0)
     epsilon = loss * times * (1 - 10.0 ** -np.arange(1, 15))
     found, exact = (
@@ -205,7 +205,7 @@ def test_compositions_hold_up_to_the_largest_loss(loss, times):
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [333, 1000])
 def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
-    """1e-16 in the delta of one release would be 1e-13 of all, and epsilon three times as large."""
+    """An error of 1e-16 in one delta would be 1e-13 in all, and triple epsilon."""
     base = LaplaceProfile(l1_sensitivity=0.1, scale=1.0)
     found, exact = (
         each.epsilon(1e-20)
@@ -217,7 +217,7 @@ def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
 
 @pytest.mark.slow
 def test_compositions_of_noise_whose_large_losses_are_rare():
-    """No grid holds them: the delta of all releases is the sum of theirs."""
+    """No grid contains these losses; the delta of all releases is the sum of single deltas."""
     delta = 1e-30
     one = SphericalProfile(dimension=8, radial_shape=1.0, power=2.0, scale=1.0, sensitivity=1.0)
     ten = one.compose(10)
@@ -228,7 +228,7 @@ def test_compositions_of_noise_whose_large_losses_are_rare():
     assert 0.9 * true < bounds.lower <= bounds.upper < 1.1 * true
 
 
-# Compositions of losses so large that Q has no digits left: bounds must stay bounds.
+# Compositions of losses so large that Q underflows: bounds must remain bounds.
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
@@ -236,7 +236,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.OutOfRangeWarning")
 
 @functools.cache
 def one_release(shape, epsilon):
-    """R1SMG as published: the loss of a release is far above epsilon, and heavy-tailed."""
+    """Published R1SMG, whose loss of a release is far above epsilon and heavy-tailed."""
     query = Query(shape=shape, l2_sensitivity=2 * math.sqrt(math.prod(shape)))
     budget = Budget(epsilon=epsilon, delta=1e-5)
     return get_mechanism("r1smg").calibrate(query, budget).profile()
@@ -248,7 +248,7 @@ def ten_releases(shape, epsilon):
     return one_release(shape, epsilon).compose(10)
 
 
-# The largest losses, whose bounds are wide, and the most elements.
+# The settings with the largest losses, whose bounds are wide, and with the most elements.
 LARGEST, MOST = ((2, 10), 1e6), ((1, 26_010), 1.0)
 
 
@@ -267,7 +267,7 @@ def test_more_releases_spend_no_less(shape, epsilon):
 
 @pytest.mark.parametrize(("shape", "epsilon"), [LARGEST, MOST])
 def test_against_draws(shape, epsilon):
-    """E (1 - e^(at - L))_+ of the sum L of ten losses."""
+    """Compares with E (1 - e^(at - L))_+ over draws of the sum L of ten losses."""
     composed = ten_releases(shape, epsilon)
     losses = composed.sample_losses(np.random.default_rng(0), 20_000)
     for at in np.quantile(losses, [0.01, 0.5, 0.99]):

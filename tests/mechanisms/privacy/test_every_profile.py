@@ -1,4 +1,4 @@
-"""What holds of every profile: its curve, its inverse, its scale, and the losses that it draws."""
+"""Contract tests of every profile: its curve, inverse, scale, and the losses that it draws."""
 
 import math
 
@@ -24,7 +24,7 @@ PROFILES = {
     "Laplace": LaplaceProfile(l1_sensitivity=1.5, scale=1.0),
     "Laplace of 4": IndependentLaplaceProfile(components=4, width=0.5, scale=1.0),
     "Laplace with a rest": IndependentLaplaceProfile(components=1, width=0.2, rest=0.1, scale=1.0),
-    # So many components that their losses are drawn as counts of cells.
+    # This has so many components that losses are drawn as counts of cells.
     "Laplace of 400": IndependentLaplaceProfile(components=400, width=0.05, scale=1.0),
     "Laplace of 50": IndependentLaplaceProfile(components=50, width=0.1, scale=1.0),
     "kept or Gaussian": keep_or_noise(GaussianProfile(mu=0.5), 0.02, 5),
@@ -94,7 +94,7 @@ def test_epsilon_inverts_delta(profile):
 )
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.1, 0.02)])
 def test_the_scale_meets_the_budget_and_more_noise_is_more_private(name, epsilon, delta):
-    """Of what can be scaled to any budget, within a second."""
+    """Tested for profiles that can be scaled to any budget within a second."""
     profile = PROFILES[name]
     scaled = profile.scaled(profile.scale_factor(epsilon, delta))
     assert getattr(scaled.delta(epsilon), scaled.calibrated_curve) == pytest.approx(delta, rel=1e-9)
@@ -103,7 +103,7 @@ def test_the_scale_meets_the_budget_and_more_noise_is_more_private(name, epsilon
 
 
 def gains(losses, epsilon):
-    """Mean of (1 - e^(epsilon - L))_+, and 4.5 of its standard errors with three unseen losses."""
+    """The mean of (1 - e^(epsilon - L))_+, and 4.5 standard errors plus three unseen losses."""
     gain = -np.expm1(np.minimum(epsilon - losses, 0))
     return gain.mean(), 4.5 * gain.std() / math.sqrt(gain.size) + 3 / gain.size
 
@@ -137,7 +137,7 @@ def test_losses_have_the_stated_delta_alone_and_composed(profile):
 
 @pytest.mark.parametrize("name", [name for name in PROFILES if not PROFILES[name].symmetric])
 def test_losses_of_the_other_side_are_those_of_probabilities(name):
-    """Under Q the mean of e^L is the probability of what P can produce too."""
+    """Under Q the mean of e^L is the probability of the outputs that P can produce."""
     backward = PROFILES[name].sample_losses(np.random.default_rng(3), 200_000, reverse=True)
     weights = np.exp(backward)
     expected = math.exp(-0.5) if name == "Wishart" else 1.0

@@ -1,4 +1,4 @@
-"""The bound of a pure guarantee against high precision, enumeration and pairs that it covers."""
+"""The bound for a pure guarantee against high precision, enumeration and covered pairs."""
 
 import itertools
 
@@ -54,7 +54,7 @@ def test_composition_by_enumeration(largest, times):
 
 def test_composition_agrees_with_dp_accounting():
     epsilon, times = 0.2, 50
-    # Randomised response between two answers, of which a random one is given with this share.
+    # Randomised response between two answers that gives a random one with this probability.
     noise = 2 / (1 + np.exp(epsilon))
     theirs = pld.from_randomized_response(noise, 2, value_discretization_interval=1e-4)
     theirs = theirs.self_compose(times)
@@ -78,14 +78,14 @@ def test_many_releases_stay_finite():
 
 
 def test_the_bound_holds_the_rounding_of_the_logarithm():
-    """Of small epsilons, at 0: delta is tanh(epsilon / 2)."""
+    """For small epsilons delta(0) is tanh(epsilon / 2)."""
     for largest in np.random.default_rng(4).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
         found = PureProfile(largest=float(largest)).log_delta(0.0)
         with mp.workdps(40):
             assert mp.log(mp.tanh(mp.mpf(largest) / 2)) <= found.upper
 
 
-# The Wishart profile against pairs computed from its definition, and its edges.
+# The Wishart profile against pairs computed from its definition, and its limits.
 
 
 def profile_of(kappa):
@@ -103,7 +103,7 @@ def test_delta_is_the_same_at_every_epsilon(kappa):
 
 
 def test_one_dimension_by_hand():
-    """d = 1: W is c times chi-square with 2 degrees of freedom, an exponential of mean 2 c."""
+    """If d = 1, W is c times chi-square with 2 degrees of freedom, an exponential of mean 2 c."""
     bound, scale = 1.3, 0.9
     profile = profile_of(bound**2 / (2 * scale))
     epsilon = np.array([0.0, 0.2, 1.0])
@@ -120,7 +120,7 @@ def test_one_dimension_by_hand():
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 5.0])
 def test_no_replacement_is_worse_in_the_plane(epsilon):
-    """d = 2, with s sampled: y at an angle to x is nearer to the bound, never above it."""
+    """If d = 2 and s is sampled, y at an angle to x never exceeds the bound."""
     kappa, trials = 0.9, 20_000
     worst = profile_of(kappa).delta(epsilon).value
     factors = np.random.default_rng(0).standard_normal((trials, 2, 3))

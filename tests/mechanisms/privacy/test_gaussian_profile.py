@@ -28,7 +28,7 @@ def exact_delta(epsilon, mu):
 def test_mu_for_and_delta_agree_with_high_precision(epsilon, delta):
     mu = mu_for(epsilon, delta)
     exact = exact_delta(epsilon, mu)
-    # d log delta / d log mu = mu phi(start) / delta turns the error of delta into that of mu.
+    # d log delta / d log mu = mu phi(start) / delta converts the error of delta into that of mu.
     with mp.workdps(50):
         slope = mp.mpf(mu) * mp.npdf(mp.mpf(epsilon) / mu - mp.mpf(mu) / 2) / exact
         error_of_mu = abs((exact / mp.mpf(delta) - 1) / slope)
@@ -48,7 +48,7 @@ def test_mu_for_and_delta_agree_with_high_precision(epsilon, delta):
             for epsilon in (0.0, 1e-9, 1e-6, 1e-3, 1.0, 30.0)
             if epsilon / mu < 1e4
         ),
-        # Where delta falls from one.
+        # The point where delta falls from one.
         *((mu, mu**2 / 2 + s * mu) for mu in (30.0, 100.0, 1e6) for s in (-8.0, -2.0, 0.0, 3.0)),
     ],
 )
@@ -85,13 +85,13 @@ def test_limits():
 
 @pytest.mark.parametrize("mu", [1e3, 1e8, 1e12, 1e30, 1e149, 1e154, 1e160, 1e300])
 def test_a_mu_that_protects_nothing(mu):
-    """The error of delta grew like mu, so that a delta of 1 had the lower bound 0."""
+    """The error of delta once grew like mu, so that a delta of 1 had the lower bound 0."""
     profile = GaussianProfile(mu=mu)
     for epsilon in (0.0, 1.0, mu):
         assert 1 - 1e-13 < profile.delta(epsilon).lower <= profile.delta(epsilon).upper == 1
     bounds = profile.epsilon(np.array([1e-300, 1e-5, 0.5]))
     assert (bounds.lower <= bounds.value).all() and (bounds.value <= bounds.upper).all()
-    # Beyond floating point it is infinite from above, and a large number from below.
+    # Beyond floating point the upper bound is infinite and the lower bound a large number.
     assert (bounds.lower >= 0.4 * min(mu, 1e150) ** 2).all()
     assert mu > 1e150 or bounds.upper[2] == pytest.approx(mu**2 / 2, rel=1e-5)
     assert profile.epsilon(1.0).upper == 0

@@ -1,4 +1,4 @@
-"""The profile of keep-or-noise against brute force and the closed form of its atoms."""
+"""The keep-or-noise profile against brute force and the closed form of its atoms."""
 
 import mpmath as mp
 import numpy as np
@@ -13,13 +13,13 @@ from mechanisms.privacy.numerics import unit_gauss_legendre
 
 
 def keep_or_noise_by_brute_force(density, keep, epsilon, cells):
-    """One component, or two: sum over kinds of output, integrals by Gauss-Legendre cells."""
+    """delta of one or two components: a sum over kinds of output, by Gauss-Legendre quadrature."""
     unit, weights = unit_gauss_legendre(60)
     x = (cells[:-1, None] + np.diff(cells)[:, None] * unit).ravel()
     w = (np.diff(cells)[:, None] * weights).ravel()
     p, q = (1 - keep) * density(x), (1 - keep) * density(x - 1)
     one = keep + w @ np.maximum(p - np.exp(epsilon) * q, 0)
-    # Any kept component gives the input away; only noise on both can be confused.
+    # Any kept component reveals the input; only noise on both can be confused.
     pair = np.maximum(np.outer(p, p) - np.exp(epsilon) * np.outer(q, q), 0)
     return one, 1 - (1 - keep) ** 2 + w @ pair @ w
 
@@ -63,7 +63,7 @@ def test_atom_mass_and_the_deltas_below_it():
 
 @pytest.mark.parametrize("epsilon", [0.5, 3, 6, 8, 20])
 def test_bounds_of_epsilon_hold_it_beside_the_atom(epsilon):
-    """delta in 40 digits, rounded once: beside the mass of the atom little of the noise is left."""
+    """delta is rounded once from 40 digits, where little but the mass of the atom is left."""
     profile = keep_or_noise(GaussianProfile(mu=1.0), 0.3, 1)
     with mp.workdps(40):
         mass, half = mp.mpf(0.3), mp.mpf("0.5")
@@ -73,5 +73,5 @@ def test_bounds_of_epsilon_hold_it_beside_the_atom(epsilon):
     if epsilon <= 6:
         assert found.upper - found.lower < 1e-5
     else:
-        # The noise is below what rounding leaves of the atom.
+        # The contribution of the noise is below the rounding of the atom.
         assert found.lower > 6.5

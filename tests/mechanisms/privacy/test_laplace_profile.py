@@ -18,8 +18,8 @@ from mechanisms.privacy.numerics import unit_gauss_legendre
 def two_laplace_delta(epsilon, first, second):
     """delta of two Laplace coordinates with shifts in units of b, by brute force.
 
-    One coordinate by its closed form for any sign of epsilon, averaged over the loss of the
-    other: atoms of mass 1/2 at +first and e^-first / 2 at -first, and a density between.
+    One coordinate has a closed form for any sign of epsilon. It is averaged over the loss of the
+    other: atoms of mass 1/2 at +first and e^-first / 2 at -first, and a density between them.
     """
 
     def single(level):
@@ -95,8 +95,8 @@ def test_two_engines_enclose_the_same_laplace_product(components, tau):
 def test_laplace_product_by_the_inverse_laplace_transform(components, tau, epsilon):
     """delta = 1 / (2 pi i) int M(z)^k e^(-z epsilon) / (z (z + 1)) dz on a vertical line.
 
-    M is the moment generating function of one loss. Beyond the first fall of |M|^k, to e^-38 or
-    less here, its atoms add what is far below the tolerance.
+    M is the moment generating function of one loss. After |M|^k has fallen to e^-38 or less, its
+    atoms contribute far less than the tolerance.
     """
     with mp.workdps(40):
         line = mp.mpf(epsilon) / (components * mp.mpf(tau) ** 2)
@@ -118,27 +118,27 @@ def test_laplace_product_by_the_inverse_laplace_transform(components, tau, epsil
 
 
 def test_many_small_laplace_components_are_gaussian():
-    """mu = sqrt(k) tau; the central limit errs by 1/k here (three moments agree)."""
+    """mu = sqrt(k) tau; the error of the central limit is 1/k here, as three moments agree."""
     components, mu = 10**6, 0.3
     profile = IndependentLaplaceProfile(
         components=components, width=mu / np.sqrt(components), scale=1.0
     )
     epsilon = np.array([0.0, 0.5, 1.0, 2.0])
     gaussian = GaussianProfile(mu=mu).delta(epsilon).value
-    # The variance of one loss is tau^2 (1 - 2 tau / 3 + ...): a share of 2 tau / 3 of mu^2.
+    # The variance of one loss is tau^2 (1 - 2 tau / 3 + ...), off by a share 2 tau / 3 of mu^2.
     np.testing.assert_allclose(profile.delta(epsilon).value, gaussian, rtol=1e-2)
     assert (profile.delta(epsilon).value < gaussian).all()
 
 
 def test_laplace_product_at_its_ends():
     profile = IndependentLaplaceProfile(components=4, width=0.25, scale=1.0)
-    # Just below the largest loss only four times the atom 1/2 at tau is left.
+    # Just below the largest loss, only four atoms of 1/2 at tau remain.
     gap = 1e-9
     bounds = profile.delta(1 - gap)
     assert bounds.lower <= gap / 16 * (1 + 1e-6) and gap / 16 * (1 - 1e-6) <= bounds.upper
     assert profile.delta(1.0).upper == 0.0
     assert profile.delta(np.array([])).value.size == 0
-    # Noise that hides nothing, and noise that hides all.
+    # Noise that hides nothing, and noise that hides everything.
     for tau, delta in ((1e12, 1.0), (1e-12, 0.75e-12)):
         value = IndependentLaplaceProfile(components=4, width=tau, scale=1.0).delta(0.0).value
         assert value == pytest.approx(delta, rel=1e-6)
@@ -185,7 +185,7 @@ def test_without_delta_a_composition_spends_its_largest_loss_exactly():
 
 
 def test_bounds_hold_the_rounding_of_the_logarithm():
-    """Of small losses, at epsilon 0: delta is 1 - e^(-tau / 2)."""
+    """For small losses delta(0) is 1 - e^(-tau / 2)."""
     for tau in np.random.default_rng(3).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
         found = LaplaceProfile(l1_sensitivity=float(tau), scale=1.0).log_delta(0.0)
         with mp.workdps(40):
@@ -196,7 +196,7 @@ def test_bounds_hold_the_rounding_of_the_logarithm():
     ("epsilon", "delta"), [(30.0, 1e-12), (1e3, 1e-12), (1e6, 1e-9), (1.0, 1e-15)]
 )
 def test_a_scale_is_rounded_to_the_private_side(epsilon, delta):
-    """An ulp of epsilon is more than 1e-4 of delta: of both closed forms."""
+    """An ulp of epsilon changes delta by more than 1e-4 in both closed forms."""
     for sensitivity in (1.0, 0.3, 7.0):
         laplace = LaplaceProfile(l1_sensitivity=sensitivity, scale=1.0)
         pure = PureProfile(largest=sensitivity)

@@ -1,4 +1,4 @@
-"""Profiles as dp-accounting's distributions: bounds from both sides, also when composed."""
+"""Profiles as distributions of dp-accounting: two-sided bounds, also after composition."""
 
 import math
 
@@ -13,8 +13,8 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 
 EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])
-# What dp-accounting's own arithmetic may add to a pessimistic bound, and take from an optimistic
-# one: its sums of masses, and its convolutions by FFT.
+# dp-accounting's own arithmetic, its sums of masses and convolutions by FFT, may raise a pessimistic
+# bound and lower an optimistic one by this much.
 ROUNDING, FFT = 1e-9, 1e-11
 
 PROFILES = {
@@ -24,7 +24,7 @@ PROFILES = {
 
 
 def deltas(profile, epsilon=EPSILON, times=1, **options):
-    """dp-accounting's delta below and above."""
+    """dp-accounting's lower and upper bound on delta."""
     plds = [
         profile.to_dp_accounting(pessimistic=pessimistic, **options)
         for pessimistic in (False, True)
@@ -51,7 +51,7 @@ def test_bounds_close_with_the_interval(name):
 
 
 def test_compositions_are_enclosed():
-    """Ten Gaussians are one of sqrt(10) times the mu; ten Laplace against the suite's bounds."""
+    """Ten Gaussians equal one with sqrt(10) mu; ten Laplace releases meet the suite's bounds."""
     for profile in (GaussianProfile(mu=0.2), LaplaceProfile(l1_sensitivity=1.0, scale=5.0)):
         true = profile.compose(10).delta(EPSILON)
         below, above = deltas(profile, times=10, interval=1e-3)
@@ -74,7 +74,7 @@ def test_the_gaussian_equals_dp_accountings_own():
 
 
 def test_every_mechanism_has_a_pessimistic_distribution():
-    """At every profile of the registry: never below the suite's own delta, and close to it."""
+    """For every profile of the registry it is never below the suite's delta, and close to it."""
     query = Query(
         shape=(3, 3),
         l2_sensitivity=1.0,
@@ -85,7 +85,7 @@ def test_every_mechanism_has_a_pessimistic_distribution():
     seen = set()
     for key, cls in all_mechanisms().items():
         if cls.guarantee == "local":
-            # Nine components, of whose loss the suite computes each point by an integral.
+            # Nine components, for which the suite integrates at each point.
             continue
         try:
             profile = cls.calibrate(query, Budget(epsilon=1.0, delta=1e-5), "exact").profile()
@@ -103,7 +103,7 @@ def test_every_mechanism_has_a_pessimistic_distribution():
 
 
 def test_the_worse_direction_covers_the_other():
-    """Composed twice in dp-accounting, the pessimistic bound is above both directions' delta."""
+    """After composing twice in dp-accounting, the bound is above delta in both directions."""
     profile = RaisedVarianceProfile(ratio=0.3, rows=20)
     pld = profile.to_dp_accounting(interval=1e-3).self_compose(2)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Every helper against 60-digit arithmetic, at the edges of its domain."""
+"""Every numerical helper against 60-digit arithmetic, at the edges of its domain."""
 
 import math
 from fractions import Fraction
@@ -111,7 +111,7 @@ def test_falling_root_stops_at_the_ends():
 
 
 def falling_parabolas(x):
-    """log of e^height times a normal density; width and centre differ by row."""
+    """The log of e^height times a normal density; width and centre differ by row."""
     rows = [[0.0, 1, 0], [7000, 1e-4, -5e3], [-0.3, 30, 2e5]]
     centre, width, height = np.array(rows).T[..., None]
     return height - 0.5 * ((x - centre) / width) ** 2

@@ -1,4 +1,4 @@
-"""Trade-off curves of profiles against closed forms, and against rates of sampled tests."""
+"""Trade-off curves of profiles against closed forms and against rates of sampled tests."""
 
 import numpy as np
 import pytest
@@ -41,10 +41,10 @@ def test_the_curve_of_little_noise(mu):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
 def test_pure_privacy_has_two_lines(epsilon):
-    """max(0, 1 - e^eps alpha, e^-eps (1 - alpha)), that of randomised response."""
+    """The curve of randomised response: max(0, 1 - e^eps alpha, e^-eps (1 - alpha))."""
     found = type_two_error(PureProfile(largest=epsilon), ALPHA)
     exact = np.maximum(1 - np.exp(epsilon) * ALPHA, np.exp(-epsilon) * (1 - ALPHA))
-    # The profile of a claim alone is an upper bound: so are its rates.
+    # The profile of a claim is only an upper bound, and so are its rates.
     assert found.lower == pytest.approx(exact, abs=1e-12)
     claimed = claimed_true_positive_rate(epsilon, 0.0, ALPHA)
     assert 1 - claimed == pytest.approx(exact, abs=1e-12)
@@ -52,7 +52,7 @@ def test_pure_privacy_has_two_lines(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
 def test_one_laplace_element(epsilon):
-    """Dong et al., (8): lines of slope -e^(+-eps) and between them e^-eps / (4 alpha)."""
+    """Dong et al., (8): lines of slope -e^(+-eps), and e^-eps / (4 alpha) between them."""
     mechanism = get_mechanism("laplace").calibrate(
         Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0), Budget(epsilon=epsilon)
     )
@@ -68,7 +68,7 @@ def test_one_laplace_element(epsilon):
 
 
 def test_the_rates_of_sampled_tests_of_spherical_noise():
-    """R1SMG in 16 elements: thresholds of its losses against the curve."""
+    """Thresholds on the losses of R1SMG in 16 elements, against the curve."""
     mechanism = get_mechanism("r1smg").calibrate(
         Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
     )

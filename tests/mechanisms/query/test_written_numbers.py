@@ -1,4 +1,4 @@
-"""A number of a text is that number, or refused: in options and in tables."""
+"""Options and tables read a number exactly as written, or refuse it."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +11,7 @@ from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import option_value
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
-# What float64 makes another kind of number of: whole, 0, infinite, a neighbour.
+# Numbers that float64 turns into something else: a whole number, 0, infinity or a neighbour.
 CHANGED = (
     "0.99999999999999999999",
     "-3.00000000000000000001",
@@ -38,7 +38,7 @@ def test_every_other_number_is_read(text):
 
 
 def test_random_numbers_are_exact_where_they_are_whole():
-    """Decimal numbers of up to 25 digits, against exact fractions."""
+    """Tests decimal numbers of up to 25 digits against exact fractions."""
     rng = np.random.default_rng(0)
     refused = 0
     for _ in range(3000):

@@ -1,4 +1,4 @@
-"""Groups of similar cells: what they sum up to, and that they find a line again."""
+"""Groups of similar cells: their sums, and that they recover the order of a line."""
 
 import numpy as np
 import pytest

@@ -30,7 +30,7 @@ SINGULAR = [Total(12), Width(16, 4), Width(64, 8), RandomRanges(64, 32), RandomR
 
 
 def check_certificate(strategy, gram, tolerance):
-    """Feasible, worth what it says, and no better than its lower bound."""
+    """Check that a strategy is feasible, has the stated error and respects its lower bound."""
     assert np.all(np.diag(strategy.gram) == 1)
     assert np.allclose(strategy.gram, strategy.gram.T, rtol=0, atol=1e-12)
     error = np.trace(gram @ np.linalg.inv(strategy.gram))
@@ -53,7 +53,7 @@ def check_certificate(strategy, gram, tolerance):
 )
 def test_reference_values(workload, error):
     strategy = optimal_strategy(workload.gram())
-    # The references have seven or eight digits, and the strategy may be worse by its gap.
+    # The references have seven or eight digits; the strategy may be worse by its gap.
     assert strategy.error == pytest.approx(error, rel=1e-7)
     check_certificate(strategy, workload.gram(), TOLERANCE)
 
@@ -69,7 +69,7 @@ def test_singular_workloads_come_with_a_certificate_too(workload):
 
 
 def test_no_random_strategy_is_better():
-    """Weak duality, tried: unit columns, many queries, all above the lower bound."""
+    """Tests weak duality: many strategies with unit columns are all above the lower bound."""
     gram = Prefix(6).gram()
     best = optimal_strategy(gram)
     rng = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def test_no_random_strategy_is_better():
     matrices /= np.linalg.norm(matrices, axis=1, keepdims=True)
     errors = np.trace(gram @ np.linalg.inv(matrices.swapaxes(1, 2) @ matrices), axis1=1, axis2=2)
     assert errors.min() > best.lower_bound
-    # Near the best one the error is stationary: no first-order improvement along feasible lines.
+    # Near the optimum the error is stationary: no feasible line improves it to first order.
     near = 0.999 * best.gram + 0.001 * matrices.swapaxes(1, 2) @ matrices
     assert np.trace(gram @ np.linalg.inv(near), axis1=1, axis2=2).min() >= best.lower_bound
 

@@ -1,4 +1,4 @@
-"""Gram matrices in closed form against the rows written out, and bad workloads."""
+"""Gram matrices in closed form against explicit rows, and bad workloads."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_large_workloads_need_no_matrix():
     n = 10**6
     x = np.ones(n)
     assert Prefix(n).trace() == n * (n + 1) / 2
-    # The sums of k ones are k: each length once, or n + 1 - k times.
+    # A sum of k ones is k; each length occurs once, or n + 1 - k times.
     assert x @ Prefix(n).gram_times(x) == pytest.approx(n * (n + 1) * (2 * n + 1) / 6, rel=1e-12)
     lengths = np.arange(1.0, n + 1)
     energy = np.sum(lengths**2 * (n + 1 - lengths))

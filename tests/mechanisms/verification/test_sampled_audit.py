@@ -1,6 +1,6 @@
-"""The sampled auditor against pairs whose delta is known in closed form.
+"""The sampled audit against pairs whose delta is known in closed form.
 
-Coverage is tested exactly where outcomes can be enumerated, else over hundreds of seeded runs.
+Coverage is tested exactly if outcomes can be enumerated, and otherwise over many seeded runs.
 """
 
 import math
@@ -33,7 +33,7 @@ MU_CALIBRATED = 0.2680511246  # analytic Gaussian at epsilon 1, delta 1e-5
 
 @pytest.mark.parametrize(("mu", "epsilon", "samples"), [(1.0, 0.5, 300), (0.8, 2.0, 1000)])
 def test_null_is_covered(mu, epsilon, samples):
-    """120 audits at 95%: no kind of bound errs in more than 5% of the runs."""
+    """In 120 audits at 95%, no kind of bound errs in more than 5% of the runs."""
     delta = gaussian_delta(mu, epsilon)
     # Test the epsilon bounds at a delta below and one above the pair's own.
     small, large = gaussian_delta(mu, epsilon + 0.3), gaussian_delta(mu, epsilon - 0.3)
@@ -61,12 +61,12 @@ def test_calibrated_gaussian_is_not_refuted_and_bounded_from_both_sides():
 
 
 def test_planted_violation_is_detected():
-    """sigma x 0.8 at epsilon 1: delta is 2.2e-4, not 1e-5. 10,000 samples show it at 99.9%."""
+    """At 0.8 sigma and epsilon 1, delta is 2.2e-4, not 1e-5; 10,000 samples show it at 99.9%."""
     draw = gaussian_losses(MU_CALIBRATED / 0.8)
     runs = [audit_losses(draw, 1.0, samples=10_000, seed=seed) for seed in range(60)]
     assert sum(run.refutes(1e-5) for run in runs) >= 57
     assert all(run.epsilon_lower_bound(1e-5) > 1 for run in runs if run.refutes(1e-5))
-    # Counting alone sees nothing at 100 times as many samples.
+    # Counting alone finds nothing with 100 times as many samples.
     run = audit_losses(draw, 1.0, samples=1_000_000, seed=0)
     assert max(run.forward.two_sample.lower, run.reverse.two_sample.lower) < 1e-5
 
@@ -83,7 +83,7 @@ def test_planted_violation_is_detected():
     ],
 )
 def test_spherical_noise_matches_exact_values(dimension, variance, shift, epsilon, delta):
-    """R1SMG (r1smg2024): delta by one-dimensional integration, computed independently."""
+    """delta of R1SMG by an independent one-dimensional integration."""
     draw = spherical_losses(dimension, variance, shift)
     run = audit_losses(draw, epsilon, samples=200_000, seed=5)
     for direction in (run.forward, run.reverse):
@@ -118,7 +118,7 @@ def test_directions_of_an_asymmetric_pair():
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 50.0])
 def test_atoms(epsilon):
-    """A value kept with probability 0.3 can be told apart at any epsilon: delta = 0.3."""
+    """A value kept with probability 0.3 is recognised at any epsilon, so delta is 0.3."""
     run = audit_losses(randomised_response_losses(0.3), epsilon, samples=100_000, seed=1)
     for direction in (run.forward, run.reverse):
         assert direction.hits_b == 0
@@ -146,7 +146,7 @@ def test_equal_distributions(samples):
 
 
 def test_ties_are_not_in_the_event():
-    """Half of Laplace's losses are exactly epsilon: (epsilon, 0) holds with equality."""
+    """Half of the losses of Laplace noise equal epsilon, so (epsilon, 0) holds with equality."""
     epsilon = 0.7
     at = audit_losses(laplace_losses(epsilon), epsilon, samples=100_000, seed=1)
     assert at.forward.hits_a == at.forward.hits_b == at.reverse.hits_a == 0
@@ -159,7 +159,7 @@ def test_ties_are_not_in_the_event():
 
 
 def test_rounding_of_ties_is_no_violation():
-    """The textbook formula of Laplace's loss misses the tie by rounding, half of the time above."""
+    """The textbook formula for the Laplace loss misses the tie by rounding, half the time above."""
     epsilon = 0.7
 
     def draw(rng, n, reverse):
@@ -174,7 +174,7 @@ def test_rounding_of_ties_is_no_violation():
 
 @pytest.mark.parametrize("error", [-0.02, 0.02])
 def test_bounds_hold_for_losses_within_the_stated_rounding(monkeypatch, error):
-    """With an allowance so large that its effect shows, and without it."""
+    """Tested without an allowance, and with one so large that its effect shows."""
     delta = gaussian_delta(1.0, 1.0)
 
     def draw(rng, n, reverse):
@@ -191,7 +191,7 @@ def test_bounds_hold_for_losses_within_the_stated_rounding(monkeypatch, error):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.05, 0.2, 0.3])
 def test_epsilon_lower_bound_is_tight(delta):
-    """Audited at epsilon 1, where delta is 0.127 (mu = 1); bounds hold for every delta."""
+    """The audit is at epsilon 1, where delta is 0.127 (mu = 1); bounds hold for every delta."""
     run = audit_losses(gaussian_losses(1.0), 1.0, samples=1_000_000, seed=4)
     bound = run.epsilon_lower_bound(delta)
     assert gaussian_delta(1.0, bound) > delta
@@ -203,7 +203,7 @@ def test_epsilon_lower_bound_is_tight(delta):
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.05, 0.15])
 def test_epsilon_lower_bound_is_the_least_over_the_intervals(delta):
-    """Where A(E) - e^x B(E) = delta, over all A(E), B(E) that the bounds allow."""
+    """It is the least x with A(E) - e^x B(E) = delta over all A(E), B(E) within the bounds."""
     found = DirectedAudit(
         epsilon=1.0,
         event="E",

@@ -1,4 +1,4 @@
-"""What `list` and `describe` say of a mechanism's claim."""
+"""`list` and `describe` report whether the claim of a mechanism is true."""
 
 import json
 
@@ -44,7 +44,7 @@ def test_every_mechanism_with_a_refuted_claim_says_so_in_its_own_words():
 
 
 def test_the_verdicts_are_those_that_the_claims_judge():
-    """A claim of the ledger on the guarantee of a refuted mechanism is contradicted."""
+    """The ledger contradicts claims on the guarantee of a refuted mechanism."""
     ledger = pd.read_csv("results/reference/claims.csv").set_index("claim")["verdict"]
     for key, claim in (("r1smg", "r1-thm5"), ("tldp-l", "tldp-thm1")):
         assert (standing(key).verdict, ledger[claim]) == ("refuted", "contradicted")

@@ -1,4 +1,4 @@
-"""Claimed against true privacy: reference values, verdicts, and the exact calibration."""
+"""Claimed and true privacy: reference values, verdicts, and the exact calibration."""
 
 import dataclasses
 import math
@@ -75,12 +75,12 @@ def test_imgm_claim_covers_all_compositions(make_query):
 @pytest.mark.parametrize(
     ("l1", "l2", "linf", "worst"),
     [
-        # All nine elements, two of them, one: as the box allows.
+        # Nine, two or one of the elements change, as the box allows.
         (3.0, 1.0, 1 / 3, (9, 1 / 3)),
         (2.0, math.sqrt(2), 1.0, (2, 1.0)),
         (2.0, 2.0, None, (1, 2.0)),
         (2.0, 2.0, 2.0, (1, 2.0)),
-        # No l1 sensitivity is needed where the box implies one.
+        # No l1 sensitivity is needed if the box implies one.
         (None, 3.0, 1.0, (9, 1.0)),
     ],
 )
@@ -104,14 +104,14 @@ def test_laplace_has_no_exact_calibration_where_its_worst_pair_is_not_known(l1, 
     query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
     with pytest.raises(Unsupported, match=words):
         calibrated("laplace", query, Budget(epsilon=0.5, delta=1e-5), "exact")
-    # What is computed instead is at least as bad as any change that there is.
+    # The pair used instead is at least as bad as any possible change.
     noise = IndependentLaplace(shape=(3, 3), scale=2.0)
     several = LaplaceProfile(l1_sensitivity=min(linf or 1.0, l2), scale=2.0)
     assert noise.profile(query).delta(0.1).upper >= several.delta(0.1).lower
 
 
 def test_a_profile_with_slack_refutes_only_by_its_lower_bound():
-    """Rotated noise under an element box: the l2 ball's mu is only an upper bound."""
+    """For rotated noise under an element box, the mu of the l2 ball is only an upper bound."""
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
     query = Query(
         shape=(4, 5), l2_sensitivity=1.0, linf_sensitivity=0.4, frobenius_bound=1.0
@@ -126,7 +126,7 @@ def test_a_profile_with_slack_refutes_only_by_its_lower_bound():
     open_question = dataclasses.replace(rotated, noise=rotated.noise.scaled(between))
     result = verify(open_question, samples=5000)
     assert result.true_delta.lower < budget.delta < result.true_delta.value
-    # No samples: those at hand are of a pair that no two data sets have.
+    # Nothing is sampled, because no two data sets make the pair at hand.
     assert (result.verdict, result.wasted_variance, result.audit) == (UNDECIDED, None, None)
     too_little = dataclasses.replace(rotated, noise=rotated.noise.scaled(1e-9))
     result = verify(too_little)
@@ -147,7 +147,7 @@ def test_random_answer_is_perfectly_private(make_query):
 
 
 def test_the_element_box_makes_diagonal_noise_more_private():
-    """One element may change by 1/10 only: mu is that of one element, not of the l2 ball."""
+    """Elements may change by 1/10 only, so mu is that of one element, not of the l2 ball."""
     ball = Query(shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0)
     box = Query(
         shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0, linf_sensitivity=0.1
@@ -172,7 +172,7 @@ def test_audit_agrees_with_the_exact_profile():
 
 @pytest.mark.parametrize("key", ["r1smg", "gaussian"])
 def test_losses_of_real_draws_are_those_of_the_sufficient_statistics(key):
-    """The audit's shortcut (radius and cosine, one normal) against draws in all M dimensions."""
+    """The audit's shortcut (radius and cosine, or one normal) against draws in M dimensions."""
     from scipy import stats
 
     size, trials = 12, 20_000
@@ -192,7 +192,7 @@ def test_losses_of_real_draws_are_those_of_the_sufficient_statistics(key):
 
 
 def test_uniform_matrix_noise_is_the_general_case(make_query):
-    """The closed form for equal standard deviations against the knapsack over the box."""
+    """The closed form for equal standard deviations against a knapsack over the box."""
     from mechanisms.privacy.gaussian_profile import worst_case_mu
 
     for linf in (0.17, 0.2, 0.9):

@@ -1,4 +1,4 @@
-"""Composition by formula against the optimal one, and mgm2021's sampling lemma against a pair."""
+"""Composition by formula against optimal composition, and mgm2021's sampling lemma."""
 
 import math
 
@@ -37,22 +37,22 @@ def test_shares_compose_to_the_total(epsilon, delta, times):
 def test_never_better_than_the_optimal_composition_nor_far_from_it(epsilon, times):
     delta = 1e-6
     each = kairouz.share(Budget(epsilon=epsilon, delta=delta), times)
-    # Theorem 3.3: at epsilon, 1 - (1 - delta)^k (1 - delta_i), delta_i of randomised response.
+    # Theorem 3.3: 1 - (1 - delta)^k (1 - delta_i) at epsilon, with delta_i of randomised response.
     optimal = PureProfile(largest=each.epsilon, times=times)
     own = optimal.delta(epsilon).value
     assert 1 - (1 - each.delta) ** times * (1 - own) <= delta
-    # A tail bound of a nearly normal loss, where many uses make it one.
+    # With many uses the loss is nearly normal; this is its tail bound.
     if times * each.epsilon**2 > 1:
         assert epsilon < 1.25 * optimal.epsilon(delta / 2).value
 
 
 def test_what_a_use_gets_by_hand():
-    # Few uses: basic composition.
+    # With few uses, basic composition is best.
     each = kairouz.share(Budget(epsilon=1.0, delta=1e-5), 10)
     assert each.epsilon == pytest.approx(0.1)
     each = kairouz.share(Budget(epsilon=1.0, delta=1e-5), 1000)
     x = each.epsilon
-    # Many: the second term, with delta~ = 5e-6.
+    # With many uses, the second term is best, with delta~ = 5e-6.
     log = math.log(math.e + math.sqrt(1000) * x * 2e5)
     spent = 1000 * x * math.tanh(x / 2) + x * math.sqrt(2000 * log)
     assert spent == pytest.approx(1.0, rel=1e-12)
@@ -72,7 +72,7 @@ def test_the_lemma_as_printed(epsilon, rate):
 
 @pytest.mark.parametrize("rate", [0.01, 0.5, 1.0])
 def test_the_lemma_is_exact_for_a_record_against_its_absence(rate):
-    """Two values and no value, one epsilon* apart each way: the largest ratio after sampling."""
+    """The largest ratio after sampling, for two values that are each epsilon* from no value."""
     star = 0.7
     nothing, first, second = 0.2, 0.2 * math.exp(star), 0.2 * math.exp(-star)
     ratio = (rate * first + (1 - rate) * nothing) / (rate * second + (1 - rate) * nothing)
@@ -85,7 +85,7 @@ def test_the_lemma_against_the_usual_amplification():
             usual = math.log1p(math.expm1(epsilon) / rate)
             lemma = kairouz.before_sampling(epsilon, rate)
             assert usual / 2 <= lemma < usual
-        # The ends: half as much, and ln(1 / (1 - rate)) less.
+        # The limits: half as much, and ln(1 / (1 - rate)) less.
         small = kairouz.before_sampling(1e-6, rate) / math.log1p(math.expm1(1e-6) / rate)
         assert small == pytest.approx(0.5, rel=1e-3)
         assert usual - lemma == pytest.approx(-math.log1p(-rate), rel=1e-6)

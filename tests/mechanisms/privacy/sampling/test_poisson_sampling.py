@@ -1,4 +1,4 @@
-"""Runs on Poisson samples: against dp_accounting, closed forms, sampled losses and the papers."""
+"""Runs on Poisson samples against dp_accounting, closed forms, sampled losses and papers."""
 
 import math
 
@@ -21,7 +21,7 @@ from mechanisms.privacy.sampling.poisson_sampling import (
 from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
-# Abadi et al. 2016, and r1smg2024 at its two noise multipliers.
+# The settings of Abadi et al. 2016, and of r1smg2024 at its two noise multipliers.
 ABADI = (4.0, 0.01, 10_000)
 
 
@@ -32,7 +32,7 @@ STATED = [(MNIST[0], 1.795), (MNIST[1], 16.983)]
 
 
 def moments_epsilon(sigma, rate, steps, delta):
-    """The moments accountant: integer orders, and the conversion of Abadi et al. 2016."""
+    """The moments accountant with integer orders and the conversion of Abadi et al. 2016."""
     found = []
     for order in range(2, 64):
         k = np.arange(order + 1)
@@ -68,7 +68,7 @@ def test_noise_multipliers_solve_for_the_budget(setting):
 
 @pytest.mark.parametrize(
     "setting",
-    # Small and large orders decide; in the last, dp_accounting's errors at orders such as 2.3 do.
+    # Small and large orders decide; in the last setting, dp_accounting errs at orders such as 2.3.
     [(0.8, 1 / 4096, 64), (1.1, 1 / 64, 7031), (30.0, 0.01, 100), (20.13, 0.469, 6174)],
 )
 def test_noise_multipliers_are_those_of_all_orders(setting):
@@ -85,7 +85,7 @@ def test_without_sampling_the_closed_form_is_the_accountants_number(setting):
 
 
 def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
-    """With orders up to 1,024 Renyi DP shows 0.0035 here, or zero."""
+    """With orders up to 1,024, Renyi DP gives either 0.0035 or zero here."""
     found = noise_multiplier(1e-3, 1e-5, 0.01, 100)
     assert gaussian_epsilon(found, 0.01, 100, 1e-5) == 0
     assert gaussian_epsilon(found * (1 - 1e-8), 0.01, 100, 1e-5) > 3e-3
@@ -102,7 +102,7 @@ def test_no_noise_multiplier_in_reach():
 def test_step_budgets_of_eq_16(epsilon, expected):
     split = step_budget(epsilon, 1e-5, 256 / 60000, 30, 1e-10)
     assert split == pytest.approx(expected, rel=4e-3)
-    # Put back into the equation.
+    # Substitute it back into the equation.
     x, steps = 256 / 60000 * split[0], 30 * 60000 / 256
     total = math.sqrt(2 * steps * math.log(1e10)) * x + steps * x * math.expm1(x)
     assert total == pytest.approx(epsilon, rel=1e-12)
@@ -112,7 +112,7 @@ def test_step_budgets_of_eq_16(epsilon, expected):
     ("setting", "spacing"), [(ABADI, 1e-4), (MNIST[1], 1e-3), ((1.0, 0.18, 11), 1e-3)]
 )
 def test_gaussian_runs_agree_with_dp_accounting_from_above(setting, spacing):
-    """Its own distributions are pessimistic too, by less than 1e-4 of epsilon on these grids."""
+    """Its distributions are pessimistic too, by less than 1e-4 of epsilon on these grids."""
     accountant = PLDAccountant(value_discretization_interval=spacing)
     theirs = gaussian_epsilon(*setting, 1e-5, accountant=accountant)
     ours = run(*setting).epsilon(1e-5)
@@ -128,7 +128,7 @@ def test_without_sampling_a_run_is_the_exact_composition(sigma):
 
 
 def upper_bounds(run, epsilon):
-    """Where the record is removed, and where it is added; without the allowance for the FFT."""
+    """Upper bounds if the record is removed and if it is added, without the margin for the FFT."""
     return [
         float(np.exp(each.log_delta(np.array([epsilon]), tilted=False)[0][0]))
         for each, *_ in run._above(0)
@@ -136,7 +136,7 @@ def upper_bounds(run, epsilon):
 
 
 def one_step_by_quadrature(sigma, rate, epsilon):
-    """delta of one Gaussian step, removed and added, from the densities on a fine grid."""
+    """delta of one Gaussian step, for a removed and an added record, from densities on a grid."""
     x = np.linspace(-12 * sigma, 1 + 12 * sigma, 2_000_001)
     near = np.exp(-(x**2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
     far = np.exp(-((x - 1) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
@@ -158,7 +158,7 @@ def test_one_step_against_quadrature(epsilon):
 
 
 def test_a_run_of_laplace_steps_against_sampled_losses():
-    """E[(1 - e^(epsilon - L))_+] over sums of losses, each of a record removed."""
+    """Compares with E[(1 - e^(epsilon - L))_+] over sums of losses of a removed record."""
     tau, rate, steps, epsilon, n = 1.0, 0.3, 12, 1.0, 400_000
     rng = np.random.default_rng(5)
     total = np.zeros(n)
@@ -197,9 +197,9 @@ def test_limits():
     assert nothing.delta(0.0) < 1e-11
     assert nothing.epsilon(1e-5) == 0.0
     certain = SampledRun(step=GaussianProfile(mu=200.0), rate=0.1, steps=50)
-    # Each step gives the record away if it is sampled; 1 - 0.9^50.
+    # Each step reveals the record if it is sampled, so delta is 1 - 0.9^50.
     assert certain.delta(1.0) == pytest.approx(1 - 0.9**50, rel=1e-6)
-    # Losses of mu^2 / 2 are far above what one grid used to hold.
+    # Losses of mu^2 / 2 are far larger than a single grid could contain.
     known = KnownSamplesProfile(mu=200.0, rate=0.1, steps=50).epsilon(0.5).value
     assert known * 0.99 < certain.epsilon(0.5) < known * 1.1
 
@@ -221,8 +221,8 @@ def test_bad_arguments_are_named(changed, error, words):
 
 
 def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
-    # Losses of up to 1e5 matter in a run with noise like R1SMG's. The sum of the steps' own deltas
-    # at the run's epsilon is a lower bound to first order, and few steps have a large loss.
+    # Losses of up to 1e5 matter in a run with noise like R1SMG's. The sum of the deltas of all steps
+    # at the epsilon of the run is a lower bound to first order, as few steps have a large loss.
     noise = SphericalProfile(dimension=2410, radial_shape=1, power=2, scale=2e5, sensitivity=1)
     heavy = SampledRun(step=noise, rate=0.05, steps=160)
     for epsilon in (0.5, 20.0, 2e4):
@@ -235,13 +235,13 @@ def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
     ("mu", "rate", "steps", "epsilon"),
     [(1e-7, 0.5, 1000, 1e-6), (1e-9, 0.015, 50, 1e-12), (1e-9, 0.015, 50, 1e-10),
      (1e-5, 1e-5, 50, 1e-11), (1e-6, 0.015, 50, 1e-9), (1e-3, 1.0, 1000, 0.1),
-     # What adding a record does has losses that 1 - e^loss cannot tell from 0.
+     # Adding a record has losses that 1 - e^loss cannot distinguish from 0.
      (1e-12, 1e-4, 100_000, 3e-14), (1e-15, 1e-6, 1_000_000, 1e-18), (1e-15, 0.01, 1000, 0.0),
-     # Far beyond what the run's first grid resolves.
+     # This is far beyond the resolution of the first grid.
      (1e-15, 1e-6, 1, 5e-21), (1e-15, 0.5, 100_000, 5e-13)],
 )  # fmt: skip
 def test_a_run_whose_losses_are_tiny_is_that_of_less_noise(mu, rate, steps, epsilon, adjacency):
-    """Where all losses are small, a sample of rate q makes them q times as large, and no more."""
+    """If all losses are small, sampling at rate q makes them just q times as large."""
     step = GaussianProfile(mu=mu)
     run = SampledRun(step=step, rate=rate, steps=steps, adjacency=adjacency)
     limit = GaussianProfile(mu=rate * mu * math.sqrt(steps)).log_delta(epsilon).value
@@ -263,7 +263,7 @@ def test_the_noise_of_a_run_at_tiny_epsilon(epsilon, delta):
 @pytest.mark.parametrize(("mu", "rate", "steps"), [(1e-9, 0.01, 1000), (1e-6, 1e-6, 100_000)])
 @pytest.mark.parametrize("delta", [1e-12, 1e-30])
 def test_epsilon_is_an_upper_bound_however_small(mu, rate, steps, delta):
-    """It met delta only within 1e-9, and where epsilon is as small delta was far larger there."""
+    """The bound once met delta only within 1e-9, so that delta was too large at small epsilon."""
     found = SampledRun(step=GaussianProfile(mu=mu), rate=rate, steps=steps)
     epsilon = found.epsilon(delta)
     assert found.delta(epsilon) <= delta < found.delta(epsilon * (1 - 1e-6))
@@ -273,13 +273,13 @@ def test_epsilon_is_an_upper_bound_however_small(mu, rate, steps, delta):
     ("rate", "steps", "epsilon"), [(1e-6, 10**6, 0.0), (1e-4, 10**6, 0.0), (1e-4, 10**6, 6000.0)]
 )
 def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
-    """Memory stays bounded, and who knows the samples learns more."""
+    """Memory stays bounded, and an observer who knows the samples learns more."""
     step = GaussianProfile(mu=10.0)
     found = SampledRun(step=step, rate=rate, steps=steps)
     lower, upper = (float(each[0]) for each in found.log_bounds(np.array([epsilon])))
     known = KnownSamplesProfile(mu=10.0, rate=rate, steps=steps).log_delta(epsilon).value
     assert lower <= upper < lower + 2.5
-    # The bound of known samples adds up its terms to 1e-9.
+    # The bound for known samples adds up its terms to within 1e-9.
     assert lower <= known + 1e-9 and upper < known + 1e-3
 
 
@@ -301,10 +301,10 @@ def test_the_bounds_of_a_run_are_close_where_the_bulk_of_losses_is_small(rate, s
 
 
 def test_one_sampled_release_is_exact_far_out():
-    """No sum of tilted losses resolves a tail as heavy: basic composition of one release does."""
+    """Sums of tilted losses cannot resolve so heavy a tail; basic composition of one release can."""
     found = SampledRun(step=GaussianProfile(mu=1.0), rate=1e-6, steps=1)
     epsilon = found.epsilon(1e-30)
-    # Removing decides: q delta(ln(1 + (e^epsilon - 1) / q)).
+    # Removal is worse: q delta(ln(1 + (e^epsilon - 1) / q)).
     base = math.log1p(math.expm1(epsilon) / 1e-6)
     assert 1e-6 * GaussianProfile(mu=1.0).delta(base).value == pytest.approx(1e-30, rel=1e-6)
 
@@ -314,7 +314,7 @@ def test_one_sampled_release_is_exact_far_out():
     ("rate", "delta", "factor"), [(1e-6, 1e-30, 1.3), (1e-5, 1e-20, 1.4), (1e-4, 1e-12, 1.01)]
 )
 def test_the_tail_of_many_rare_losses(rate, delta, factor):
-    """Epsilon was up to 42 times what any proof gave."""
+    """Epsilon was once up to 42 times as large as the best proven bound."""
     found = SampledRun(step=GaussianProfile(mu=1.0), rate=rate, steps=1000)
     epsilon = found.epsilon(delta)
     lower, upper = found.log_bounds(np.array([epsilon / factor, epsilon]))
@@ -324,7 +324,7 @@ def test_the_tail_of_many_rare_losses(rate, delta, factor):
 @pytest.mark.parametrize("mu", [0.01, 0.3, 2.0, 40.0])
 @pytest.mark.parametrize("steps", [1, 7, 1000])
 def test_cuts_of_losses_bound_the_closed_form(mu, steps):
-    """At rate 1 the run is Gaussian noise with the square root of the steps times mu."""
+    """At rate 1 the run is Gaussian noise with mu times the square root of the steps."""
     epsilons = np.array([1e-12, 0.01, 0.3, 1.0, 5.0, 60.0, 900.0])
     found = SampledRun(step=GaussianProfile(mu=mu), rate=1.0, steps=steps)
     exact = GaussianProfile(mu=mu * math.sqrt(steps)).log_delta(epsilons).value
@@ -334,20 +334,20 @@ def test_cuts_of_losses_bound_the_closed_form(mu, steps):
 
 @pytest.mark.parametrize(("rate", "steps"), [(0.01, 10**6), (0.1, 10**6), (1e-3, 10**5)])
 def test_a_run_that_gives_a_record_away(rate, steps):
-    """Some step shows the record: the lower bound was 0."""
+    """Some step reveals the record; the lower bound was once 0."""
     found = SampledRun(step=GaussianProfile(mu=10.0), rate=rate, steps=steps)
     lower, upper = found.log_bounds(np.array([0.0, 1.0, 30.0]))
     assert (lower > -0.01).all() and (upper <= 0).all()
 
 
-# Runs whose losses are far beyond those of any useful noise, up to the end of searches.
+# Runs whose losses are far beyond those of any useful noise, up to the limits of the searches.
 
 
 DELTA = 1e-5
 
 
 def quantile(mu: float, rate: float, steps: int) -> float:
-    """Of the loss of Gaussian releases on samples."""
+    """A quantile of the loss of Gaussian releases on samples."""
     seen = np.arange(steps + 1)
     seen = seen[stats.binom.pmf(seen, steps, rate) > 1e-30]
     weights = stats.binom.pmf(seen, steps, rate)
@@ -391,7 +391,7 @@ def mixture_delta(q, present, absent, other, epsilon):
 
 @pytest.mark.parametrize("rate", [0.05, 0.6])
 def test_a_replaced_record_in_one_step(rate):
-    """No absent value within the range is worse than the bound, and the other end attains it."""
+    """No absent value in the range exceeds the bound, and the opposite end attains it."""
     mu, epsilon = 1.5, 0.4
     run = SampledRun(step=GaussianProfile(mu=mu), rate=rate, steps=1, adjacency="replace")
     bound = run.step_delta(epsilon).value
@@ -400,12 +400,12 @@ def test_a_replaced_record_in_one_step(rate):
         for ends in ((mu / 2, -mu / 2), (-mu / 2, mu / 2)):
             found = mixture_delta(rate, ends[0], absent, ends[1], epsilon)
             assert found <= bound * (1 + 1e-6)
-    # The composition's chords, on one step.
+    # The chords of the composition, on one step.
     assert bound <= run.delta(epsilon) <= bound * 1.01
 
 
 def test_replacing_costs_no_less_than_removing_and_no_more_than_without_samples():
-    """Two values or one and none are pairs of the same mixtures: replacing covers both."""
+    """Two values, or one value and none, are pairs of the same mixtures; replacing covers both."""
     step, at = GaussianProfile(mu=0.8), {"rate": 0.1, "steps": 50}
     either = SampledRun(step=step, **at).delta(1.0)
     replaced = SampledRun(step=step, adjacency="replace", **at).delta(1.0)

@@ -1,4 +1,4 @@
-"""Releases on samples: both bounds against numerical integration and each other."""
+"""Both bounds for releases on samples, against numerical integration and each other."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ RUNS = [
 
 
 def one_step(epsilon, mu, rate):
-    """delta of one step where the record is removed, by quadrature over the outputs."""
+    """delta of one step if the record is removed, by quadrature over the outputs."""
 
     def gain(x):
         with_record = (1 - rate) * stats.norm.pdf(x) + rate * stats.norm.pdf(x, mu)
@@ -71,7 +71,7 @@ def test_one_step_is_exact():
 @pytest.mark.parametrize(("multiplier", "rate", "steps", "delta", "theirs"), RUNS)
 def test_epsilon_of_gaussian_runs_is_that_of_dp_accounting(multiplier, rate, steps, delta, theirs):
     found = sampled(GaussianProfile(mu=1 / multiplier), rate, steps).epsilon(delta)
-    # Theirs is an upper bound too, and rounded.
+    # Their number is an upper bound too, and rounded.
     assert theirs - 1e-5 < found.value <= found.upper < theirs + 3e-4
     assert 0.97 * theirs < found.lower < theirs + 1e-6
 
@@ -85,7 +85,7 @@ def test_the_claim_of_sampled_releases_is_verified():
     assert 0.89 < result.true_epsilon.lower <= result.true_epsilon.upper < 1.0
     with pytest.raises(Unsupported, match="between bounds only"):
         accountant.calibrate(QUERY, budget, "exact", rate=0.05, steps=100)
-    # The noise for a hundredth of the steps is too little, and the lower bound shows it.
+    # Noise for a hundredth of the steps is too little, and the lower bound shows it.
     profile = mechanism.profile().compose(100)
     assert profile.delta(1.0).lower > budget.delta
     assert profile.epsilon(1e-5).lower > 1.0

@@ -1,4 +1,4 @@
-"""Reference values of delta(epsilon) for spherical noise, by another formula and 50 digits.
+"""Reference values of delta(epsilon) for spherical noise, by another formula in 50 digits.
 
     python tests/mechanisms/privacy/spherical/spherical_reference.py
 
@@ -7,9 +7,9 @@ rewrites `spherical_reference.csv` beside this file (about an hour on one core).
     delta = P(r' > h(r)) - e^epsilon P(r' < k(r)),
     log g(h(r)) = log g(r) - epsilon,   log g(k(r)) = log g(r) + epsilon,
 
-integrates the radius against the distribution function of the angle, and cancels: 50 digits pay
-for that. It shares nothing with `spherical_balls` but the model; only the
-scales come from the package, so that delta lands near the wanted values.
+integrates the radius against the distribution function of the angle. It cancels, hence the 50
+digits. It shares nothing with `spherical_balls` but the model; only the scales come from the
+package, so that delta lies near the wanted values.
 """
 
 import csv
@@ -49,7 +49,7 @@ def _delta(dimension, a, p, b, epsilon):
         if abs(t) >= 1:
             return mp.mpf(t > 0)
         if dimension * t * t > 800:
-            return mp.mpf(t > 0)  # less than e^-400 from it
+            return mp.mpf(t > 0)  # less than e^-400 away from it
         # P(0 < cosine < |t|) = C |t| (1 - t^2)^half 2F1(half + 1/2, 1; 3/2; t^2), positive terms;
         # the tail is its distance from 1/2, which costs M t^2 / 4.6 digits.
         with mp.workdps(70 + int(dimension * t * t / 4)):
@@ -81,7 +81,7 @@ def _lambert(log_x):
 def _breaks(k, p, s, gap, epsilon):
     """Ends and inner points for the integral over y = log r^p."""
     mode, width = mp.log(k), 1 / mp.sqrt(k)
-    # The gamma law of r^p: beyond these ends is less than 1e-45.
+    # The gamma law of r^p has less than 1e-45 beyond these ends.
     tail = mp.mpf(104)
     low = mode - max(mp.sqrt(2 * tail) * width * mp.mpf("1.1"), tail / k + 1 if k < 100 else 0)
     high = mode + mp.sqrt(2 * tail) * width + (mp.log(2 + tail / k) if k < 100 else 0)

@@ -1,4 +1,4 @@
-"""Profiles of radial noise against those of other families and against another integral."""
+"""Profiles of radial noise against other families and against another integral."""
 
 from dataclasses import dataclass
 
@@ -56,8 +56,9 @@ def direct_delta(freedom, size, shift, epsilon):
         return cosine.cdf((inner - r**2 - shift**2) / (2 * shift * r))
 
     nodes, weights = np.polynomial.legendre.leggauss(6)
-    # Finer towards both ends of the unit interval, where the quantile has no derivative. For M = 3
-    # the share has a kink where the cosine leaves [-1, 1]: panels are short everywhere.
+    # Panels are finer towards both ends of the unit interval, where the quantile has no derivative.
+    # They are short everywhere, because for M = 3 the share has a kink where the cosine leaves
+    # [-1, 1].
     ends = np.concatenate([[0], np.logspace(-14, -3, 150), np.linspace(1e-3, 0.5, 1500)[1:]])
     edges = np.concatenate([ends, 1 - ends[-2::-1]])
     half = np.diff(edges)[:, None] / 2

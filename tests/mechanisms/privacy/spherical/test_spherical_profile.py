@@ -1,4 +1,4 @@
-"""SphericalProfile against 50-digit arithmetic, the Gaussian, known values and sampling."""
+"""SphericalProfile against 50-digit arithmetic, the Gaussian, known values and samples."""
 
 import csv
 import itertools
@@ -132,11 +132,11 @@ def test_solve_scale_reaches_delta(dimension, shape, power, delta):
 @pytest.mark.parametrize(
     ("dimension", "shape", "power", "scale", "known"),
     [
-        # The half-normal radius of R1SMG: sigma*.
+        # The half-normal radius of R1SMG has sigma*.
         (9, 1.0, 2.0, np.sqrt(2), 1.0),
-        # Gaussian: M sigma^2, without loss of digits at large M.
+        # The Gaussian has M sigma^2, without loss of digits at large M.
         (10**7, 1e7, 2.0, np.sqrt(2), 1e7),
-        # The l2 mechanism: M (M + 1) b^2.
+        # The l2 mechanism has M (M + 1) b^2.
         (5, 5.0, 1.0, 3.0, 270.0),
     ],
 )
@@ -195,7 +195,7 @@ def root(rising, high):
 )
 def test_delta_next_to_the_pure_guarantee(dimension, power, ratio, epsilon):
     # For a = M the noise is uniform in a ball with (R / b)^p ~ Gamma(M / p + 1). Up to some radius
-    # it does not meet the other ball, and from some radius, hardly larger, it lies within it.
+    # it does not meet the other ball; from a slightly larger radius on, it lies within it.
     with mp.workdps(60):
         p, s, e = mp.mpf(power), mp.mpf(ratio), mp.mpf(epsilon)
         apart = root(lambda v: v ** (1 / p) + (v + e) ** (1 / p) - s, 2 * (s**p - e))
@@ -206,13 +206,13 @@ def test_delta_next_to_the_pure_guarantee(dimension, power, ratio, epsilon):
     profile = spherical(dimension, float(dimension), power, 1.0, ratio)
     bounds = profile.log_delta(epsilon)
     assert bounds.lower <= high and low <= bounds.upper
-    # What some four units in the last place of epsilon do.
+    # The tolerance is the effect of about four units in the last place of epsilon.
     slope = np.expm1(np.log(profile.survival(epsilon)) - bounds.value)
     assert abs(bounds.value - low) <= 1e-9 + 4 * numerics.ULP * epsilon * slope
 
 
 def test_delta_too_small_to_resolve_is_below_what_is_said():
-    # s / r is about e^-720 where the noise is.
+    # s / r is about e^-720 where most of the noise lies.
     bounds = spherical(2, 2.0, 0.1, 1e300, 1.0).log_delta(0.0)
     assert bounds.lower == bounds.value == -np.inf and bounds.upper == -700
 
@@ -223,7 +223,7 @@ def test_bounds_at_an_enormous_epsilon():
 
 
 def delta_by_definition(noise, epsilon):
-    """E[(1 - e^(epsilon - L))_+] over y = log v and the angle phi, by a rule of scipy over y."""
+    """E[(1 - e^(epsilon - L))_+] over y = log v and the angle phi, integrated over y by scipy."""
     units, weights = scipy.special.roots_legendre(300)
     top, norm = np.pi / 2, scipy.special.beta((noise.dimension - 1) / 2, 0.5)
 
@@ -271,7 +271,7 @@ def test_delta_is_what_its_definition_says(dimension, shape, power, ratio, epsil
 
 
 def random_noise(rng):
-    """Spherical noise of any dimension, shape and power, at shifts from far below it to above."""
+    """Spherical noise of random dimension, shape and power, with shifts far below to above it."""
     dimension = int(rng.choice([2, 3, 4, 6, 12, 13, 40, 300, 7921, 10**6]))
     share = rng.choice([1.0, 1 / dimension, 0.5, rng.random(), 0.02 / dimension])
     shape, power = dimension * float(share), float(rng.choice([0.5, 1.0, 1.5, 2.0, 5.0]))
@@ -291,7 +291,7 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
     monkeypatch.setattr(spherical_balls, "_CUT", 36.0)
     monkeypatch.setattr(spherical_panels, "_CUT", 42.0)
     for noise, found in zip(noises, quick, strict=True):
-        # Beyond it delta is zero, and next to it so steep that rounding is what counts.
+        # Beyond it delta is zero, and near it so steep that rounding dominates.
         seen = epsilon < 0.99 * (noise.ratio**noise.power if noise.gap == 0 else np.inf)
         seen &= found.log_delta > spherical_panels.LOG_LEFT_OUT
         fine = spherical_integral.log_delta(noise, epsilon)
