@@ -1,11 +1,11 @@
-"""Mutants of the code that decides: does a quick test notice each of them?
+"""Mutate the code behind verdicts, and report whether a quick test notices each mutant.
 
 python tests/mutants.py OUTCOMES.csv [--count 200] [--seed 0]
 
-A mutant is the last commit with one operator, comparison or constant changed. As many are drawn
-from each of `ROOMS`. The quick tests that import its module run, or else those of its folder.
-OUTCOMES.csv gets a line for each mutant: killed, deadline, or survived. A
-line that is there is not tried again: remove those of survivors once a test is stronger.
+A mutant is the last commit with one operator, comparison or constant changed. The same number is
+drawn from each of `ROOMS`. The quick tests that import its module run, or else those of its folder.
+OUTCOMES.csv gets a line for each mutant: killed, deadline, or survived. Mutants in the file are not
+tried again; remove the lines of survivors once a test is stronger.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ROOMS = {
     "checksums": ["datasets/fetching/checksums.py", "datasets/fetching/inspection.py"],
     "samplers": sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("mechanisms/noise/*.py")),
 }
-# What each operator becomes.
+# The replacement of each operator.
 OTHER = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.And: ast.Or,
@@ -44,7 +44,7 @@ SECONDS = 300
 
 
 def places(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a module that can be changed, always in the same order."""
+    """The nodes of a module that can be mutated, always in the same order."""
     for node in ast.walk(tree):
         operator = node.ops[0] if isinstance(node, ast.Compare) else getattr(node, "op", None)
         number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
@@ -59,14 +59,14 @@ def mutate(node: ast.AST) -> None:
     elif isinstance(node, ast.Compare):
         node.ops[0] = OTHER[type(node.ops[0])]()
     elif isinstance(node.op, ast.Not):
-        # Twice is not at all.
+        # A second negation would cancel the first.
         node.operand = ast.UnaryOp(ast.Not(), node.operand)
     else:
         node.op = OTHER[type(node.op)]()
 
 
 def drawn(count: int, seed: int) -> list[tuple[str, int]]:
-    """Module and place of every mutant."""
+    """The module and the place of every mutant."""
     rng, found = random.Random(seed), []
     for number, modules in enumerate(ROOMS.values()):
         share = count // len(ROOMS) + (number < count % len(ROOMS))
@@ -82,7 +82,7 @@ def drawn(count: int, seed: int) -> list[tuple[str, int]]:
 
 @functools.cache
 def tests_of(module: str) -> list[str]:
-    """The tests that import a module, or those of its folder where none does."""
+    """The tests that import a module, or those of its folder if none does."""
     folder = ROOT / "tests" / Path(module).parent
     while not folder.is_dir():
         folder = folder.parent
@@ -91,7 +91,7 @@ def tests_of(module: str) -> list[str]:
 
 
 def outcome(copy: Path, tests: list[str], seconds: int = SECONDS) -> str:
-    """What the quick tests say of the copy."""
+    """Run the quick tests in the copy and return the outcome."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", *tests]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment["OMP_NUM_THREADS"] = "1"
@@ -109,7 +109,7 @@ def outcome(copy: Path, tests: list[str], seconds: int = SECONDS) -> str:
 
 
 def try_mutant(copy: Path, module: str, index: int) -> list:
-    """The line of one mutant: its outcome, its line and what it changes."""
+    """The entry of one mutant: its outcome, its line and its change."""
     path = copy / module
     text = path.read_text()
     tree = ast.parse(text)

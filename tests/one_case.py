@@ -1,4 +1,4 @@
-"""One case of a study, as a cell's process makes it."""
+"""Build one case of a study in the same way as the process of a cell."""
 
 from pathlib import Path
 
@@ -14,25 +14,25 @@ def checked(study, settings):
 
 
 def setup_of(study, dataset, settings, base_seed=1):
-    """What all mechanisms share."""
+    """The settings and seeds that all mechanisms share."""
     return Setup(study=study, dataset=dataset, settings=settings, base_seed=base_seed)
 
 
 def variant(mechanism, **options):
-    """A mechanism by its key or class, with options."""
+    """A variant from the key or the class of a mechanism, with options."""
     cls = get_mechanism(mechanism) if isinstance(mechanism, str) else mechanism
     return Variant(name=cls.key, mechanism=cls, options=options)
 
 
 def case_of(setup, mechanism, calibration="published", folder=None, **options):
-    """A mechanism, by its key, its class or a variant, at a calibration."""
+    """A case from a key, a class or a variant, at a calibration."""
     own = mechanism if isinstance(mechanism, Variant) else variant(mechanism, **options)
     shared = dict(vars(setup))
     return Case(**shared, variant=own, calibration=calibration, folder=folder)
 
 
 def problem_of(setup, folder=Path("nowhere")):
-    """What the study loads."""
+    """The problem that the study loads."""
     return study_named(setup.study).load(setup, folder)
 
 
@@ -43,7 +43,7 @@ def points_of(case):
 
 
 def measured(case, problem=None, point=None):
-    """The values of a point, by default of the only one."""
+    """The values that the study measures at a point, by default its only one."""
     if point is None:
         (point,) = points_of(case)
     study = study_named(case.study)

@@ -1,10 +1,10 @@
-"""Memory that a call needs."""
+"""The memory that a call needs."""
 
 import tracemalloc
 
 
 def peak_of(task, *arguments, **options):
-    """(result, bytes): the most that a call allocates at one time, and what it returns."""
+    """(result, bytes): the value that a call returns, and its peak of allocated memory."""
     tracemalloc.start()
     try:
         result = task(*arguments, **options)

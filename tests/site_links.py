@@ -1,4 +1,4 @@
-"""The pages of a built site, parsed, and which of their links lead nowhere."""
+"""Parse the pages of a built site, and find links that lead nowhere."""
 
 from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
@@ -36,7 +36,7 @@ class Links(HTMLParser):
 
 
 def parsed(site):
-    """The pages of a site by their path in it."""
+    """The parsed pages of a site, by their path in it."""
     return {
         str(path.relative_to(site)): Links(path.read_text(encoding="utf-8"))
         for path in sorted(site.rglob("*.html"))
@@ -44,9 +44,9 @@ def parsed(site):
 
 
 def broken_links(site, pages):
-    """The links that lead to no file or no anchor of the site, and what is loaded from elsewhere.
+    """The links to missing files or anchors of the site, and all resources loaded from elsewhere.
 
-    A reader may follow a link to elsewhere.
+    Links to other sites are fine.
     """
     files = {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
     anchors = {path: set(page.ids) for path, page in pages.items()}

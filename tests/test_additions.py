@@ -1,7 +1,7 @@
-"""What CONTRIBUTING promises: extensions are new files, and no list has to be edited for them.
+"""Extensions are new files and need no entry in any list, as CONTRIBUTING promises.
 
-The README's mechanism and every template, copied to where their guides say, pass the tests that
-hold for the whole tree, and the study runs with the config that CONTRIBUTING shows.
+The mechanism of the README and every template, copied to the places that their guides name, pass
+the tests of the whole tree, and the study runs with the config that CONTRIBUTING shows.
 """
 
 import re
@@ -42,7 +42,7 @@ GENERAL = (
     "tests/runs/test_data_dictionary.py",
     "tests/datasets/test_catalogue.py",
 )
-# Every official data set has a test in its own format, which a new one brings along.
+# Every official data set needs a test in its own format, which a new one would bring along.
 NOT_GENERAL = "test_every_official_data_set_is_tried_in_its_own_format"
 
 
@@ -89,7 +89,7 @@ def test_extensions_are_new_files_and_one_command(extended):
 
 @pytest.mark.slow
 def test_the_study_of_the_template_runs_with_the_config_of_contributing(extended):
-    """The commands as CONTRIBUTING has them, on every data set and mechanism that it names."""
+    """Runs the commands of CONTRIBUTING on every data set and mechanism that it names."""
     page, path = (ROOT / "CONTRIBUTING.md").read_text(), "config/my-run.yaml"
     checked = extended.python("runs", "check", path)
     assert "4 cells" in checked

@@ -1,4 +1,4 @@
-"""What the guides show runs in every folder, in an environment as `make` builds it."""
+"""The code of the guides runs in every folder, in an environment like that built by `make`."""
 
 import re
 import shlex
@@ -15,13 +15,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def snippets(page: Path) -> str:
-    """The Python of a page as one program."""
+    """All Python blocks of a page as one program."""
     return "".join(re.findall(r"^```python\n(.*?)^```$", page.read_text(), flags=re.M | re.S))
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """The programs of a checkout whose `make` installed the package; other packages are shared."""
+    """The scripts of a checkout whose `make` installed the package; other packages are shared."""
     sources = sources_in(tmp_path_factory.mktemp("checkout"))
     copy(ROOT / "Makefile", sources / "Makefile")
     (sources / "envs").mkdir()
@@ -29,7 +29,7 @@ def environment(tmp_path_factory):
     venv.create(sources / ".venv", with_pip=False)
     (packages,) = (sources / ".venv/lib").glob("*/site-packages")
     (packages / "shared.pth").write_text("\n".join(site.getsitepackages()))
-    # The one command of `make` that installs the package; the others install what it needs.
+    # The only command of `make` that installs the package; the others install its dependencies.
     shown = subprocess.run(
         ["make", "--dry-run", "--always-make", ".venv/ready"],
         cwd=sources,
@@ -65,7 +65,7 @@ def test_the_code_of_the_best_runs_in_an_empty_folder(environment, tmp_path):
 
 
 def test_a_checkout_runs_its_own_code_in_an_environment_of_another(environment, tmp_path):
-    """As the clones do that share one environment: the folder where Python runs comes first."""
+    """Clones may share one environment, because the folder in which Python runs comes first."""
     ask = "import mechanisms; print(mechanisms.__file__)"
     shown = output_of([environment / "python", "-c", ask], ROOT)
     assert shown == f"{ROOT}/mechanisms/__init__.py\n"

@@ -1,4 +1,4 @@
-"""A file that is half edited is named and left out, and stops nothing else."""
+"""A half-edited file is reported and skipped, and stops nothing else."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The comparison of two revisions shows what it is for."""
+"""The comparison of two revisions shows every kind of difference."""
 
 import json
 
@@ -18,7 +18,7 @@ ROW = {
 def folder_with(path, rows):
     path.mkdir()
     pd.DataFrame(rows).to_parquet(path / "noise_only.parquet")
-    # Seconds differ between any two runs.
+    # Seconds always differ between two runs.
     pd.DataFrame([ROW | {"value": float(len(path.name))}]).to_parquet(
         path / "noise_only.timings.parquet"
     )

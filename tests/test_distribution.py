@@ -1,4 +1,4 @@
-"""The package as others install it: a wheel of `mechanisms` alone, with few imports, fast."""
+"""The installed package: a wheel of `mechanisms` alone, with few dependencies and fast imports."""
 
 import ast
 import importlib
@@ -23,12 +23,12 @@ SHIPPED = {
     pattern.rstrip("*")
     for pattern in CONFIGURED["tool"]["setuptools"]["packages"]["find"]["include"]
 }
-# CPU seconds of `import mechanisms`.
+# The limit on CPU seconds of `import mechanisms`.
 LONGEST_IMPORT = 0.5
-# What the package may need; everything else is blocked below.
+# The dependencies that the package may have; everything else is blocked below.
 NEEDED = ("numpy", "scipy", "mpmath")
 
-# Blocks every other package that is installed, and runs `code`.
+# A program that blocks every other installed package and then runs `code`.
 ISOLATED = """
 import importlib.metadata, resource, sys
 
@@ -49,7 +49,7 @@ assert "pandas" in blocked and "torch" in blocked
 
 
 def sources_in(folder: Path) -> Path:
-    """A copy of what a wheel is made of, as building writes into its folder."""
+    """Copy the sources of a wheel, because building writes into their folder."""
     sources = folder / "sources"
     sources.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", *SHIPPED, "learning"):
@@ -59,7 +59,7 @@ def sources_in(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder into which the wheel of a copy of the sources was unpacked, as pip does."""
+    """A folder with the unpacked wheel of a copy of the sources, as pip installs it."""
     folder = tmp_path_factory.mktemp("distribution")
     sources = sources_in(folder)
     build = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
@@ -73,7 +73,7 @@ def installed(tmp_path_factory):
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy one file, or the files of a folder but for what Python compiled."""
+    """Copy one file, or the files of a folder without compiled Python."""
     if source.is_file():
         target.write_bytes(source.read_bytes())
         return
@@ -86,7 +86,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def isolated(folder: Path, code: str) -> str:
-    """What `code` prints where only the needed packages and those of `folder` can be imported."""
+    """Run `code` where only `folder` and its dependencies can be imported; return its output."""
     program = ISOLATED.format(needed=NEEDED, code=textwrap.dedent(code))
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -109,7 +109,7 @@ def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
 
 
 def test_a_wheel_built_again_has_the_same_bytes(tmp_path):
-    """At another time, by another user, where an earlier build and a change of the tree are."""
+    """It is built at another time, by another user, after an earlier build and a change."""
     sources = sources_in(tmp_path)
     copy(ROOT / "Makefile", sources / "Makefile")
     copy(ROOT / ".gitignore", sources / ".gitignore")
@@ -163,7 +163,7 @@ def test_an_installed_package_calibrates_draws_and_verifies(installed):
 
 
 def test_type_checkers_and_completion_see_what_is_imported_on_first_use():
-    """The stub file imports every name from where it lies."""
+    """The stub file imports every name from the module that defines it."""
     stub = ast.parse((ROOT / "mechanisms/__init__.pyi").read_text())
     seen = {name.asname: node.module for node in stub.body for name in node.names}
     assert seen == mechanisms._HOMES
@@ -223,7 +223,7 @@ def test_the_command_calls_itself_by_its_own_name(installed):
 
 
 def test_ranges_contain_the_pins():
-    """Every dependency's lower bound is at most the version that is tested."""
+    """The lower bound of every dependency is at most the tested version."""
     from packaging.requirements import Requirement
     from packaging.version import Version
 

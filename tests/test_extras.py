@@ -1,4 +1,4 @@
-"""What a package imports is in the dependencies or in the extras that pyproject.toml has for it."""
+"""Every import of a package is covered by its dependencies or its extras in pyproject.toml."""
 
 import ast
 import importlib.metadata
@@ -17,17 +17,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 OWN = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 PROVIDED_BY = importlib.metadata.packages_distributions()
-# The site shows what these find and import: every figure, table, judge and study.
+# The site shows everything that these functions discover: figures, tables, judges and studies.
 DISCOVERED = ("site_builder", "paper_figures", "studies")
 
 
 def normal(name: str) -> str:
-    """A distribution's name as package indexes compare it."""
+    """The name of a distribution, normalised as package indexes do."""
     return re.sub(r"[-_.]+", "-", re.split(r"[\s<>=!~;\[(]", name)[0]).lower()
 
 
 def imports(path: Path, *, everywhere: bool) -> set[str]:
-    """The modules that a file imports, when it is imported itself or `everywhere` in it."""
+    """The modules that a file imports at its top level, or `everywhere` in it."""
     tree = ast.parse(path.read_text())
     return modules_of(ast.walk(tree) if everywhere else tree.body)
 
@@ -39,13 +39,13 @@ def file_of(module: str) -> Path | None:
 
 
 def distributions(modules: set[str]) -> set[str]:
-    """The distributions of modules from elsewhere."""
+    """The distributions of third-party modules."""
     tops = {name.partition(".")[0] for name in modules} - OWN - set(sys.stdlib_module_names)
     return {normal(name) for top in tops for name in PROVIDED_BY[top]}
 
 
 def needed_to_import(*packages: str) -> set[str]:
-    """The distributions without which the packages, or what they import, cannot be imported."""
+    """The distributions that importing the packages needs, directly or indirectly."""
     waiting = [path for package in packages for path in (ROOT / package).rglob("*.py")]
     seen, found = set(), set()
     while waiting:
@@ -65,7 +65,7 @@ def stated(*extras: str) -> set[str]:
 
 
 def brought(names: set[str]) -> set[str]:
-    """The distributions that these require themselves."""
+    """The distributions that these distributions require."""
     texts = (importlib.metadata.requires(name) or () for name in names)
     return {normal(text) for each in texts for text in each if "extra ==" not in text}
 
@@ -74,7 +74,7 @@ def test_everything_that_mechanisms_import_is_in_an_extra():
     found = set().union(
         *(imports(path, everywhere=True) for path in (ROOT / "mechanisms").rglob("*.py"))
     )
-    # The suite's pages and the checker of certificates, which is a file of its own.
+    # The pages of the suite and the checker of certificates, which is a separate file.
     extras = [extra for extra in EXTRAS if extra not in ("site", "certificates")]
     assert distributions(found) == stated(*extras) - {"clarabel"}
 

@@ -1,4 +1,4 @@
-"""The pages and the notebook of docs/ do what they say."""
+"""The pages and the notebook in docs/ do what they say."""
 
 import contextlib
 import importlib
@@ -19,7 +19,7 @@ PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
-    """(language, text) of the fenced blocks, in order."""
+    """(language, text) of each fenced block, in order."""
     return re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / page).read_text(), flags=re.M | re.S)
 
 
@@ -34,14 +34,14 @@ def output_of(command: str) -> str:
 
 
 def is_shown(line: str, printed: str) -> bool:
-    """Whether a page shows a printed line: whole, or up to "..."."""
+    """Whether a page shows a printed line, possibly cut at "..."."""
     beginning = line.removesuffix("...")
     return printed == line or (beginning != line and printed.startswith(beginning))
 
 
 @pytest.fixture
 def in_a_project(tmp_path, monkeypatch):
-    """The project as the folder in which a command runs, without the results of own runs."""
+    """Run commands in a copy of the project without the results of local runs."""
     for path in ROOT.iterdir():
         if path.name != "results":
             (tmp_path / path.name).symlink_to(path)
@@ -55,7 +55,7 @@ def in_a_project(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("in_a_project")
 def test_a_page_runs_from_top_to_bottom(page):
-    """Python blocks share one namespace; text is lines that commands print, cut at "..."."""
+    """Python blocks share one namespace; text blocks are printed lines, cut at "..."."""
     names, printed = {"__name__": "page"}, ""
     for language, text in blocks(page):
         if language == "python":

@@ -68,7 +68,7 @@ def test_every_file_that_the_readme_links_to_exists():
 
 
 def test_a_release_has_one_version_and_one_date():
-    """The changelog's first section, the package, and what archives read of the citation."""
+    """The changelog's first section, the package and the citation files of archives agree."""
     heading = re.search(r"^## ([\d.]+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     version, date = heading.groups()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -79,7 +79,7 @@ def test_a_release_has_one_version_and_one_date():
 
 
 def test_the_counts_in_the_readme_are_those_of_the_ledger():
-    """Claims, confirmed, confirmed in part, contradicted, and all others, by paper."""
+    """By paper: all claims, confirmed, confirmed in part, contradicted, and all others."""
     rows = re.findall(r"^\| (\w+\d{4}) \|([\d |]+)\|$", (ROOT / "README.md").read_text(), re.M)
     verdicts = pd.read_csv(ROOT / "results/reference/claims.csv").groupby("paper")["verdict"]
     assert len(rows) == 5
@@ -91,7 +91,7 @@ def test_the_counts_in_the_readme_are_those_of_the_ledger():
 
 
 def test_the_numbers_in_the_readme_are_those_of_the_rows():
-    """And those in the table of what we found, which has the same ones."""
+    """The table of findings has the same numbers."""
     text = " ".join((ROOT / "README.md").read_text().split())
     ledger = pd.read_csv(ROOT / "results/reference/claims.csv").set_index("claim")
     papers = ledger[ledger["paper"].isin(re.findall(r"\| (\w+\d{4}) \|", text))]
@@ -118,7 +118,7 @@ def test_the_numbers_in_the_readme_are_those_of_the_rows():
 
 
 def test_actions_are_pinned_by_their_contents():
-    """A tag of an action may be moved to other code; its commit may not."""
+    """The tag of an action can be moved to other code; its commit cannot."""
     used = [
         line.split("uses:")[1].strip()
         for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -1,4 +1,4 @@
-"""Each template is a working example: loaded as it stands, and put through its contract."""
+"""Each template is a working example that passes the tests of its contract."""
 
 import importlib.util
 import shutil
@@ -31,7 +31,7 @@ def template(name):
         f"paper_figures.my_paper2026.{name}", TEMPLATES / f"{name}.py"
     )
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up, and a drawing its paper.
+    # Dataclasses look up their module, and drawings their paper.
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
@@ -74,7 +74,7 @@ def test_the_mechanism_without_noise_keeps_what_it_claims():
     found = verify(bits)
     assert found.verdict == "holds"
     assert found.comparison.releases > 1000
-    # The stated odds of a bit, and no privacy to spare: six bits have a loss of 1.2 together.
+    # The stated odds of a bit, with no privacy to spare: six bits have a loss of 1.2 together.
     kept = bits.releases(np.ones(query.shape), np.random.default_rng(0), 20_000).mean()
     assert kept == pytest.approx(1 / (1 + np.exp(-0.2)), abs=0.01)
     assert found.true_epsilon.value == pytest.approx(1.2)
@@ -99,13 +99,13 @@ def test_the_noise_has_the_moments_and_the_privacy_that_it_states():
     assert losses.var() == pytest.approx(moments.variance, rel=0.02)
     assert noise.scaled(2.0).loss().mean == pytest.approx(4 * moments.mean)
     assert noise.sample(np.random.default_rng(1), 2, np.float32).dtype == np.float32
-    # The worst change lies in the half with the smaller noise.
+    # The worst change is in the half with the smaller noise.
     profile = noise.profile(Query(shape=(2, 3), l2_sensitivity=1.0))
     assert profile.mu == pytest.approx(1 / 1.3)
 
 
 def run_study(key, **changes):
-    """Rows of the study for one mechanism."""
+    """Run the study for one mechanism and return its rows."""
     study = template("study").MyStudy()
     near = Surroundings(study=study, available=all_mechanisms(), sets={})
     raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]} | changes

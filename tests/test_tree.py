@@ -1,4 +1,4 @@
-"""Imports point downwards: the table of ARCHITECTURE.md is what every import is held against."""
+"""Imports point downwards: every import is checked against the table of ARCHITECTURE.md."""
 
 import ast
 import pkgutil
@@ -9,10 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROW = re.compile(r"^\| `([\w.]+)` \|", re.MULTILINE)
-# The rooms from the ground up, as the table lists them. A room may import itself and what is
+# The rooms from the ground up, as listed in the table. A room may import itself and the rooms
 # listed before it.
 ROOMS = ROW.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
-# `python -m` and what pip installs as a name: they start what they do not stand above.
+# The package's public names and the entry point of `python -m`, which may import from above.
 STARTERS = {"mechanisms.__main__", "mechanisms"}
 
 
@@ -23,13 +23,13 @@ def modules() -> list[Path]:
 
 
 def dotted(path: Path) -> str:
-    """The module's name for an import statement."""
+    """The name of a module in import statements."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def rank_of(module: str) -> int:
-    """Where the most specific room that holds a module stands in the list."""
+    """The position in the list of the most specific room that contains a module."""
     rooms = [room for room in ROOMS if f"{module}.".startswith(f"{room}.")]
     if not rooms:
         raise LookupError(f"ARCHITECTURE.md lists no room for {module}")
@@ -42,7 +42,7 @@ def is_allowed(importer: str, imported: str) -> bool:
 
 
 def project_imports(path: Path, known: set[str]) -> list[tuple[int, str]]:
-    """(line, module) of every import of the project's own modules, also inside functions."""
+    """(line, module) of every import of the project's own modules, including those in functions."""
     found = []
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -69,7 +69,7 @@ def test_every_import_points_downwards():
 
 
 def test_the_home_of_a_paper_imports_that_of_no_other():
-    """But for the suite's own home, which judges the claims of several papers."""
+    """The suite's own home is exempt, as it judges the claims of several papers."""
     known = {dotted(path) for path in modules()}
     homes = {path.parent.name for path in (ROOT / "paper_figures").glob("*/__init__.py")}
     wrong = [

@@ -1,4 +1,4 @@
-"""Claims and results made up so that the right verdict is known."""
+"""Made-up claims and results whose correct verdict is known."""
 
 import pandas as pd
 import pytest
@@ -28,13 +28,13 @@ COLUMNS = {
 
 @pytest.fixture
 def fast_limits(monkeypatch):
-    """The tight ones of few elements take seconds."""
+    """Use fast limits, because tight limits for few elements take seconds."""
     monkeypatch.setattr(headline, "_MANY", 0)
 
 
 @pytest.fixture
 def make_rows():
-    """Rows of the tidy table from dicts; a column that is left out has its value in COLUMNS."""
+    """Make rows of the tidy table from dicts; a missing column has its value in COLUMNS."""
 
     def make(*rows):
         frame = pd.DataFrame([COLUMNS | row for row in rows])
@@ -45,7 +45,7 @@ def make_rows():
 
 @pytest.fixture
 def make_results(make_rows):
-    """Results with these rows and these timings."""
+    """Make results with these rows and timings."""
 
     def make(rows, timings=()):
         return Results(make_rows(*rows), make_rows(*timings) if timings else pd.DataFrame())
@@ -55,7 +55,7 @@ def make_results(make_rows):
 
 @pytest.fixture
 def make_guarantee_rows():
-    """Rows of the guarantee study of a mechanism, from the names of settings to verdicts."""
+    """Make rows of the guarantee study for a mechanism, from names of settings to verdicts."""
 
     def make(mechanism, verdicts, **metrics):
         settings = {setting.name: setting for setting in PAPER_SETTINGS}

@@ -1,4 +1,4 @@
-"""Words in a panel: the first place that hides nothing, against lines that are drawn there."""
+"""Text in a panel is placed where it hides no line."""
 
 import pytest
 

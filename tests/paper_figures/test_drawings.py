@@ -1,4 +1,4 @@
-"""Every drawing on a sample of the stored rows with a mechanism more, and of one mechanism."""
+"""Every drawing, on a sample of the stored rows with an additional or a single mechanism."""
 
 import functools
 import importlib
@@ -42,14 +42,14 @@ pytestmark = pytest.mark.usefixtures("fast_limits")
 
 @functools.cache
 def sample(name):
-    """The stored results that a drawing reads, with the first three trials."""
+    """The stored results that a drawing reads, limited to three trials."""
     results = read_results([STORED / file for file in all_drawings()[name].files])
     rows = results.rows[results.rows["trial"].isna() | (results.rows["trial"] < 3)]
     return Results(rows, results.timings, results.maps)
 
 
 def each(results, change):
-    """Results with `change` made to every table that has rows."""
+    """Apply `change` to every table of the results that has rows."""
     tables = (results.rows, results.timings, results.maps)
     return Results(*(table if table.empty else change(table) for table in tables))
 
@@ -82,7 +82,7 @@ def test_the_room_of_a_paper_says_where_a_figure_is(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_drawings())
 def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name):
-    """Rows of every study's first additive mechanism once more, under another name."""
+    """The rows of the first additive mechanism of every study are repeated under another name."""
 
     def with_other(table):
         one = next(m for m in legend_order(table["mechanism"]) if m in ADDITIVE - set(LEVELS))
@@ -96,7 +96,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
     for text in (made.caption, made.note or "."):
         assert text == text.strip()
         assert text.endswith(".")
-    # All that is stored of the sampled trials, and perhaps more.
+    # All stored values of the sampled trials, and possibly more.
     stored = pd.read_csv(REFERENCE / drawing.kind / f"{name}.csv")
     if "trial" in stored:
         stored = stored[stored["trial"] < 3]
@@ -110,7 +110,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
         "suite_panels",
     )
     if drawing.paper == "suite" and name not in named:
-        # In a column of its own, or in the title of a curve that it shares.
+        # It has its own column, or appears in the title of a shared curve.
         words = made.data.astype(str)
         assert any(words[column].str.contains(OTHER).any() for column in words)
 
@@ -118,7 +118,7 @@ def test_every_drawing_has_its_numbers_a_short_caption_and_a_new_mechanism(name)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", all_drawings())
 def test_a_run_of_one_mechanism_is_drawn_or_explained(name):
-    """Rows of one additive mechanism per study: the Gaussian, or else another one."""
+    """Each study has rows of one additive mechanism, the Gaussian if possible."""
 
     def only_one(table):
         kept = []
@@ -163,7 +163,7 @@ from paper_figures.drawings import all_drawings, draw
 for name in {NAMES}:
     draw(all_drawings()[name], Path({str(STORED)!r}), Path({str(tmp_path / "other")!r}))
 """
-    # Sets of strings have another order under another hash seed.
+    # The order of sets of strings depends on the hash seed.
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     other = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment)
     for name in NAMES:
@@ -225,7 +225,7 @@ def test_special_characters_in_tables():
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """Writes a figure of one axis or more; returns where the first was in every drawing of it."""
+    """Write a figure; return the position of its first axis each time it was drawn."""
     places, draw_figure = [], plt.Figure.draw
 
     def watched(figure, renderer):

@@ -1,4 +1,4 @@
-"""The command line of the figures: a run that is not there, a command that is none."""
+"""The command line of the figures, and its errors for unknown runs and commands."""
 
 import re
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_show_prints_the_numbers_of_a_claim(claim, number, capsys):
     ("claim", "part"),
     [
         ("mgm-f2-trend", "  - MNIST, MGM-IDN rises: confirmed\n"),
-        # Its parts under each choice are too many.
+        # It has too many parts under each choice.
         ("tldp-f3-order", "  - Delta = 256 (IMDB: 400,001), of Table 4: partly\n"),
     ],
 )

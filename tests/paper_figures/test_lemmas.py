@@ -1,4 +1,4 @@
-"""Judges of lemmas and remarks: against other formulas, and with statements that are false."""
+"""Judges of lemmas and remarks, against other formulas and with false statements."""
 
 import math
 
@@ -69,7 +69,7 @@ def test_r1smg_is_less_stable_and_larger_at_equal_true_privacy():
     assert verdicts["loss below gaussian as published"] == "confirmed"
     assert verdicts["loss below gaussian at 3 elements, as published"] == "contradicted"
     assert verdicts["loss below gaussian at equal true privacy"] == "contradicted"
-    # Of R1SMG the loss is sigma times a chi-square with one degree: deviation sqrt(2) of the mean.
+    # R1SMG's loss is sigma times a chi-square with one degree; its deviation is sqrt(2) the mean.
     spread = next(
         p for p in stable_accuracy(others=["gaussian"], side=10).parts if "spread" in p.name
     )
@@ -87,7 +87,7 @@ def test_lemmas_of_imgm():
     assert loss_condition(**arguments, shift=1e-4).verdict == "confirmed"
     loss, norm = magnitude_of_directions(shares=[0.9], informative=[0, 1]).outcomes
     assert (loss.verdict, norm.verdict) == ("partly", "confirmed")
-    # Two of six directions with a third of the precision is equal precision.
+    # A third of the precision on two of six directions is equal precision.
     assert magnitude_of_directions(shares=[1 / 3], informative=[0, 1]).verdict == "confirmed"
     matrices = applies_to_matrices(shapes=[(2, 3)], epsilon=1.0, delta=1e-5)
     assert matrices.verdict == "contradicted"
@@ -99,7 +99,7 @@ def test_a_change_of_direction_adds_noise_and_a_split_moves_none(split):
     assert [part.verdict for part in (added, exception, traded)] == [
         "confirmed", "confirmed", "contradicted"
     ]  # fmt: skip
-    # All other values are the larger k: (1 + k^2) (1 + 2 k^2) over 6 elements.
+    # All other values are the larger, k: (1 + k^2) (1 + 2 k^2) over 6 elements.
     k = max(split, 1 / split)
     assert added.found == f"E||Z||^2 {(1 + k**2) * (1 + 2 * k**2) / 6:.4g} times"
     assert traded.found == "every element keeps its variance"
@@ -149,7 +149,7 @@ def test_mod_sulq_hides_every_component():
 
 
 def test_what_the_ledger_says_of_theorem_5_beyond_its_settings():
-    """By an absence, a distance of 1; and the epsilon below which it holds at M = 7,921."""
+    """An absence is a distance of 1; at M = 7,921 the theorem holds only at tiny epsilon."""
     at = setting("r1smg2024-count-1e-05")
     noise = calibrated("r1smg", at.query, at.budget).noise
     by_absence = noise.profile(Query(shape=at.query.shape, l2_sensitivity=1.0))

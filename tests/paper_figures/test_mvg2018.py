@@ -1,4 +1,4 @@
-"""mvg2018's queries against brute force over records of the box, and its precision allocation."""
+"""mvg2018's queries against brute force over records in the box, and its allocation."""
 
 import math
 
@@ -34,7 +34,7 @@ def test_a_replaced_record_changes_the_covariance_by_at_most_the_sensitivities()
     assert np.abs(changes).sum(axis=(1, 2)).max() <= query.l1_sensitivity
     assert np.abs(changes).max() <= query.linf_sensitivity
     assert (x**2).sum(axis=1).max() / size <= query.record_bound**2 * (1 + 1e-12)
-    # Half of the signs changed attain the least l2 sensitivity.
+    # Changing half of the signs attains the least l2 sensitivity.
     one, half = np.ones(features), np.repeat([1.0, -1.0], features // 2)
     worst = np.linalg.norm(np.outer(one, one) - np.outer(half, half)) / size
     assert worst == pytest.approx(query.reach, rel=1e-12)

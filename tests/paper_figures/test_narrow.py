@@ -1,4 +1,4 @@
-"""Figures for narrow screens: panels are stacked, labelled, and lose nothing."""
+"""On narrow screens the panels of a figure are stacked and labelled, and lose nothing."""
 
 import itertools
 

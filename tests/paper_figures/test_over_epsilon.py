@@ -1,4 +1,4 @@
-"""Accuracy over epsilon: error bars, and what claims are truly worth."""
+"""Accuracy over epsilon: error bars and true privacy."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from paper_figures.over_epsilon import (
 from paper_figures.style import legend_order
 
 PANELS = Panels("test accuracy,")
-# The figures of trained models, all of them but Figure 7 by their panels over epsilon.
+# The figures of trained models; all but Figure 7 have panels over epsilon.
 FIGURES = [
     each
     for each in all_drawings().values()
@@ -35,7 +35,7 @@ FACTS = (
 
 @pytest.fixture
 def trained(make_results):
-    """Results of the study of a figure: two trials of each mechanism at one budget."""
+    """Make results of a figure's study: two trials of each mechanism at one budget."""
 
     def make(study, dataset):
         cell = {"study": study, "dataset": dataset, "epsilon": 10.0, "shape": "28x28"}
@@ -121,7 +121,7 @@ def test_a_panel_names_the_curves_that_only_the_other_one_has():
     assert right == ["all records", "no curve here: Classic Gaussian"]
     labels = [axis.get_xlabel() for axis in figure.axes]
     assert labels == ["claimed epsilon", "epsilon (true: at most this)"]
-    # One curve that is that of all mechanisms says so.
+    # A single curve for all mechanisms is labelled so.
     lone = draw_spread(pd.DataFrame(published + exact[:1]), PANELS._replace(lone="all alike"))
     assert lone.axes[1].texts[-1].get_text() == "all alike"
 
@@ -188,7 +188,7 @@ def test_curves_that_nobody_can_tell_apart_are_named():
 
 
 def test_curves_of_a_group_coincide_with_each_other():
-    """The last lies near the second one, and not near the first."""
+    """The last curve lies near the second one, but not near the first."""
     values = pd.DataFrame({"a": [0.0, 0.5], "b": [0.02, 0.5], "c": [0.04, 0.5]})
     assert groups_within(values, 0.03) == [["a", "b"], ["c"]]
 
@@ -205,7 +205,7 @@ def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
     lines = [bars.lines[0] for bars in axis.containers]
     sizes = dict(zip(legend_order(means), (line.get_markersize() for line in lines), strict=True))
     assert sizes["gaussian"] > sizes["gaussian-analytic"] > sizes["imgm"]
-    # A lone curve has the usual size; none crosses the step from 10 to 1000.
+    # A single curve has the usual size; no curve crosses the step from 10 to 1000.
     assert sizes["mvg"] == 4
     assert all(
         np.isnan(np.asarray(line.get_ydata(), float)).tolist() == [False, False, True, False]

@@ -1,4 +1,4 @@
-"""Words on the size of a run beside the paper's."""
+"""The note on the size of a run beside the size in the paper."""
 
 from pathlib import Path
 

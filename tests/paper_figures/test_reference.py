@@ -1,4 +1,4 @@
-"""The committed ledger: verdicts that are known from elsewhere, and all of them judged again."""
+"""The committed ledger against known verdicts and against judging all claims again."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from paper_figures.drawings import all_drawings
 from paper_figures.power_law import power
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
-# What the ledger says of a claim, but for its detail: that has numbers of the size of rounding.
+# The columns of the ledger without `detail`, which has numbers as small as rounding.
 JUDGED = (
     "verdict", "we find", "parts", "choice", "sentence", "calibration",
     "records", "rounds", "epochs", "trials", "network", "epsilons",
 )  # fmt: skip
-# True by proofs that others have checked, and false by counterexamples that are exact.
+# True by proofs that others have checked; false by exact counterexamples.
 KNOWN = {
     CONFIRMED: (
         "mvg-thm3 mgm-thm1 mgm-thm2-udn mgm-thm3-idn imgm-thm1 imgm-thm2 imgm-iid-optimal r1-thm8 "
@@ -31,7 +31,7 @@ KNOWN = {
         "r1-thm5 r1-ca tldp-thm1 imgm-f1-budget r1-dpsgd-private product-guarantee "
         "mgm-eq5 imgm-eq35"
     ),
-    # A false guarantee, or a wrong order, beside a true statement each.
+    # Each has a false guarantee or a wrong order beside a true statement.
     PARTLY: "tldp-thm3 r1-cor1 product-smaller tldp-error-order imgm-tradeoff",
     DEPENDS: "r1-s2",
 }
@@ -45,7 +45,7 @@ def stored():
 
 @pytest.fixture(scope="module")
 def typed():
-    """The same with numbers where there are any."""
+    """The committed ledger with its numbers parsed."""
     return read_ledger(REFERENCE).set_index("claim")
 
 
@@ -58,7 +58,7 @@ def ledger(effects):
 
 
 class Effects:
-    """How many effects with an interval each claim looks at."""
+    """Count the effects with an interval that each claim looks at."""
 
     def __init__(self, patch):
         self.count = {}
@@ -103,7 +103,7 @@ def test_every_stated_number_is_in_the_row_of_its_claim(typed):
     found = implied_epsilons(typed.reset_index(), REFERENCE)
     assert list(found) == list(typed[IMPLIED])
     table = pd.read_csv(REFERENCE / "tables/suite_implied_epsilon.csv")
-    # A claim that was not run shows none of them.
+    # A claim that was not run shows no numbers.
     every = implied_epsilons(typed.reset_index().assign(verdict="judged"), REFERENCE)
     assert sum(words.count("(paper: ") for words in every) == len(table)
 
@@ -120,7 +120,7 @@ def test_theorems_that_are_known_to_be_true_or_false(stored, verdict):
 
 
 def test_r1smg_at_the_count_query(stored):
-    # True delta 0.21664 (claimed 1e-7), and the fixed direction accounts for nearly all of it.
+    # The true delta is 0.21664 (claimed: 1e-7), nearly all of it because the direction is fixed.
     assert "0.2166" in stored.loc["r1-thm5", "we find"]
     assert "0.2166" in stored.loc["r1-null-space", "we find"]
 
@@ -143,7 +143,7 @@ def test_the_ledger_is_complete_and_typed(ledger, stored):
 
 
 def test_somebody_wrote_why_for_every_claim_that_is_not_confirmed(stored):
-    """Not a list of its parts, which other runs may show."""
+    """The sentence is not the list of parts that other runs may show."""
     sentences = stored.loc[stored["verdict"] != CONFIRMED, "sentence"]
     listed = "|".join(verdict.capitalize() for verdict in VERDICTS)
     assert not sentences.str.match(f"({listed}): |$").any()

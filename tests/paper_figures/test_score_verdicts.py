@@ -1,4 +1,4 @@
-"""Claims about scores on parts of the committed rows: no part of a run breaks a judge."""
+"""Judges of scores do not break on any part of the committed rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a note says about rows without a value."""
+"""The notes on rows without a value."""
 
 import pandas as pd
 

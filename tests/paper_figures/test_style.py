@@ -1,4 +1,4 @@
-"""Looks and titles of mechanisms and data sets, those that the suite does not know included."""
+"""Looks and titles of mechanisms and data sets, including unknown ones."""
 
 import itertools
 import sys

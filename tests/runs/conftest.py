@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def config():
-    """config/tiny.yaml as YAML gives it, free to be changed."""
+    """config/tiny.yaml as parsed YAML, which a test may change."""
     return yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
 
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a cell; returns its rows as a data frame."""
+    """Returns a function that runs a cell and returns its rows as a data frame."""
 
     def run_it(cell, config, name="cell", code=None):
         run_cells([spec_as(name, cell, config, code)], tmp_path, limits=config["limits"])

@@ -1,4 +1,4 @@
-"""One cell in a folder: what it is told, and what was measured."""
+"""One cell in a folder: its specification, and the measured epsilons."""
 
 import time
 from dataclasses import replace
@@ -7,7 +7,7 @@ import psutil
 
 
 def spec_as(stem, cell, config, code=None):
-    """What a cell is told, under another path, or with the digest of other code."""
+    """The specification of a cell under another path, or with the digest of other code."""
     spec = cell.spec(config)
     return replace(spec, stem=stem, code=code or spec.code)
 
@@ -24,7 +24,7 @@ def wait_for(condition, seconds=20):
 
 
 def ended(pid):
-    """Whether a process is gone (or only waits for its parent to notice)."""
+    """Whether a process has ended, possibly as a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

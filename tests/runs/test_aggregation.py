@@ -1,4 +1,4 @@
-"""Tables: what makes one complete, what is refused, and files that repeat byte by byte."""
+"""Tables are complete or refused, and files repeat byte by byte."""
 
 import contextlib
 import math
@@ -61,7 +61,7 @@ def check_table(table, expected):
 
 
 def complete():
-    """Two points: two trials and an exact value at the first, a failure at the second."""
+    """A table with two points: two trials and an exact value at the first, then a failure."""
     return [
         row(trial=0, seed=5),
         row(trial=1, seed=6),
@@ -123,7 +123,7 @@ MAPS = ("released_count",)
 
 
 def stored(rows, run, stem="cell"):
-    """A cell of a run with these rows and one timing; returns its specification."""
+    """Write a cell of a run with these rows and one timing; return its specification."""
     spec = SPEC | {"columns": {"row": "whole number", "column": "whole number"}, "stem": stem}
     timed = row(metric="calibrate_seconds", value=0.1) | {"timing": True}
     cell = CellSpec(**spec)
@@ -134,7 +134,7 @@ def stored(rows, run, stem="cell"):
 
 @pytest.fixture
 def join(tmp_path):
-    """Joins rows stored as one cell; returns the paths of rows, timings and maps."""
+    """Returns a function that joins rows stored as one cell and returns the paths of its tables."""
 
     def run(rows, *, expected=EXPECTED):
         write_stamp(tmp_path / "0.json", [stored(rows, tmp_path)])
@@ -217,7 +217,7 @@ def test_maps_go_into_a_file_of_their_own(join):
 
 @pytest.fixture
 def written(join, tmp_path):
-    """Writes rows as the CSV files of a run; returns their paths: all, timings, failures."""
+    """Returns a function that writes rows as CSV files: all rows, timings and failures."""
 
     def run(rows):
         rows, timings, _ = join(rows)
@@ -260,7 +260,7 @@ def test_a_batch_is_stale_where_a_cell_is_not_as_it_left_it(tmp_path):
     assert [len(rows) for *_, rows in scan([stamp], tmp_path)] == 2 * [len(complete()) + 1]
     whole = file.read_bytes()
     changed = bytearray(whole)
-    # Of a page: the footer with the note is intact.
+    # Damage a page; the footer with the note is intact.
     changed[200] ^= 0x55
 
     def measured_again():
@@ -311,7 +311,7 @@ def test_a_renamed_table_is_found(tmp_path):
 
 
 def test_a_changed_bit_in_the_schema_is_found(tmp_path):
-    """Pages have checksums of their own; the footer, with the names of columns, has not."""
+    """Pages have their own checksums; the footer, with the names of columns, has none."""
     path = tmp_path / "a.parquet"
     write_table(table := to_table([row(epoch=1)], [EPOCH]), path, "digest")
     whole = path.read_bytes()
@@ -344,7 +344,7 @@ print(psutil.Process().num_threads() - before)
 
 
 def test_tables_are_read_and_written_without_threads(tmp_path):
-    """Threads of Arrow that live when a job ends may abort it with all of its work done."""
+    """Arrow threads that outlive a job may abort it after all its work is done."""
     write_table(to_table(complete()), path := tmp_path / "a.parquet")
     code = [sys.executable, "-c", THREADS, str(path)]
     ended = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
@@ -380,6 +380,6 @@ def test_columns_that_a_study_does_not_have_are_null_in_its_rows(tmp_path):
     write_table(to_table([row(epoch=3)], [EPOCH]), paths[1])
     table = read_table(*paths)
     assert table["epoch"].to_pylist() == [None, 3]
-    # A study's columns stand between the budget and the trial.
+    # The columns of a study stand between budget and trial.
     names = table.column_names
     assert names.index("delta") < names.index("epoch") < names.index("trial")

@@ -1,4 +1,4 @@
-"""What a cell prints, says, starts and breaks is bounded; `make soak` has many more of its kind."""
+"""A misbehaving cell does limited harm; `make soak` has many more of this kind."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def test_a_line_is_whole_or_none(pipe):
 
 
 def test_bytes_that_never_end_a_line_are_no_answer(monkeypatch):
-    """Neither slow ones nor fast ones."""
+    """Slow bytes and fast bytes are both ignored."""
     for endless in ("while :; do printf x; sleep 0.01; done", "exec tr '\\0' x </dev/zero"):
         monkeypatch.setattr(line_reader, "MOST_BYTES", 1 << 30)
         with subprocess.Popen(["sh", "-c", endless], stdout=subprocess.PIPE) as child:
@@ -153,7 +153,7 @@ def test_daemons_end_and_others_are_spared():
 
 
 def test_one_batch_of_bad_points(odd_cell, run, tmp_path):
-    """A leak of files, a surrogate, another mask and folder, a forged answer, an interrupt."""
+    """Tests leaked files, a surrogate, a changed mask and folder, a forged answer, an interrupt."""
     happen = """
         if epsilon == 2:
             while True:

@@ -1,4 +1,4 @@
-"""Batches of cells: what one job runs."""
+"""Batches of cells; a job runs one batch."""
 
 from runs.batches import batches_of, cells_to_run
 from runs.cells import cells_of
@@ -16,7 +16,7 @@ def test_batches_hold_every_cell_once_and_one_study_each(make_config):
 
 
 def test_a_batch_waits_for_no_file_that_one_of_its_cells_does_not_need(make_config):
-    """The official data of one set may be missing; the cells of the others run all the same."""
+    """If the official data of one data set are missing, the cells of the others still run."""
     datasets = ["city-grid", "uber-grid", "adult-age", "adult-hours", "city-longitude"]
     config = make_config("linear_queries", datasets=datasets, mechanisms=["gaussian"])
     config["cells_per_job"] = 100

@@ -1,4 +1,4 @@
-"""The cells of a run: which there are, and what each of them depends on."""
+"""The cells of a run, and the files that each of them depends on."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_a_data_set_can_have_calibrations_of_its_own(make_config):
 
 
 def test_small_budgets_can_be_left_out_at_the_exact_calibration(make_config):
-    """A mechanism with smaller ones alone has no such cell; another data set has all of them."""
+    """A mechanism with only small budgets has no such cell; other data sets keep all budgets."""
     config = make_config(
         study="private_data",
         datasets=["digits", "mnist"],

@@ -1,4 +1,4 @@
-"""The check of a config: defaults, sets of mechanisms, and what the environment changes."""
+"""The check of a config: defaults, sets of mechanisms, and environment variables."""
 
 import copy
 import shutil
@@ -59,7 +59,7 @@ def test_additive_means_noise_that_is_added(config):
     expected = [*additive, *variants(config)]
     assert mechanisms_of(config, "all-additive") == expected
     assert mechanisms_of(config, {"all": "additive"}) == expected
-    # noise_only says that it needs additive noise.
+    # noise_only declares that it needs additive noise.
     assert mechanisms_of(config, "all", "noise_only") == expected
 
 
@@ -121,7 +121,7 @@ def test_the_check_leaves_its_argument_alone(config):
 
 
 def test_a_time_may_stand_without_quotes(config):
-    """YAML turns it into a datetime."""
+    """YAML reads an unquoted time as a datetime."""
     unquoted = yaml.safe_load("2014-04-01T00:11:00")
     assert not isinstance(unquoted, str)
     checked = check_config(changed(config, "studies.count_query.start", unquoted))

@@ -1,4 +1,4 @@
-"""Every wrong key or value of a config is told by its path, in one sentence."""
+"""Every wrong key or value of a config is reported with its path, in one sentence."""
 
 import pytest
 from changed_config import changed
@@ -290,7 +290,7 @@ BOX = NEW_YORK.model_dump()
         ("studies.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),
         ("sets", {"mine": ["mvgg"]}, "unknown config key sets.mine.mvgg; did you mean 'mvg'?"),
         ("sets", {"mvg": ["mvg"]}, "config key sets.mvg is already the name of a mechanism"),
-        # What no study names.
+        # Names that no study uses.
         ("sets", {"mine": ["mvg"]}, "no study names the set sets.mine; name it in one"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Config files: what YAML may hold, the line of a mistake, and files that configs include."""
+"""Config files: allowed YAML, the lines of mistakes, and included files."""
 
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_read(tmp_path, content, words):
     ],
 )
 def test_a_wrong_value_is_told_with_its_line(tmp_path, key, value, line):
-    """One line of tiny.yaml is replaced; the error names that line, or the one of its key."""
+    """The error names the replaced line of tiny.yaml, or the line of its key."""
     lines = (ROOT / "config/tiny.yaml").read_text().splitlines()
     number = next(i for i, text in enumerate(lines) if line in text)
     lines[number] = value
@@ -105,7 +105,7 @@ sets:
 
 
 def including(tmp_path, included=INCLUDED, mechanisms=("more",), **own):
-    """The path of a small config that includes a file with this text."""
+    """Write a small config that includes a file with this text; return its path."""
     path, shared = tmp_path / "mine.yaml", tmp_path / "shared.yaml"
     shared.write_text(included)
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())

@@ -17,7 +17,7 @@ STORED = ROOT / "results" / "reference" / "studies"
 
 
 def test_a_study_without_docstrings_has_its_name_for_a_title(monkeypatch):
-    """As with python -OO."""
+    """Python removes docstrings with -OO."""
     study = all_studies()["pca"]
     assert study.title != "pca"
     monkeypatch.setattr(sys.modules[type(study).__module__], "__doc__", None)

@@ -1,4 +1,4 @@
-"""What a command line says of its config before Snakemake starts."""
+"""Messages about the config of a command line before Snakemake starts."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a job of the workflow says and leaves when its files are at fault."""
+"""Messages and files of a workflow job whose files are at fault."""
 
 import os
 import subprocess

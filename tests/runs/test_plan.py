@@ -1,4 +1,4 @@
-"""The plan of a run: jobs take their cells from it, and notice when it is no longer true."""
+"""Jobs take their cells from the plan of a run, and notice when it is out of date."""
 
 from dataclasses import replace
 

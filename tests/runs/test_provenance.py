@@ -1,4 +1,4 @@
-"""What keeps a cell current besides its code, and what is noted of it."""
+"""The provenance that keeps a cell current, and the manifest that records it."""
 
 import importlib.metadata
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Cells that are made stale, and the summary of a run."""
+"""`redo` makes cells stale, and a summary describes a run."""
 
 import json
 
@@ -16,7 +16,7 @@ CELLS = {
     "counts/uber/slow--exact": ["timeout", "timeout"],
     "noise/none/good--exact": ["unsupported"],
 }
-# The batch of every data set.
+# The batch of each data set.
 BATCHES = {"city": "counts/0", "uber": "counts/1", "none": "noise/0"}
 
 

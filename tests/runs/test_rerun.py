@@ -1,4 +1,4 @@
-"""Cells of a finished run computed again: what agrees, what does not, what the command says."""
+"""Cells of a finished run are computed again and compared, and the command reports the result."""
 
 import dataclasses
 import math
@@ -41,7 +41,7 @@ CONFIG = {
 
 
 def rows(*values, metric="accuracy", status="ok", mechanism="gaussian"):
-    """Rows of one grid point of pca, one per trial."""
+    """Rows of one grid point of pca, one for each trial."""
     frame = pd.DataFrame(
         [
             dict.fromkeys(BASE)

@@ -1,4 +1,4 @@
-"""Cells that were killed or damaged: what is left of them is used where it is whole and current."""
+"""The leftovers of killed or damaged cells are used if they are whole and current."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from runs.store import is_current, read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Runs a cell in a process of its own, so that a test may kill that process.
+# A script that runs a cell in its own process, so that a test may kill that process.
 PARENT = """
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ run_cells([CellSpec.from_json(spec)], Path(folder), limits={"seconds": 60, "memo
 """
 
 
-# At epsilon 3 the first child kills a process, and then goes on in some way.
+# At epsilon 3 the first child kills a process and then continues in one of several ways.
 KILLS_ITS_RUN = """
     if epsilon == 3 and not (HERE / "killed").exists():
         import psutil
@@ -41,7 +41,7 @@ HANGS, PRINTS = "time.sleep(3600)", "os.write(2, b'at work')"
 
 @pytest.fixture(params=[HANGS])
 def killed_run(odd_cell, tmp_path, request):
-    """A cell whose first run was killed at the third of four points, and what is left of it."""
+    """A cell whose first run was killed at the third of four points, with its leftovers."""
 
     happen = KILLS_ITS_RUN.format(generation=1, then=request.param)
     cell, config, folder = odd_cell(happen, [1, 2, 3, 4])
@@ -83,7 +83,7 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     assert read_cell(written)[0].equals(resumed)
     assert measured(folder)[5:] == [1, 2, 3, 4]
 
-    # The same leftovers are worth nothing once the code is another.
+    # The same leftovers are worthless once the code has changed.
     shutil.copytree(kept, partial)
     run(cell, config, code="other code")
     assert measured(folder)[9:] == [1, 2, 3, 4]
@@ -120,7 +120,7 @@ def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_
 
 @pytest.mark.parametrize("left", [b"", b"\xff"])
 def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
-    """The process dies at the second point and what it noted of that is lost."""
+    """The process dies at the second point, and its note on that point is lost."""
     happen = f"""
         if epsilon == 2 and not (HERE / "died").exists():
             (HERE / "died").touch()
@@ -154,7 +154,7 @@ def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
 
 @pytest.mark.parametrize("generation", [0, None])
 def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, generation):
-    """Of the process that measures, or of the one that it was forked from: it is measured again."""
+    """If the measuring process or its parent is killed, the point is measured again."""
     happen = KILLS_ITS_RUN.format(generation=generation, then=HANGS)
     if generation is None:
         happen = happen.replace("psutil.Process().parents()[None]", "psutil.Process()")

@@ -1,4 +1,4 @@
-"""Cells run in a child process: whatever a mechanism does, the rows tell the truth."""
+"""Cells run in a child process; whatever a mechanism does, the rows tell the truth."""
 
 import math
 import shutil
@@ -23,12 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def log(tmp_path):
-    """What the cell named "cell" printed."""
+    """The output that the cell named "cell" printed."""
     return lambda: (tmp_path / "logs/cells/cell.log").read_text()
 
 
 def outcomes(frame):
-    """Status by epsilon."""
+    """The status by epsilon."""
     return {epsilon: rows["status"].unique().tolist() for epsilon, rows in frame.groupby("epsilon")}
 
 
@@ -37,7 +37,7 @@ def message(frame, epsilon):
 
 
 def test_a_cell_that_works(odd_cell, run, log, tmp_path, capfd):
-    # As if it took longer than a minute; in its process, runs.worker is the program.
+    # Pretend that it took longer than a minute; in its process, runs.worker is the program.
     told = "import __main__; __main__.TOLD_SECONDS = 0.0"
     cell, config, _ = odd_cell(told, [1, 2])
     frame = run(cell, config)
@@ -181,7 +181,7 @@ def test_processes_that_a_mechanism_leaves_behind_are_ended(odd_cell, run):
     "raised",
     [
         'OSError(errno.ENOSPC, "No space left on device")',
-        # As a library reports it: the system's error is only its context.
+        # Some libraries report the system's error only as the context of their own.
         'RuntimeError("file write failed")',
     ],
 )
@@ -207,7 +207,7 @@ def test_a_full_disk_is_no_failure_of_the_mechanism(odd_cell, run, tmp_path, mon
 
 @pytest.fixture
 def full_log(tmp_path):
-    """A log of the cell named "cell" that takes nothing, as on a full disk."""
+    """A log for the cell named "cell" that accepts no output, as on a full disk."""
     (tmp_path / "logs/cells").mkdir(parents=True)
     (tmp_path / "logs/cells/cell.log").symlink_to("/dev/full")
 
@@ -218,7 +218,7 @@ def full_log(tmp_path):
 def test_no_mechanism_is_blamed_where_its_traceback_cannot_be_printed(
     odd_cell, run, tmp_path, full_log, raised
 ):
-    """Neither for an error of the machine, nor for one of its own that the log cannot hold."""
+    """The error may be one of the machine, or one of the mechanism that the log cannot hold."""
     happen = f"""
         import errno
         raise {raised}
@@ -230,7 +230,7 @@ def test_no_mechanism_is_blamed_where_its_traceback_cannot_be_printed(
 
 
 def test_any_error_on_a_full_disk_is_the_machines(tmp_path, monkeypatch):
-    """Some libraries drop the system's error altogether."""
+    """Some libraries discard the system's error entirely."""
     error = RuntimeError("PytorchStreamWriter failed writing file")
     assert fault_of_machine(error, tmp_path) is None
     usage = shutil.disk_usage(tmp_path)._replace(free=4096)
@@ -259,7 +259,7 @@ def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
 
 @pytest.fixture
 def without_data(make_config, run, tmp_path):
-    """Runs a cell of which the data are not there."""
+    """Returns a function that runs a cell whose data are missing."""
     config = make_config("count_query", datasets=["uber"], mechanisms=["gaussian"])
     config["data"]["folder"] = str(tmp_path / "empty")
     names = {"study": "count_query", "dataset": "uber"}
@@ -309,7 +309,7 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent(odd_cell, run):
 @pytest.mark.slow
 @pytest.mark.parametrize("study", ["pca", "private_data", "regression"])
 def test_slow_modules_are_imported_before_the_first_cell(study):
-    """And not by importing the study, which every plan of a run does."""
+    """Importing the study, as every plan of a run does, must not import them."""
     code = f"""
 import sys
 from studies.base.study import study_named

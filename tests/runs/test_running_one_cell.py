@@ -1,4 +1,4 @@
-"""``python -m runs`` from end to end, in a working directory of its own."""
+"""`python -m runs` from end to end, in its own working directory."""
 
 import os
 import re
@@ -62,7 +62,7 @@ def test_a_damaged_cell_is_removed_and_measured_again(tmp_path, capsys):
     assert main(arguments) == 0
     path = Path("results/tiny/cells/count_query/city/gaussian--published.parquet")
     whole, _ = read_cell(path)
-    # The footer with the digest is intact.
+    # The damage leaves the footer with the digest intact.
     changed = bytearray(path.read_bytes())
     changed[60] ^= 0x55
     path.write_bytes(changed)
@@ -130,7 +130,7 @@ def test_missing_data_are_told_in_one_line(tmp_path, monkeypatch, capsys):
         assert (name, mirror) == ("uber", str(tmp_path / "empty"))
         raise DataError("uber: no mirror has its files")
 
-    # In place of a download: this test must not depend on a network.
+    # Replaces the download, because this test must not depend on a network.
     monkeypatch.setattr("runs.__main__.fetch", refuse)
     Path("uber.yaml").write_text(config)
     arguments = ["run", "count_query", "--dataset", "uber", "--mechanism", "gaussian"]

@@ -1,4 +1,4 @@
-"""The configs in config/: valid, described key by key, and large enough for new mechanisms."""
+"""The configs in config/ are valid, documented, and have room for new mechanisms."""
 
 import re
 from pathlib import Path
@@ -29,14 +29,14 @@ def test_shipped_configs_are_valid(path):
 
 
 def test_audits_leave_room_for_more_mechanisms():
-    """More audits would widen every bound: the number is fixed, and large enough."""
+    """More audits would widen every bound, so their number is fixed and large enough."""
     config = read_config(ROOT / "config/quick.yaml")["studies"]["guarantee"]
     cells = len(config.mechanisms) * len(config.calibrations)
     assert cells * len(PAPER_SETTINGS) * 1.5 < guarantee.AUDITS
 
 
 def test_the_suite_has_every_mechanism_of_the_reference_run():
-    """Forgotten in the list, it would run in every study; newer than that run, it should."""
+    """A mechanism missing from the list runs in every study, as is right only for new ones."""
     stored = set()
     for path in (ROOT / "results/reference/studies").glob("*.parquet"):
         if path.stem in all_studies():
@@ -57,7 +57,7 @@ def test_a_shipped_config_says_only_what_differs_from_the_defaults_of_a_study(pa
 
 
 def described():
-    """The rows of the table of keys, as (key, allowed, default, meaning)."""
+    """The rows (key, allowed, default, meaning) of the table of keys."""
     lines = describe_keys().splitlines()[2:]
     return {row[0]: row[1:] for row in (re.findall(r"\| (.*?) (?=\|)", line) for line in lines)}
 

@@ -1,4 +1,4 @@
-"""Trials as jobs of their own: together they say what one job says."""
+"""Trials that run as separate jobs give the same rows as one job."""
 
 import pandas as pd
 import pytest
@@ -13,7 +13,7 @@ from studies.base.settings import ConfigError
 
 @pytest.fixture
 def run(make_config, tmp_path):
-    """The aggregated rows and timings of `private_data`, its trials split or not."""
+    """The aggregated rows and timings of `private_data`, with its trials split or not."""
 
     def run(split, limits=None):
         config = make_config(

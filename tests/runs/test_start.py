@@ -1,4 +1,4 @@
-"""What a run shows on the way, and what it ends with."""
+"""The output of a run on its way and at its end."""
 
 import fcntl
 import os
@@ -40,7 +40,7 @@ def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch):
 
 
 def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(tmp_path, capsys, monkeypatch):
-    """It hangs where nobody reads what it says, and then nobody hears of the full disk."""
+    """Snakemake hangs if nobody reads its output, and then nobody hears of the full disk."""
     logs = tmp_path / "results/tiny/logs"
     logs.mkdir(parents=True)
     os.symlink("/dev/full", logs / "snakemake.log")

@@ -1,4 +1,4 @@
-"""Cells that come from the tables of a run, or from another machine; code that takes over rows."""
+"""Cells restored from tables or taken from another machine, and rows adopted by new code."""
 
 import shutil
 from dataclasses import replace
@@ -24,7 +24,7 @@ SPLITS = [{}, {"split_epsilons": True}]
 
 
 def finish(config, run):
-    """Run a config of one study: cells, stamps and tables."""
+    """Run a config of one study: write cells, stamps and tables."""
     batches = batches_of(config)
     stamps = [run / "batches" / f"{batch.stem}.json" for batch in batches]
     for batch, stamp in zip(batches, stamps, strict=True):
@@ -47,7 +47,7 @@ def join(config, run, stamps=None):
 
 @pytest.fixture
 def clone(tmp_path):
-    """The committed part of a finished run in a folder of its own: tables and manifests."""
+    """Copy the committed part of a finished run, its tables and manifests, to another folder."""
 
     def copied(run):
         shutil.copytree(run / "studies", tmp_path / "clone" / "studies")
@@ -78,7 +78,7 @@ def test_a_clone_has_every_cell_of_its_tables(make_config, tmp_path, clone, spli
     manifest = manifest_of(table).read_text()
     assert join(config, run) == table.read_bytes()
     assert manifest_of(run / "studies" / "noise_only.parquet").read_text() == manifest
-    # Nothing that is made of the tables is older than they are.
+    # No file made from the tables is older than they are.
     assert len({path.stat().st_mtime for path in run.glob("studies/*.timings.parquet")}) == 1
 
 
@@ -140,7 +140,7 @@ def test_a_restore_that_was_killed_is_done_again_by_the_same_command(config, tmp
     run = clone(finish(config, tmp_path / "run"))
     restore(config, run)
     whole = {path: path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
-    # As a kill leaves it before the marks: some cells are missing, and a table was cut short.
+    # The state after a kill before the stamps: some cells are missing, and a table is cut short.
     (run / "studies" / "noise_only.joined").unlink()
     cell_file(run, cells_of(config)[0].stem).unlink()
     (run / "results.csv").write_text("paper,stu")
@@ -195,7 +195,7 @@ def test_cells_of_other_code_or_settings_are_not_taken(config, make_config, tmp_
 
 @pytest.fixture
 def other_code(monkeypatch):
-    """Digests as after a change of the code of every module."""
+    """Change all digests as a change of every module would."""
 
     def change(only=""):
         right = cells_module.Cell.spec
@@ -211,7 +211,7 @@ def other_code(monkeypatch):
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch, clone):
-    """The committed part of a run of the name "mine", where commands look for runs."""
+    """The committed part of a run called "mine", where commands look for runs."""
 
     def made(config):
         run = clone(finish(config, tmp_path / "run"))

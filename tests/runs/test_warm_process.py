@@ -1,4 +1,4 @@
-"""What a cell has left of its time."""
+"""The time that a cell has left."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def test_a_pause_of_the_run_is_not_the_time_of_a_cell(monkeypatch):
     for _ in range(70):
         now[0] += 0.1
         assert not allowance.is_spent()
-    # A night in which the run is suspended counts as the longest poll.
+    # A night during which the run is suspended counts as the longest poll.
     now[0] += 36_000
     assert allowance.is_spent()
     assert allowance.left == pytest.approx(8.0 - 7.0 - LONGEST_POLL_SECONDS)

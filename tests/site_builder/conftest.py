@@ -1,4 +1,4 @@
-"""One site of the committed run for all tests of it, and a browser."""
+"""One built site of the committed run for all its tests, and a browser."""
 
 import fcntl
 import os
@@ -20,9 +20,9 @@ CHROMIUM = next(
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """The folder of the site, built by the command line under a hash seed of its own.
+    """The folder of the site, built by the command line under another hash seed.
 
-    The first worker that asks builds it for all; each has a folder of its own in a shared one.
+    The first worker that needs it builds it for all workers.
     """
     own = tmp_path_factory.getbasetemp()
     out = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "site"
@@ -40,13 +40,13 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def site():
-    """What the pages of the committed run are made of, computed in this process."""
+    """The content of the pages of the committed run, computed in this process."""
     return SiteData(RunFolder(ROOT / "results/reference"))
 
 
 @pytest.fixture(scope="session")
 def browser():
-    """Chromium; tests that need it are skipped where it is not installed."""
+    """Chromium; tests that need it are skipped if it is not installed."""
     if CHROMIUM is None:
         if os.environ.get("BROWSER_REQUIRED"):
             pytest.fail("BROWSER_REQUIRED is set, and chromium is not in PATH")

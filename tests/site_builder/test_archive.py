@@ -1,4 +1,4 @@
-"""An archive has the bytes of its contents, not of the day or the machine that packs them."""
+"""The bytes of an archive depend on its contents, not on the day or the machine."""
 
 import os
 import zipfile

@@ -1,4 +1,4 @@
-"""Pages without a browser: what they say follows from the run, and nothing in data is trusted."""
+"""Pages, tested without a browser: they follow from the run and escape all data."""
 
 import copy
 import dataclasses
@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EVIL = "<script>alert(1)</script>"
 
 
-# Its templates are compiled once.
+# The templates are compiled once.
 environment_of = functools.cache(building.environment_of)
 
 
@@ -189,7 +189,7 @@ def test_a_headline_that_the_verdict_does_not_bear_is_not_told(site):
 
 
 class Ranked(Study):
-    """A study of the rows below, of which only what ranks matters."""
+    """A study for the rows below; only its ranked metrics matter."""
 
     name = "s"
     metrics = (Metric("loss", "loss", title="loss", closed_form="exact_loss"),)
@@ -268,13 +268,13 @@ def test_noise_with_a_false_claim_is_neither_best_nor_first():
     order = [line.mechanism for line in view.lines]
     assert order == ["mvg", "udn", "r1smg", "random-answer"]
     assert [line.mechanism for line in view.lines if view.leads(line, 1.0)] == ["mvg"]
-    # Rescaled until it is private, it competes.
+    # It competes once it is rescaled until it is private.
     (view,) = views_of(Ranked(), rows.assign(calibration="exact"), {"r1smg": "16 of 16"})
     assert {line.mechanism for line in view.lines if view.leads(line, 1.0)} == {"mvg", "r1smg"}
 
 
 def test_a_budget_where_all_claims_are_false_ranks_nothing():
-    """Then the epsilon that ranks is another one, where something competes."""
+    """The ranking then uses another epsilon, at which something competes."""
     rows = pd.concat(
         [
             result_rows(name, values, calibration="published", epsilon=epsilon)
@@ -474,7 +474,7 @@ def test_a_paper_without_a_reference_is_named_and_shown(site, monkeypatch, capsy
 
 
 def test_a_mechanism_with_several_uses_ties_once_on_every_page(site):
-    """The index and the pages of mechanisms count mechanisms, in the same words."""
+    """The index and the pages of mechanisms count mechanisms in the same words."""
     (view,) = views_of(
         Ranked(), pd.concat([result_rows("mvg", [10.0, 11.0]), result_rows("udn", [10.5, 11.5])])
     )

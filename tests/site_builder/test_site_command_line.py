@@ -1,4 +1,4 @@
-"""The command line of the site: errors of one line."""
+"""The command line of the site reports errors in one line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The files of the committed run's site: links, sizes, claims, pictures, and the bytes again."""
+"""The files of the site of the committed run: links, sizes, claims, pictures, equal bytes."""
 
 import csv
 import re
@@ -16,7 +16,7 @@ from site_builder.words import sentences
 
 pytestmark = pytest.mark.slow
 LARGEST_PAGE, LARGEST_SHARED = 300_000, 1_000_000
-# Where readers are sent: papers, and the publishers of data sets.
+# External sites that pages link to: papers and publishers of data sets.
 PAPERS = {"doi.org", "arxiv.org"}
 
 
@@ -65,12 +65,12 @@ def test_every_claim_has_its_verdict_on_the_index_and_on_a_page_of_its_own(built
     for name, claim in claims.items():
         own = (built / f"claims/{name}.html").read_text(encoding="utf-8")
         assert f'<meta name="description" content="{claim["verdict"].capitalize()}: ' in own
-        # Of a long claim, `--all` follows.
+        # A long claim also gets `--all`.
         assert re.search(f"python -m paper_figures show reference {name}[< ]", own)
         assert "@misc{matrixnoisebench," in own
     judged = (built / "claims/r1-thm5.html").read_text(encoding="utf-8")
     assert "check_certificate.py results/reference/certificates/r1-thm5.json" in judged
-    assert "pip install python-flint" in judged  # what the checker imports
+    assert "pip install python-flint" in judged  # imported by the checker
     assert "<code>claims/guarantee.py:" in judged and "def guarantee(" in judged
     assert "https://arxiv.org/abs/2306.02256" in judged and "@inproceedings{r1smg2024," in judged
 
@@ -91,7 +91,7 @@ def test_a_claim_says_no_sentence_twice():
 
 
 def test_pages_are_the_same_under_another_hash_seed(built, site):
-    # The site was built in a process with a hash seed of its own.
+    # The site was built in a process with another hash seed.
     environment = environment_of(site)
     for page in (start_page(site), failures_page(site), reproduce_page(site)):
         written = (built / page.path).read_text(encoding="utf-8")

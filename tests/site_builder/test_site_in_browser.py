@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytestmark = pytest.mark.slow
-# One page of every kind; a filter keeps small what has to be looked at.
+# One page of every kind; a filter keeps the pages small.
 KINDS = (
     "index.html",
     "queries.html",
@@ -31,7 +31,7 @@ KINDS = (
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 
-# Every pair of theme, width and JavaScript is in one of them.
+# Every pair of theme, width and JavaScript occurs in one of these.
 SETTINGS = {
     "light-desktop-script": ("light", DESKTOP, True),
     "dark-phone-script": ("dark", PHONE, True),
@@ -114,7 +114,7 @@ def test_every_kind_of_page_is_sound(browser, built, setting):
     assert not visit.problems
 
 
-# Elements that end beyond the right edge, but for hidden text.
+# Elements that end beyond the right edge, except hidden text.
 BEYOND = """() => [...document.querySelectorAll("body *")].filter((element) =>
   !element.closest(".unseen, .skip, [hidden]")
   && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML)"""
@@ -133,7 +133,7 @@ def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(browser, built):
     assert not wide and not visit.problems
 
 
-# Options that stand on two lines.
+# Options that take two lines.
 CUT = """() => {
   const cut = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -308,7 +308,7 @@ def test_the_theme_lives_in_the_address_and_stays(visit):
     page = visit.open("index.html")
 
     def colour():
-        # Waits for the body, which a page that is being loaded does not have yet.
+        # Wait for the body, which a page does not have while it loads.
         return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
 
     light = colour()

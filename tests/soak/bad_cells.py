@@ -1,4 +1,4 @@
-"""Cells that misbehave: at epsilon 2 each class of `ALL` does what its function does."""
+"""Cells that misbehave: at epsilon 2 each class of `ALL` calls its function."""
 
 import atexit
 import builtins
@@ -29,13 +29,13 @@ KEPT = []
 
 
 class Fine(AdditiveMechanism):
-    """sigma = 1 / epsilon, after something else at epsilon 2."""
+    """Noise of sigma = 1 / epsilon, with a side effect at epsilon 2."""
 
     key, title, paper, theorem, guarantee = "fine", "Fine", "test", "none", "approximate"
 
     @classmethod
     def act(cls):
-        """Nothing."""
+        """Do nothing."""
 
     @classmethod
     def noise_for(cls, query, budget):
@@ -60,7 +60,7 @@ def forge(line):
 
 
 def in_fork(act, waits=0.0):
-    """Do something in a child that never comes back."""
+    """Do something in a child that never returns."""
 
     def forks():
         if os.fork() == 0:
@@ -203,8 +203,7 @@ LINES = [b'{"ended": 0}\n', b'{"pid": 1}\n', b'{"machine": "mine"}\n', b'{"pid"'
 DEV_NULL = lambda: open("/dev/null")  # noqa: E731, SIM115
 SET, SIG = signal.signal, signal.SIG_IGN
 DIES = "the process died of signal"
-# What the row of epsilon 2 says, by name of the class: its status, words of its message, and what
-# the class does.
+# By name of the class: the status of the row at epsilon 2, part of its message, and the action.
 ACTS = {
     # Processes
     "Forks": ("ok", "", in_fork(sleep)),

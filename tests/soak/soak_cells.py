@@ -1,6 +1,6 @@
-"""Cells that misbehave in every way: each ends as rows, and the cells beside it have their bytes.
+"""Cells that misbehave in every way end as rows and do not change the cells beside them.
 
-`make soak` runs it: some minutes.
+`make soak` runs this file, which takes some minutes.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def specs(make_config, monkeypatch):
-    """The specification of a class of bad_cells by its name."""
+    """Returns the specification of a class of bad_cells, by name."""
     monkeypatch.syspath_prepend(Path(__file__).parent)
     names = ["Fine", *ALL]
     config = make_config(
@@ -46,7 +46,7 @@ def rows_of(folder, stem):
 
 
 def test_every_misbehaving_cell_is_a_row(specs, folder):
-    """All in one batch, each with a good cell after it."""
+    """All cells run in one batch, with a good cell after each."""
     assert len(ALL) >= 60
     fine = specs("Fine")
     batch = [replace(fine, stem="fine")]

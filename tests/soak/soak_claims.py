@@ -1,6 +1,6 @@
-"""The command of every claim, as its page on the site states it, prints the committed numbers.
+"""The command on the page of every claim prints the committed numbers.
 
-`make soak` runs it: a minute for all claims. None of them needs a training.
+`make soak` runs this file, which takes a minute. No claim needs a training.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
-"""A full disk at every size: no mechanism is blamed, and with room the run ends as any other.
+"""On a full disk of any size no mechanism is blamed, and with more room the run ends as usual.
 
-`make soak` runs it, as root: it mounts a file system with blocks of 1 KiB.
+`make soak` runs this file as root: it mounts a file system with blocks of 1 KiB.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ from runs.config import check_config
 from runs.store import read_cell
 from runs.warm_process import WarmProcess
 
-# Of the whole file system.
+# The size of the whole file system.
 DISK_KIB = 4096
-# Free KiB that are tried, from none to more than the runs below write. Cells share a warm process
+# Free KiB to try, from none to more than the runs below write. Cells share a warm process
 # and take no time; a whole run starts Snakemake twice.
 OF_CELLS, OF_RUNS = range(0, 200, 2), range(0, 400, 16)
 LIMITS = {"seconds": 60, "memory_gib": 2}
-# What a run says of a disk that is full.
+# The message of a run on a full disk.
 FULL = ("No space left on device", "is full")
 RAISES = '''
 """A mechanism that raises: its failure is reported while the disk is full."""
@@ -47,7 +47,7 @@ class Raises(AdditiveMechanism):
 
 @pytest.fixture
 def disk(tmp_path):
-    """A folder that is a small file system of its own."""
+    """A folder with its own small file system."""
     image, folder = tmp_path / "image", tmp_path / "disk"
     image.touch()
     os.truncate(image, DISK_KIB * 1024)
@@ -63,7 +63,7 @@ def disk(tmp_path):
 
 @contextlib.contextmanager
 def only(kib, folder):
-    """Leave that many KiB of a file system."""
+    """Leave this many KiB of a file system free."""
     filler = folder / "filler"
     with open(filler, "wb") as file:
         os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(folder).free - (kib + 16) * 1024)
@@ -92,13 +92,13 @@ def config_of(**studies):
 
 
 def rows_in(run):
-    """The reproducible rows of every cell that is stored, by path."""
+    """The reproducible rows of every stored cell, by path."""
     paths = run.glob("cells/**/*.parquet")
     return {str(path.relative_to(run)): read_cell(path)[0] for path in paths}
 
 
 def emptied(folder):
-    """Remove what a test wrote to a disk."""
+    """Remove everything that a test wrote to the disk."""
     for path in folder.iterdir():
         if path.name != "lost+found":
             shutil.rmtree(path)
@@ -118,7 +118,7 @@ def test_cells_on_a_full_disk(monkeypatch, tmp_path, disk):
     said = []
     for kib in OF_CELLS:
         with only(kib, disk):
-            # Never whole: a failure on a full disk may always be the disk's.
+            # This cell is never complete: on a full disk any failure may be due to the disk.
             with pytest.raises((runner.CellError, OSError)) as caught:
                 runner.run_batch(cells, run, run / "stamp.json", limits=LIMITS)
             assert any(words in str(caught.value) for words in FULL), (kib, caught.value)

@@ -1,7 +1,7 @@
-"""Random kills of every process of a run: the same bytes at the end, nothing lost, no orphan.
+"""Random kills of every process of a run change no byte, lose nothing and leave no orphan.
 
-`make soak` runs it; it takes tens of minutes. SOAK_KILLS and SOAK_SEED in the environment change
-the number of kills and their times.
+`make soak` runs this file, which takes tens of minutes. The environment variables SOAK_KILLS and
+SOAK_SEED change the number of kills and their times.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ from copied_project import differing
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("SOAK_KILLS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0"))
-# Long enough for a child that lost its parent to notice.
+# Long enough for a child to notice that it lost its parent.
 ORPHAN_SECONDS = 5
 
 
 def write_config(project):
-    """Counts and noise alone with four mechanisms, in batches of two cells."""
+    """Write a config of two studies with four mechanisms, in batches of two cells."""
     tiny = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     config = {"run": "soak", "cells_per_job": 2, "studies": {}}
     for name in ("count_query", "noise_only"):
@@ -51,7 +51,7 @@ def start(project, config):
 
 
 def processes_in(folder):
-    """Every process that works in the folder."""
+    """All processes whose working folder is in the folder."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -75,7 +75,7 @@ def test_kills_change_nothing(new_project, tmp_path):
     whole = project.reproducible("soak")
     killed = {}
     while sum(killed.values()) < KILLS:
-        # A finished run begins again from nothing.
+        # A finished run starts again from scratch.
         for name in ("results", ".snakemake"):
             shutil.rmtree(project.folder / name)
         finished = False
@@ -104,7 +104,7 @@ def test_kills_change_nothing(new_project, tmp_path):
 
 
 def kind_of(process):
-    """Which of the kinds of processes of a run it is."""
+    """The kind of a process of a run."""
     line = " ".join(process.cmdline())
     for kind, words in (
         ("snakemake", "-m snakemake"),

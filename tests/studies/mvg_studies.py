@@ -1,4 +1,4 @@
-"""mvg2018's three studies on bundled data, and mechanisms whose answers a test chooses."""
+"""The three studies of mvg2018 on bundled data, and mechanisms whose answers a test chooses."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from mechanisms import Mechanism, get_mechanism
 from runs.config import read_config
 
 ROOT = Path(__file__).resolve().parents[2]
-# The bundled data set of a study, and its score.
+# The bundled data set and the score of each study.
 STUDIES = {
     "regression": ("diabetes", "rmse"),
     "first_component": ("wine", "error"),
@@ -19,7 +19,7 @@ STUDIES = {
 
 
 class Echo(Mechanism):
-    """Releases what `answer` makes of the value; `calls` has the arguments of calibrations."""
+    """A mechanism that releases `answer(value)`; `calls` records the arguments of calibrations."""
 
     key, title, paper, theorem, guarantee = "echo", "Echo", "test", "none", "approximate"
     answer = staticmethod(lambda value, rng: value)
@@ -45,7 +45,7 @@ class DirectionalEcho(Echo):
 
 
 def settings_of(name, **changes):
-    """The checked settings of a study in config/tiny.yaml with some replaced."""
+    """The checked settings of a study in config/tiny.yaml, with some of them replaced."""
     settings = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())["studies"][name]
     return checked(name, settings | {"mechanisms": ["gaussian"]} | changes)
 
@@ -59,20 +59,20 @@ def reference(name, dataset, folder):
 
 
 def case(name, mechanism, calibration="published", options=None, **changes):
-    """One cell on bundled data; `mechanism` is a key or a class."""
+    """The case of a cell on bundled data; `mechanism` is a key or a class."""
     setup = setup_of(name, STUDIES[name][0], settings_of(name, **changes))
     return case_of(setup, variant(mechanism, **(options or {})), calibration)
 
 
 def measure(name, mechanism, calibration="published", options=None, **changes):
-    """(problem, values) of one cell on bundled data; `mechanism` is a key or a class."""
+    """Measure a cell on bundled data; return (problem, values). `mechanism` is a key or a class."""
     own = case(name, mechanism, calibration, options, **changes)
     problem = problem_of(own)
     return problem, measured(own, problem)
 
 
 def series(values, metric, **at):
-    """Values of one metric at these coordinates and no others, one per trial, in order."""
+    """The values of one metric at exactly these coordinates, one per trial, in order."""
     found = [value for value in values if value.metric == metric and dict(value.at) == at]
     assert found, f"{metric} at {at} is not among {values}"
     assert [value.trial for value in found] == list(range(len(found)))

@@ -1,4 +1,4 @@
-"""The commands that stand beside the answers ask for the queries that were answered."""
+"""Common queries: the printed commands ask the stored queries, and rows have known numbers."""
 
 import shlex
 
@@ -13,7 +13,7 @@ from studies.common_queries import QUERIES
 
 
 class Asked(BaseException):
-    """Stops the command when it knows what is asked; it reports an Exception in one line."""
+    """Stops the command once it has parsed the query; an Exception would be caught and reported."""
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -35,7 +35,7 @@ def test_the_command_asks_for_the_query(name, monkeypatch):
 
 
 def measured(name, key, calibration="published"):
-    """The metrics of one mechanism, and the columns that stand beside them."""
+    """The metrics of one mechanism, and the columns beside them."""
     settings = checked("common_queries", {"datasets": [name], "mechanisms": [key]})
     values = values_of(case_of(setup_of("common_queries", name, settings), key, calibration))
     at = {column: text for value in values for column, text in value.at.items()}

@@ -1,4 +1,4 @@
-"""mvg2018 Experiments II and III: errors of components, shared draws, sensitivity, the records."""
+"""mvg2018 Experiments II and III: errors of components, sensitivity and records."""
 
 import math
 
@@ -35,7 +35,7 @@ def test_vanishing_noise_leaves_no_error(study, error, monkeypatch):
 
 
 def test_the_error_of_a_component_by_hand(monkeypatch):
-    """An answer with eigenvector e_2 captures C_22; its skew part has no effect."""
+    """An answer with eigenvector e_2 captures C_22; its antisymmetric part has no effect."""
     skew = np.zeros((13, 13))
     skew[0, 3], skew[3, 0] = 100.0, -100.0
     answer = skew + np.diag([0.0, 0.0, 5.0, *[-9.0] * 10])
@@ -55,7 +55,7 @@ def test_a_random_answer_knows_no_component():
 
 def test_the_exact_calibration_uses_what_one_record_can_change():
     measure("first_component", Echo)
-    # An echo has no profile; it is asked for the exact calibration all the same.
+    # An echo has no profile, but the study still asks for the exact calibration.
     with pytest.raises(Unsupported, match="no exact profile"):
         measure("first_component", Echo, "exact")
     for query, *_ in Echo.calls:
@@ -64,7 +64,7 @@ def test_the_exact_calibration_uses_what_one_record_can_change():
 
 
 def test_rss_by_hand(monkeypatch):
-    """Records along the axes, of decreasing length: the components are the axes in that order."""
+    """With records along the axes, of decreasing length, the components are the axes in order."""
     order = np.random.default_rng(2).permutation(30)
     answer = np.zeros((30, 40))
     answer[order, np.arange(30)] = np.arange(30, 0, -1)

@@ -110,7 +110,7 @@ def test_replacing_one_pickup_changes_the_counts_by_at_most_the_sensitivities(pi
         changes.append((other - counts).ravel())
         assert np.linalg.norm(other) <= query.frobenius_bound
     norms = {order: np.linalg.norm(changes, order, axis=1).max() for order in (1, 2, np.inf)}
-    # Attained, so none of them can be smaller.
+    # All three are attained, so none can be smaller.
     assert norms == {1: 2.0, 2: pytest.approx(math.sqrt(2), rel=1e-15), np.inf: 1.0}
     everything_in_one_cell = np.zeros((SIDE, SIDE))
     everything_in_one_cell[2, 2] = counts.sum()
@@ -217,7 +217,7 @@ def test_the_non_private_answer_has_no_error(problem, measure):
 
 
 def test_the_random_answer_does_not_know_the_counts(problem, measure):
-    """Its error is that of answering near zero everywhere: about the squared counts."""
+    """Its error is about that of answering zero everywhere, the squared counts."""
     values = measure(problem, "random-answer")
     squared = np.sum(problem.counts**2)
     assert series(values, "loss") == pytest.approx(np.full(4, squared), rel=0.1)
@@ -247,7 +247,7 @@ def test_boxes_hold_the_places_and_lie_inside_the_outer_box():
     assert np.all((south >= 40.0) & (south <= 40.6) & (north >= 40.7) & (north <= 41.0))
     assert np.all((west >= -75.0) & (west <= -74.1) & (east >= -73.6) & (east <= -73.0))
     assert len(np.unique(boxes)) == boxes.size
-    # Every second box is close to the places: E u^4 = 1/5 of the way, against 1/2.
+    # Every second box stays close to the places: E u^4 = 1/5 of the way, against 1/2.
     many = count_query.boxes_with(TWO_PLACES, OUTER, 4000, seed=4)
     way = (many[1:, 1] - 40.7) / 0.3
     assert way[1::2].mean() == pytest.approx(0.2, abs=0.03)
@@ -322,7 +322,7 @@ def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
     assert len(pickups) == 564_516
     window = in_window(pickups.time, uber_settings)
     assert window.sum() == 52_692
-    # Both ends are in it.
+    # Both ends of the window are included.
     moments = pickups.time[window]
     assert str(moments.min()) == uber_settings.start and str(moments.max()) == uber_settings.end
 

@@ -53,7 +53,7 @@ def measure(mechanism, calibration="published", folder=None, **changed):
 
 @functools.cache
 def published(mechanism):
-    """The values of a mechanism as published at the settings above, once for all tests."""
+    """The values of a mechanism as published at the settings above, computed once for all tests."""
     return measure(mechanism)
 
 
@@ -111,7 +111,7 @@ def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
     mechanism = calibrated("gaussian", "published")
     sigma = mechanism.noise.sigma / QUERY.l2_sensitivity
     assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
-    # Tighter accounting finds that it has room.
+    # Tighter accounting finds room to spare.
     assert STEPS.run(mechanism.profile()).epsilon(1e-5) < 2.0
 
 
@@ -127,7 +127,7 @@ def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
     found = [calibrated(key, "exact") for key in ("gaussian", "udn")]
     losses = [mechanism.expected_loss() for mechanism in found]
     assert losses[1] == pytest.approx(losses[0], rel=2e-3)
-    # Not above what the accountant of dp_accounting wants, but for our bound's own error.
+    # No more noise than dp_accounting requires, up to the error of our bound.
     sigma = math.sqrt(losses[0] / QUERY.size)
     from dp_accounting.pld import PLDAccountant
 
@@ -157,10 +157,10 @@ def test_rows_of_a_point():
 @pytest.mark.slow
 def test_r1smg_spends_far_more_than_its_budget():
     values = published("r1smg")
-    # One step shows the record whenever it is sampled.
+    # A step reveals the record whenever it is sampled.
     assert number(values, "true_delta_lower") == pytest.approx(0.2, rel=1e-3)
     assert number(values, "true_delta_upper") > 0.8
-    # Only noise closer to zero than this step needs tells more: M ln(1 / delta) in size.
+    # Only noise closer to zero than this step needs reveals more: M ln(1 / delta) in size.
     assert number(values, "true_epsilon_upper") > 1e4
 
 
@@ -170,7 +170,7 @@ def test_checkpoints_lie_in_the_folder_of_the_cell(settings, tmp_path):
         "epsilon-2-learning_rate-0.15-0.checkpoint",
         "epsilon-2-learning_rate-0.15-1.checkpoint",
     ]
-    # Gone through again from its checkpoints, which hold all epochs.
+    # The run is replayed from its checkpoints, which contain all epochs.
     again = measure("gaussian", folder=tmp_path)
     without = published("gaussian")
     kept = [[v for v in run if not v.timing] for run in (with_folder, again, without)]
@@ -215,7 +215,7 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
     from learning.training import noisy_descent
     from studies import descent as descent_study
 
-    # What a run spends takes seconds to bound, and no seed depends on it.
+    # Bounds on the privacy of a run take seconds, and no seed depends on them.
     monkeypatch.setattr(descent_study, "privacy", lambda *args: iter(()))
     seen = {}
 

@@ -1,4 +1,4 @@
-"""What holds of every study of the tiny run: repetition, seeds, settings by data set."""
+"""Contract tests of every study of the tiny run: repetition, seeds, settings by data set."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from studies.base.settings import ConfigError
 
 TINY = yaml.safe_load((Path(__file__).resolve().parents[2] / "config/tiny.yaml").read_text())
 STUDIES = TINY["studies"]
-# Without the grids of mechanisms that are not measured here.
+# The grids of mechanisms that are not measured here are left out.
 FEW = {"trials": 2, "epsilons_for": {}, "map_epsilons": {"default": [0.5]}}
 KEYS = {"common_queries": "laplace", "private_parameters": "tldp-g"}
 
@@ -70,7 +70,7 @@ def by_dataset():
                 yield name, key
 
 
-# What has a default for a data set that is not named.
+# Settings that have a default for data sets without an entry.
 OPTIONAL = {"records"}
 
 

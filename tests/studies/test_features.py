@@ -1,4 +1,4 @@
-"""Private features: sensitivity, what is claimed of amplification, releases, rows."""
+"""Private features: sensitivity, the claimed amplification, releases and rows."""
 
 import math
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_the_claimed_amplification_is_none():
     assert number(values, "sampling_rate") == pytest.approx(rate)
     assert number(values, "batch_epsilon") == pytest.approx(1 / rate)
     assert number(values, "batch_delta") == pytest.approx(1e-5 / rate)
-    # What a batch spends, the release spends: far more than (1, 1e-5).
+    # The release spends as much as one batch, far more than (1, 1e-5).
     assert number(values, "true_delta_lower") > 0.1
     assert number(values, "true_epsilon_upper") > 1 / rate
 

@@ -74,7 +74,7 @@ def test_points_have_the_shapes_of_the_paper_s_tables():
         settings = paper[study.name]
         found = {d: study.points(settings, "idn", d)[0].shape for d in settings.datasets}
         assert found == expected
-    # Training records of Table 2: 55,000 of MNIST; the other official files have as many.
+    # Table 2 has 55,000 training records of MNIST; otherwise it has as many as the official files.
     assert paper["federated_horizontal"].records == {"mnist": 55_000}
 
 
@@ -115,7 +115,7 @@ def test_a_batch_is_no_larger_than_the_data():
 
 
 def test_local_models_carry_a_record_into_later_batches():
-    """Why no sampling amplifies in vertical learning: all rows of later releases change."""
+    """All rows of later releases change, which is why sampling does not amplify here."""
     from learning.federated import vertical
     from learning.networks.split_network import SPLIT_NETWORKS
 

@@ -49,7 +49,7 @@ def test_r1smg_at_the_count_query():
     assert found["true_delta"].value <= found["true_delta_upper"].value
     assert found["claimed_delta"].at == {"verdict": "refuted"}
     assert found["wasted_variance"].value < 1
-    # The bounds of the audit hold the true value, and refute the claim by themselves.
+    # The bounds of the audit contain the true value and refute the claim by themselves.
     assert 1e-7 < found["audit_delta_lower"].value < 0.21664
     assert found["audit_delta_upper"].value > 0.21664
     assert found["audit_delta_lower"].seed == found["audit_delta_upper"].seed is not None
@@ -80,14 +80,14 @@ def test_the_grid_has_sensitivity_1():
 
 
 def test_the_distance_to_no_data():
-    # Gaussian noise, and the corner of [-1, 1]^(256 x 400), 320 away from the middle.
+    # For Gaussian noise and a corner of [-1, 1]^(256 x 400), which is 320 away from the middle.
     point = point_of("imgm2022-features")
     for calibration in ("published", "exact"):
         found = measured("gaussian", point, calibration=calibration)
         sigma = found["noise_scale"].value
         expected = 2 * ndtr(320 / (2 * sigma)) - 1
         assert found["distance_to_no_data"].value == pytest.approx(expected, rel=1e-6)
-    # A setting without a range of the answers.
+    # This setting states no range of the answers.
     unbounded = measured("gaussian", point_of("r1smg2024-figure9-100"))
     assert "distance_to_no_data" not in unbounded
 

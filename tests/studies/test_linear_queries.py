@@ -31,7 +31,7 @@ SIMULATED = ("city-grid", "city-longitude")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A problem with what it was loaded for."""
+    """A problem with the arguments it was loaded from."""
 
     setup: Setup
     problem: HistogramQueries
@@ -59,7 +59,7 @@ def series(values, workload):
 
 
 def single(values, metric, workload=None):
-    """The one value of a metric (at a workload)."""
+    """The only value of a metric (at a workload)."""
     (found,) = (v.value for v in values if (v.metric, v.at.get("workload")) == (metric, workload))
     return found
 
@@ -69,7 +69,7 @@ def workloads_with(values, metric):
 
 
 def dense(problem):
-    """Every workload written out, (q, cells)."""
+    """Every workload as an explicit matrix, (q, cells)."""
     return {name: Kronecker(factors).matrix() for name, factors in problem.workloads.items()}
 
 
@@ -144,7 +144,7 @@ def test_expected_error_of_independent_noise(make_config):
         measure(problem, "gaussian", calibration) for calibration in ("published", "exact")
     ]
     ratios = [single(v, "expected_mse", "prefix") / series(v, "prefix") for v in calibrations]
-    # One draw at two scales.
+    # The same draw at two scales.
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-9)
 
 
@@ -264,7 +264,7 @@ def test_histogram_of_the_uber_map(make_config, official):
 
 
 def test_dawa_wins_on_the_sparse_histogram(make_config, official):
-    """1024 cells, epsilon 0.1, prefix sums: below H_b, and both below the cells alone."""
+    """For prefix sums of 1024 cells at epsilon 0.1, DAWA beats H_b, and both beat single cells."""
     problem = loaded(make_config, "adult-capital-loss", official, trials=40)
     errors = {
         key: series(measure(problem, key, epsilon=0.1), "prefix").mean()

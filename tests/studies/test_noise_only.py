@@ -1,4 +1,4 @@
-"""The queries of noise_only hold what they state, and every family yields its rows."""
+"""The queries of noise_only are as stated, and every family yields its rows."""
 
 import math
 
@@ -17,7 +17,7 @@ from studies.base import Point
 from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
-# These queries are no Gram matrices.
+# The queries of this study are not Gram matrices.
 GRAM_ONLY = ["analyze-gauss", "mod-sulq", "wishart"]
 ADDITIVE = [
     key
@@ -32,7 +32,7 @@ SECONDS = ("calibrate_seconds", "draw_seconds", "svd_draw_seconds")
 @pytest.mark.parametrize("dataset", list(STUDY.datasets))
 @pytest.mark.parametrize("shape", [(1, 1), (4,), (3, 5), (2, 3, 4)])
 def test_sensitivities_follow_from_the_element_range(dataset, shape):
-    """Answers anywhere in the range stay within every bound, and two of them attain each."""
+    """Answers in the range respect every bound, and two of them attain each."""
     query = noise_only.family_query(dataset, shape)
     low, high = query.element_range
     assert query.adjacency == "local"
@@ -76,7 +76,7 @@ def test_points_of_each_family(settings):
 
 
 def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
-    """Values of one point as metric, or (metric, coordinate) where it has one -> list of values."""
+    """The lists of values at one point, by metric or by (metric, coordinate)."""
     point = Point(shape=shape, epsilon=0.1, delta=1e-5)
     setup = setup_of("noise_only", dataset, settings, base_seed=0)
     values = measured(case_of(setup, key, calibration), point=point)

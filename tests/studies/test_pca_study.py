@@ -82,7 +82,7 @@ def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(pr
         for x, y in zip(extremes[::2], extremes[1::2], strict=True)
     ]
     assert max(changes) <= query.l2_sensitivity
-    # Attained by two orthogonal records of signs.
+    # Two orthogonal records of signs attain it.
     x, y = np.ones(size), np.tile([1.0, -1.0], size // 2)
     attained = np.linalg.norm(np.outer(x, x) - np.outer(y, y)) / records
     assert attained == pytest.approx(query.l2_sensitivity, rel=1e-12)
@@ -118,7 +118,7 @@ def test_metrics_against_brute_force(problem):
 
 
 def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
-    """|w|^2 / 2 + sum of squared hinge losses, the bias penalised, by a general minimiser."""
+    """A general minimiser of |w|^2 / 2 plus squared hinge losses, with a penalised bias, agrees."""
     eigenvectors = np.linalg.eigh(problem.covariance)[1][:, ::-1][:, :4]
     projected, training = problem.features @ eigenvectors, problem.training
     points = np.column_stack([projected, np.ones(len(projected))])
@@ -157,7 +157,7 @@ def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
 
 
 def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
-    """The noise is then far below every gap that matters for the leading span."""
+    """The noise is then far smaller than every gap that matters for the leading span."""
     for key in ("gaussian-analytic", "mod-sulq"):
         lost = series(measure(problem, key, epsilon=1e5), "leading_deviation")
         assert 0 <= lost.max() < 0.02 * problem.eigenvalues[:4].sum(), key
@@ -190,7 +190,7 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     assert np.all(problem.features[:, 7] == 0)
     others = np.delete(problem.features, 7, axis=1)
     assert np.all(others.min(axis=0) == -1) and np.all(others.max(axis=0) == 1)
-    # Affine in every column.
+    # The map is affine in every column.
     column, whole = problem.features[:, 3], features[:10, 3]
     assert np.corrcoef(column, whole)[0, 1] == pytest.approx(1)
 
@@ -203,7 +203,7 @@ def test_boids_are_used_as_they_are(problem):
 @pytest.mark.parametrize(
     ("key", "verdicts"),
     [
-        # The element box of the Movement query leaves symmetric noise with an upper bound there.
+        # Under the element box of the Movement query, symmetric noise has only an upper bound.
         ("mod-sulq", ["loose"] * 3),
         ("analyze-gauss", ["loose"] * 3),
         ("wishart", ["refuted"] * 3),

@@ -1,4 +1,4 @@
-"""Training on protected images: what is released, who sees what, the score, both classifiers."""
+"""Training on protected images: releases, public information, scores and classifiers."""
 
 import dataclasses
 import math
@@ -85,7 +85,7 @@ def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(prob
 
 
 def test_weights_are_those_of_the_public_test_inputs(problem):
-    """They reach the mechanism: with all weights one nothing is kept, else zeros are."""
+    """The weights reach the mechanism: with all weights one, no value is kept."""
     expected = problem.split.test_inputs.mean(axis=(0, 1))
     assert problem.mean_image == pytest.approx(expected, abs=1e-6)
     loss = {
@@ -102,7 +102,7 @@ def test_weights_are_those_of_the_public_test_inputs(problem):
 
 
 def test_public_information_is_declared_and_recorded(problem):
-    """No option is recognised by its name: without the declaration `weights` keeps its default."""
+    """Options are not recognised by name: undeclared, `weights` keeps its default."""
     public = numbers(measure(problem, "tldp-g-w"), "public_records")
     assert public == [len(problem.split.test_labels)]
     assert numbers(measure(problem, "tldp-g"), "public_records") == []
@@ -114,7 +114,7 @@ def test_weighted_f1_is_one_for_the_labels_and_zero_for_a_class_that_is_none_of_
     labels = np.arange(12) % 6
     assert weighted_f1(labels, labels) == 1.0
     assert weighted_f1(labels, np.full(12, 9)) == 0.0
-    # One class for all, a sixth of the labels: precision 1/6 and recall 1 give F1 = 2/7.
+    # Predicting one class, a sixth of the labels: precision 1/6 and recall 1 give F1 = 2/7.
     assert weighted_f1(labels, np.zeros(12, int)) == pytest.approx(2 / 7 / 6, rel=1e-12)
 
 
@@ -148,7 +148,7 @@ def test_rows_say_which_classifier_was_trained(problem):
 
 
 def test_a_mechanism_may_have_a_grid_of_its_own_on_one_data_set():
-    """It comes before the others, and changes no cell of another data set or mechanism."""
+    """The grid overrides all others and changes no cell of another data set or mechanism."""
     own = SETTINGS | {
         "datasets": ["digits", "mnist"],
         "mechanisms": ["laplace", "tldp-g"],
@@ -191,7 +191,7 @@ def test_a_grid_of_a_mechanism_that_does_not_run_there_is_refused(mechanisms):
 
 
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
-    """Its weights are fetched before the cell; it is trained on what was released."""
+    """The weights are fetched before the cell; the classifier is trained on released images."""
     own = SETTINGS | {"mechanisms": ["laplace"], "training_epochs": 1}
     own["classifiers"] = {"digits": "mobilenet_v2"}
     config = check_config({"run": "test", "studies": {"private_data": own}})
@@ -212,6 +212,6 @@ def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
     assert all(v.at["classifier"] == "mobilenet_v2" for v in scores)
     weights, images, classes, epochs = seen[0]
     assert (weights, classes, epochs) == ({"read": "mobilenet_v2"}, 10, 1)
-    # Noise of scale 64 / epsilon; released images are seen in units of their root mean square.
+    # The noise has scale 64 / epsilon; released images are scaled by their root mean square.
     assert np.sqrt(np.mean(np.square(images))) == pytest.approx(1, rel=1e-5)
     assert np.abs(images.mean()) < 0.1

@@ -1,4 +1,4 @@
-"""Training on protected features: what is shared, what is released, who sees what."""
+"""Training on protected features: releases, scores and extractors."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_rows_of_a_point(problem):
     assert numbers(values, "records") == numbers(values, "public_records") == [719]
     assert numbers(values, "epochs") == [setup().settings.training_epochs]
     assert numbers(values, "extractor_accuracy")[0] > 0.8
-    # 32 components of variance Delta^2 / (2 epsilon), Delta = 2.
+    # 32 components of variance Delta^2 / (2 epsilon) with Delta = 2.
     assert numbers(values, "expected_loss") == [pytest.approx(32 * 4 / 40, rel=1e-6)]
     for error in numbers(values, "squared_error"):
         assert error == pytest.approx(3.2, rel=0.05)
@@ -78,7 +78,7 @@ def test_scores_without_noise_with_noise_and_with_none_of_the_data(problem):
 
 
 def test_a_mechanism_that_clips_is_released_with_its_clipping():
-    """Adding what it samples would leave the clipping out, and the guarantee with it."""
+    """Adding sampled noise instead would omit the clipping and break the guarantee."""
     thresholds = [[0.5, 0.0]]
     mechanism = get_mechanism("dphsgd").calibrate(
         box_query((1, 2), -1.0, 1.0), Budget(epsilon=1e4, delta=1e-5), thresholds=thresholds
@@ -120,7 +120,7 @@ def test_an_extractor_with_imagenet_weights(monkeypatch):
 
 
 def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
-    """And their loader belongs to the code that its numbers depend on."""
+    """Their loader is part of the code that the cell depends on."""
     config = check_config({"run": "test", "studies": {"private_features": SETTINGS | IMAGENET}})
     for cell in cells_of(config):
         assert cell.downloads(config) == ["mnist", "mobilenet_v2"]

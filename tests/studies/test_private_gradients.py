@@ -1,4 +1,4 @@
-"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resuming."""
+"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resumption."""
 
 import math
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_rows_of_a_point():
 
 
 def test_the_published_shares_leave_room():
-    """Theorem 3.4 sees (epsilon, delta) alone: IMGM spends a fraction of its budget."""
+    """Theorem 3.4 uses only (epsilon, delta), so IMGM spends a fraction of its budget."""
     assert number(measure("imgm"), "true_epsilon_upper") < 0.5
 
 
@@ -125,7 +125,7 @@ def test_a_run_goes_on_from_its_checkpoints(tmp_path):
 
 
 def test_lots_of_one_record_are_often_empty():
-    """At rate 1/150 a third of the samples hold nobody; they are released like any other."""
+    """At rate 1/150 a third of the samples are empty; they are released like any other."""
     values = measure("imgm", lots={"digits": 1}, epochs={"digits": 1}, trials=1)
     assert number(values, "steps") == 150
     assert 0 <= number(values, "final_test_accuracy") <= 1

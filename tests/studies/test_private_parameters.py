@@ -1,4 +1,4 @@
-"""Protected parameters: sensitivities, what all rounds spend, both calibrations, rows, options."""
+"""Protected parameters: sensitivities, privacy of all rounds, calibrations, rows, options."""
 
 import math
 
@@ -64,7 +64,7 @@ def test_the_ends_of_the_range_attain_every_sensitivity(low, high):
 
 @pytest.mark.parametrize("releases", [1, 3])
 def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
-    """Of the worst pair, apart from kept values, which have no finite epsilon at all."""
+    """The epsilon of the worst pair ignores kept values, which have no finite epsilon."""
     profile = calibrate("tldp-l", releases).profile().compose(releases)
     assert profile.noise.epsilon(0.0).value == pytest.approx(releases * 50 * 20.0, rel=1e-12)
     assert profile.epsilon(0.0).value == math.inf
@@ -106,11 +106,11 @@ def test_users_the_public_and_the_test_are_apart():
 def test_rows_of_a_point():
     values = measure("tldp-g")
     assert numbers(values, "records") == [336] and numbers(values, "rounds") == [2]
-    # Delta / sqrt(2 epsilon), Delta = 2.
+    # Delta / sqrt(2 epsilon) with Delta = 2.
     sigma = 2 / math.sqrt(200)
     assert numbers(values, "noise_deviation") == [pytest.approx(sigma)]
     assert numbers(values, "true_delta_upper") == [pytest.approx(1.0)]
-    # 2 rounds of 2410 components that move by 2 each.
+    # In each of 2 rounds, 2410 components move by 2.
     total = GaussianProfile(mu=2 * math.sqrt(2 * 2410) / sigma)
     [upper] = numbers(values, "true_epsilon_upper")
     assert 1 <= upper / total.epsilon(1e-5).value < 1 + 1e-8
@@ -169,12 +169,12 @@ def test_noise_for_the_stated_range_is_128_times_as_large(key):
     assert list(both) == ["clip", "stated"]
     ratio = both["stated"]["noise_deviation"] / both["clip"]["noise_deviation"]
     assert ratio == pytest.approx(128, rel=1e-9)
-    # What is spent is that of the parameters' own range, so that more noise spends less.
+    # The privacy spent refers to the range of the parameters, so more noise spends less.
     assert both["stated"]["true_epsilon_upper"] < both["clip"]["true_epsilon_upper"] / 10
 
 
 def test_true_epsilon_of_the_stated_range_is_that_of_clipped_parameters():
-    """TLDP-G's sigma is 256 / sqrt(2 epsilon), and each of 2410 parameters moves by 2."""
+    """TLDP-G's sigma is 256 / sqrt(2 epsilon), and each of the 2410 parameters moves by 2."""
     found = at("tldp-g", 3000.0)
     assert list(found) == ["stated"]
     sigma = 256 / math.sqrt(6000)

@@ -1,4 +1,4 @@
-"""mvg2018 Experiment I: errors against scikit-learn, the subspace, private directions, splits."""
+"""mvg2018 Experiment I: errors against scikit-learn, subspace, private directions and splits."""
 
 import math
 
@@ -21,7 +21,7 @@ from tests.studies.mvg_studies import (
 
 
 class ClaimingEcho(DirectionalEcho):
-    """An echo with a profile that meets every budget, as the exact calibration asks for."""
+    """An echo with a profile that meets every budget, which the exact calibration needs."""
 
     def profile(self):
         return GaussianProfile(mu=float(mu_for(self.budget.epsilon, self.budget.delta)))
@@ -33,7 +33,7 @@ def forget_calls():
 
 
 def oracle_rmse(private, tests):
-    """Error of KernelRidge at the tiny config's kernel; the target is the last column."""
+    """The error of KernelRidge with the tiny config's kernel; the target is the last column."""
     fitted = KernelRidge(kernel="rbf", gamma=0.1, alpha=1e-3).fit(private[:, :-1], private[:, -1])
     errors = fitted.predict(tests[:, :-1]) - tests[:, -1]
     return math.sqrt(np.mean(errors**2))
@@ -83,7 +83,7 @@ def test_vanishing_noise_leaves_the_error_without_noise(monkeypatch):
 
 
 def test_noise_without_bound_predicts_zero(monkeypatch):
-    """The kernel between the test records and the released ones vanishes."""
+    """The kernel between test records and released records vanishes."""
     monkeypatch.setattr(Echo, "answer", lambda self, v, rng: 1e6 * rng.standard_normal(v.shape))
     _, values = measure("regression", Echo)
     _, exact = measure("regression", "non-private")
@@ -91,7 +91,7 @@ def test_noise_without_bound_predicts_zero(monkeypatch):
 
 
 def test_private_directions_split_the_budget(monkeypatch):
-    """20% of both numbers for MOD-SULQ, the rest for the release along the directions found."""
+    """MOD-SULQ gets 20% of both numbers, and the release along its directions the rest."""
     spent, found = [], []
     calibrate, release = ModSulq.calibrate.__func__, ModSulq._release
 
@@ -105,7 +105,7 @@ def test_private_directions_split_the_budget(monkeypatch):
 
     monkeypatch.setattr(ModSulq, "calibrate", classmethod(watched_calibrate))
     monkeypatch.setattr(ModSulq, "_release", watched_release)
-    # An echo adds no noise, whatever its profile: the comparison with itself would say so.
+    # An echo adds no noise, whatever its profile states, so the check would accuse it.
     monkeypatch.setattr(case, "require_consistent_in_study", lambda mechanism, seed, first: None)
     _, values = measure("regression", ClaimingEcho, "exact")
     assert series(values, "rmse", treatment="pca", share=0.95, kernel="linear").shape == (3,)
@@ -121,7 +121,7 @@ def test_private_directions_split_the_budget(monkeypatch):
         assert query == scaled_records(11, 40)
         along = options["directions"]
         assert along.T @ along == pytest.approx(np.eye(11), abs=1e-12)
-        # The first two columns span the noisy answer's two largest components.
+        # The first two columns span the two largest components of the noisy answer.
         top = np.linalg.eigvalsh(noisy)[-2:]
         assert np.diag(along.T @ noisy @ along)[:2] == pytest.approx(top[::-1], rel=1e-9)
         assert options["precision"][:2] == pytest.approx([sum(options["precision"][:2]) / 2] * 2)

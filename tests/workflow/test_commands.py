@@ -1,4 +1,4 @@
-"""The commands of docs/commands.md, one after the other in one project, and noise of one's own."""
+"""The commands of docs/commands.md, one after the other in one project, and custom noise."""
 
 import os
 import re
@@ -14,7 +14,7 @@ import yaml
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-# A run that takes seconds under the name of the one that takes minutes.
+# A run of seconds under the name of the one that takes minutes.
 QUICK = {
     "run": "quick",
     "studies": {
@@ -55,7 +55,7 @@ def project(new_project, tmp_path_factory):
 
 
 def printed(project, command):
-    """All that a command line prints, which must end well."""
+    """Run a command line, which must succeed, and return all its output."""
     ended = subprocess.run(
         shlex.split(command),
         cwd=project.folder,
@@ -87,7 +87,7 @@ def test_the_log_of_a_run_names_its_config_first(project):
 
 
 def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project):
-    """Its file and its commands; the config lists other mechanisms, and the figures their own."""
+    """Uses the guide's file and commands; the config and the figures list their own mechanisms."""
     page = (ROOT / "docs/add_your_own.md").read_text()
     (project.folder / "my_noise.py").write_text(
         re.search(r"```python\n(.*?)```", page, re.DOTALL).group(1)

@@ -1,4 +1,4 @@
-"""What a finished run does again: cells that are asked for, and files that were damaged."""
+"""A finished run repeats cells on request and makes damaged files again."""
 
 import pytest
 import yaml
@@ -21,7 +21,7 @@ STUDY = {
 }
 CONFIG = {"run": "small", "cells_per_job": 2, "studies": {"noise_only": STUDY}}
 TARGETS = ("results", "mgm2021_table4", "tables")
-# Results with the numbers that no two runs share left out.
+# Results without the numbers that differ between any two runs.
 SAME = ("results.csv", "studies/noise_only.parquet")
 
 
@@ -65,7 +65,7 @@ def test_a_damaged_file_is_named_and_made_again(finished, name):
     before = bytes_of(finished)
     run = finished.folder / "results/small"
     damaged = run / name
-    # Of a page: the footer of a cell's file still says that it is current.
+    # Damage a page; the footer of the cell's file still says that it is current.
     changed = bytearray(damaged.read_bytes())
     changed[60] ^= 0x55
     damaged.write_bytes(changed)

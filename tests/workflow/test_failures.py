@@ -1,4 +1,4 @@
-"""Mechanisms that fail in every way."""
+"""Mechanisms that fail in every way become rows, and all others are drawn."""
 
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     assert "ZeroDivisionError: on purpose" in messages["raises"]
     assert "limit of 12 s" in messages["hangs"]
     assert "memory limit of 0.7 GiB" in messages["eats"]
-    # Every grid point is there for every mechanism.
+    # Every mechanism has every grid point.
     points = frame.groupby("mechanism")["epsilon"].nunique()
     assert set(points) == {2}
     failures = pd.read_csv(results / "failures.csv")
@@ -104,7 +104,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
     drawn = pd.read_csv(results / "figures/r1smg2024_counts.csv")
     assert set(drawn["mechanism"]) == {"non-private", "gaussian", "mine"}
 
-    # Every run ends with a summary; only a strict one ends with status 1.
+    # Every run ends with a summary; only a strict run exits with status 1.
     summary = f"results/broken: {len(names) + 2} cells, 3 ok, 0 unsupported, 3 failed"
     assert summary in ended.stderr
     config |= {"strict": True}
@@ -114,7 +114,7 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         assert ended.returncode, target
         assert summary in ended.stdout + ended.stderr, target
         assert "count_query/city/raises--published: error at 2 grid points" in ended.stderr
-    # One figure, which needs no summary; the second time there is nothing to draw.
+    # A single figure needs no summary; the second time there is nothing to draw.
     (results / "figures/r1smg2024_counts.csv").unlink()
     ended = project.snakemake("r1smg2024_counts", config="broken.yaml", check=False)
     assert ended.returncode == 1

@@ -1,7 +1,7 @@
-"""What makes a cell stale, and what does not: by the number of cells that would be measured again.
+"""Which changes make cells stale, judged by the cells that would be measured again.
 
-A change of what a number depends on makes its cells stale. A change of words and colours makes
-none.
+Changing anything that a number depends on makes its cells stale. Changing words or colours does
+not.
 """
 
 import pytest
@@ -54,7 +54,7 @@ class Mine(AdditiveMechanism):
 '''
 LAPLACE, CONTRACT = "mechanisms/catalogue/laplace.py", "mechanisms/base/mechanism.py"
 ALL = {"gaussian", "laplace", "mine"}
-# What changes, how, and the mechanisms whose cells are then stale.
+# The file to change, the change, and the mechanisms whose cells become stale.
 CHANGES = {
     "comment": (LAPLACE, "look = (", "# A comment.\n    look = (", set()),
     "docstring of a mechanism": (LAPLACE, "/ epsilon: pure", "over epsilon: pure", set()),

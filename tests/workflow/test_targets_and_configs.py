@@ -1,8 +1,8 @@
-"""What a run is asked for: targets and configs that are wrong are told in one line."""
+"""Wrong targets and configs are reported in one line."""
 
 import pytest
 
-# Each starts Snakemake.
+# Each test starts Snakemake.
 pytestmark = pytest.mark.slow
 
 
@@ -56,7 +56,7 @@ def test_the_snakefile_that_catalogues_look_for_plans_the_same_jobs(project):
     def jobs(*options):
         shown = project.snakemake("--dry-run", "--quiet", "rules", *options).stdout
         rows = shown.partition("Job stats:")[2].partition("\ntotal")[0].splitlines()
-        # Without the names of the two targets.
+        # Leave out the names of the two targets.
         return sorted(row for row in rows if not row.startswith(("all ", "everything ")))
 
     expected = jobs()

@@ -1,8 +1,7 @@
-"""The whole DAG on config/tiny.yaml, with a mechanism and a study that are one new file each.
+"""The whole DAG on config/tiny.yaml, with a new mechanism and a new study of one file each.
 
-One run serves every question that a finished project can answer: is everything there, is what was
-added in everything, what must and must not run again, and does a run that is killed end with the
-same bytes.
+One finished run serves all these tests: whether everything is there, whether the additions are
+everywhere, which cells run again, and whether a killed run ends with the same bytes.
 """
 
 import html
@@ -29,7 +28,7 @@ from studies.base.study import all_studies
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-# The mechanism of the README, in every study; that of the templates, in the study of the templates.
+# The README's mechanism runs in every study; the template's runs in the template's study.
 KEY, TITLE = "gaussian-zcdp", "Gaussian (zCDP)"
 TEMPLATE = "my-mechanism"
 MY_STUDY = {
@@ -42,13 +41,13 @@ MY_STUDY = {
 
 
 def readme_example():
-    """The first block of Python in the README."""
+    """The first Python block of the README."""
     return re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
 
 
 @pytest.fixture(scope="module")
 def finished(new_project, tmp_path_factory):
-    """A project with a mechanism and a study more, in which the tiny run has finished."""
+    """A project with an additional mechanism and study, in which the tiny run has finished."""
     project = new_project(tmp_path_factory.mktemp("finished"))
     (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(readme_example())
     templates = ROOT / "extend"
@@ -94,7 +93,7 @@ def test_a_new_mechanism_is_in_every_study(rows):
     mine = rows[rows["mechanism"] == KEY]
     assert set(mine["study"]) == {*all_studies(), "my_study"}
     statuses = mine.groupby("study")["status"].agg(set).to_dict()
-    # It is Gaussian noise on the answer, which the query of every other study allows.
+    # It adds Gaussian noise to the answer, which the query of every other study allows.
     assert all("ok" in found for found in statuses.values()), statuses
 
 
@@ -159,7 +158,7 @@ def test_the_report_has_every_drawing_with_its_own_caption(finished):
 
 
 def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
-    """Unlike the reference run, this one lacks data, sizes and calibrations."""
+    """Unlike the reference run, this run lacks data, sizes and calibrations."""
     finished.snakemake("site")
     site = finished.folder / "results/tiny/site"
     pages = parsed(site)
@@ -170,13 +169,13 @@ def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
 
 
 def rows_of(run):
-    """All rows of a run, whole maps left out."""
+    """All rows of a run without whole maps."""
     studies = sorted((run / "studies").glob("*.parquet"))
     return read_frame(*(path for path in studies if path.suffixes == [".parquet"]))
 
 
 def small_config(project):
-    """The path of a part of the tiny config: counts, noise alone and learning."""
+    """Write a part of the tiny config (counts, noise alone and learning); return its path."""
     config = yaml.safe_load((ROOT / "config/tiny.yaml").read_text())
     config["run"] = "small"
     kept = ("count_query", "noise_only", "dpsgd")
@@ -191,7 +190,7 @@ def small_config(project):
 def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_cores(
     finished, rows, new_project, tmp_path
 ):
-    """Neither the number of cores, nor a kill in the middle, nor other cells change a byte."""
+    """Neither the number of cores, nor a kill, nor other cells change a byte."""
     killed = new_project(tmp_path)
     config = small_config(killed)
     child = subprocess.Popen(
@@ -217,7 +216,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
     assert {str(path.with_suffix("")) for path in found} == stems
     whole = finished.folder / "results/tiny/cells"
     assert [path for path in found if not read_cell(whole / path)[0].equals(found[path])] == []
-    # The tables have the rows that these cells have in the whole run, those of maps apart.
+    # The tables have the same rows as in the whole run, except for maps.
     small = rows_of(killed.folder / "results/small")
     stem = rows[["study", "dataset"]].agg("/".join, axis=1)
     stem += "/" + rows[["mechanism", "calibration"]].agg("--".join, axis=1)
@@ -226,7 +225,7 @@ def test_a_killed_run_resumes_to_the_bytes_of_a_whole_one_on_another_number_of_c
 
 
 def test_editing_a_mechanism_reruns_its_cells_only(finished):
-    """Last of those that use `finished`, as it changes a file."""
+    """This must be the last test that uses `finished`, because it changes a file."""
     path = finished.folder / "mechanisms/catalogue/r1smg.py"
     path.write_text(path.read_text() + "\nUNUSED = 1\n")
     plan = finished.plan()

@@ -13,8 +13,8 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 
 EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])
-# dp-accounting's own arithmetic, its sums of masses and convolutions by FFT, may raise a pessimistic
-# bound and lower an optimistic one by this much.
+# dp-accounting's own arithmetic, its sums of masses and convolutions by FFT, may raise a
+# pessimistic bound and lower an optimistic one by this much.
 ROUNDING, FFT = 1e-9, 1e-11
 
 PROFILES = {

@@ -1,4 +1,4 @@
-"""Verdicts on imgm2022 that closed forms decide, and what would turn each of them."""
+"""Verdicts on imgm2022 that closed forms decide, and numbers that would reverse them."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def test_the_equality_of_eq_52_and_its_bound_are_two_parts(monkeypatch):
     found = theorems.renyi_divergence(**claim.arguments)
     assert found.verdict == PARTLY
     assert [p.verdict for p in found.parts] == [CONTRADICTED] * 4 + [CONFIRMED]
-    # Where B is at most 1, the expression is below the bound.
+    # If B is at most 1, the expression is below the bound.
     small = theorems.renyi_divergence(**claim.arguments | {"large_epsilon": 4.0})
     assert [p.verdict for p in small.parts] == [CONTRADICTED] * 3 + [CONFIRMED] * 2
     monkeypatch.setattr(theorems, "rdp_bound", lambda orders, mu: 0.999 * orders * mu**2 / 2)

@@ -17,7 +17,7 @@ from paper_figures.imgm2022.theorems import larger_region, renyi_of_gaussian
 @pytest.mark.parametrize("alpha", [1.5, 2, 8, 64])
 @pytest.mark.parametrize("mu", [1e-3, 0.27, 3.0])
 def test_renyi_divergence_of_a_gaussian(alpha, mu):
-    # In closed form it is alpha mu^2 / 2.
+    # The closed form is alpha mu^2 / 2.
     assert renyi_of_gaussian(alpha, mu) == pytest.approx(alpha * mu**2 / 2, rel=1e-9)
 
 

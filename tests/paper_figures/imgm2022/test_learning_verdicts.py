@@ -1,4 +1,4 @@
-"""The networks of imgm2022's learning studies, and what their comparison needs."""
+"""The networks of imgm2022's learning studies, and the requirements of their comparison."""
 
 import math
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_every_network_for_official_data_has_a_title():
 
 
 def rows_of(study: str, level: float, records: float, epochs: float) -> list[dict]:
-    """Four trials of IMGM at one epsilon, and of random answers."""
+    """Rows with four trials of IMGM at one epsilon, and of random answers."""
     cell = {"paper": "imgm2022", "study": study, "dataset": "mnist", "data_source": "official"}
     metric = SCORED[study]
     rng = np.random.default_rng(0)

@@ -39,7 +39,7 @@ def runs(study, **means):
     ],
 )
 def test_every_reading_is_judged_with_means_and_with_sums(make_results, idn, verdicts):
-    """Differences that no trial changes; behind in both the claim is contradicted."""
+    """All trials agree; if IDN is behind under both readings, the claim is contradicted."""
     rows = runs("federated_horizontal", idn=0.6, gaussian_per_element=0.7, gaussian=0.75)
     rows += runs("federated_sums", idn=idn, gaussian_per_element=0.7, gaussian=0.72)
     found = federated_order(make_results(rows), **ARGUMENTS)

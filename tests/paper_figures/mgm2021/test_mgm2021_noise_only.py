@@ -1,4 +1,4 @@
-"""Tables 4 and 5 and the verdict on run time, on made-up rows whose answer is known."""
+"""Tables 4 and 5 and the verdict on run time, on made-up rows with a known answer."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_growth_divides_the_logarithm_out():
 
 
 def test_powers_of_table_4(make_results):
-    """Rows that grow as m^4 n^3 ln^2(m+1) for MVG and as m^3 n^3 for IDN; not so where m > n."""
+    """Rows grow as m^4 n^3 ln^2(m+1) for MVG and as m^3 n^3 for IDN, except where m > n."""
 
     def loss(mechanism, m, n):
         if m > n:

@@ -1,4 +1,4 @@
-"""Verdicts on mgm2021's theorems that a wrong number must change."""
+"""Verdicts on mgm2021's theorems, which a wrong number must change."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_the_gaussian_of_table_4_decides(gaussian, expected):
 
 
 def test_all_of_epsilon_on_each_element_needs_less_noise_than_the_whole_layer():
-    # So that the latter may stand for the former in mgm-f2-order, in the paper's favour.
+    # The former may therefore replace the latter in mgm-f2-order, in the paper's favour.
     for setting in mgm2021.SETTINGS:
         literal, whole = (
             theorems.GAUSSIAN_LOSSES[key](setting.query, setting.budget)
@@ -42,7 +42,7 @@ def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, mon
         return [each("close", shape).verdict for each in (on_elements, on_whole)]
 
     assert verdicts() == [CONFIRMED, CONFIRMED]
-    # With the noise of other sensitivities they are not.
+    # With noise for other sensitivities they differ.
     monkeypatch.setattr(
         lemmas,
         "calibrated",
@@ -86,12 +86,12 @@ def test_the_cost_depends_on_the_shape_the_directions_and_the_workloads():
 
 
 def test_dense_directions_cost_two_products_of_matrices():
-    """Of U1 (2, 2), N (2, 3) and U2 (3, 3): 2 x 2 x 3 multiplications, and 2 x 3 x 3."""
+    """U1 (2, 2), N (2, 3) and U2 (3, 3) take 2 x 2 x 3 and 2 x 3 x 3 multiplications."""
     assert theorems.CLOSED_FORM_COSTS["dense"](2, 3) == 12 + 18
 
 
 def test_the_ratio_of_the_right_hand_sides_falls_at_small_matrices():
-    """Against its closed form: s^2 (.)^2 of zeta for MGM, and MVG's root, worked out here."""
+    """Compared with a closed form that is derived here for MGM and for MVG's root."""
     found = theorems.mvg_right_hand_side(tolerance=0.05)
     verdicts = {part.name: part.verdict for part in found.parts}
     contradicted = [name for name, verdict in verdicts.items() if verdict == CONTRADICTED]

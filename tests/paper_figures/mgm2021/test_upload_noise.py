@@ -1,4 +1,4 @@
-"""The noise of mgm2021's uploads, against formulas worked out here and the committed run."""
+"""The noise of mgm2021's uploads, against formulas derived here and the committed run."""
 
 import math
 from pathlib import Path
@@ -18,7 +18,7 @@ from studies.federated_horizontal import NETWORKS, SMALL
 
 STORED = Path(__file__).parents[3] / "results/reference/studies/federated_horizontal.parquet"
 IDN, ELEMENT, WHOLE = "idn", "gaussian-per-element", "gaussian"
-# The paper's rounds of Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
+# The paper's rounds for Adult; its network has layers of 106 x 12 and 13 x 2, with biases.
 ADULT, ROUNDS, LAYERS = NETWORKS["adult"], 10, (106 * 12, 13 * 2)
 
 

@@ -1,4 +1,4 @@
-"""Trials of mvg2018's studies around means that a test chooses, at the paper's data and budget."""
+"""Made-up trials of mvg2018's studies around chosen means, at the paper's data and budget."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import numpy as np
 from paper_figures.mvg2018.compared_study import COVARIANCE, FIRST_COMPONENT, REGRESSION
 
 TRIALS = 20
-# Made-up errors have a made-up error without information.
+# The made-up error of an answer without information.
 COMPONENT = replace(FIRST_COMPONENT, exact_floor=None)
 STUDIES = {study.name: study for study in (REGRESSION, COMPONENT, COVARIANCE)}
 

@@ -1,4 +1,4 @@
-"""The proof that MVG's releases are noise, and the component by draws of that noise."""
+"""MVG's releases are provably noise; draws of that noise give the errors of components."""
 
 import math
 from pathlib import Path
@@ -33,7 +33,7 @@ from studies.base.principal_components import captured_variance, principal_direc
 def test_distances_of_the_studies(setting, zeta, distance):
     found = distance_of_algorithm_1(setting, zeta)
     assert found == pytest.approx(distance, rel=1e-4)
-    # For so small a mu, 2 Phi(mu / 2) - 1 is mu / sqrt(2 pi), mu the largest norm over the noise.
+    # For such a small mu, the largest norm over the noise, 2 Phi(mu / 2) - 1 is mu / sqrt(2 pi).
     assert 0 < found * math.sqrt(2 * math.pi) < 0.01
 
 
@@ -61,7 +61,7 @@ def test_the_stored_covariance_is_that_of_the_floor():
 
 @pytest.mark.parametrize(
     ("treatment", "mean"),
-    # By another program's SVD, 200,000 draws.
+    # From 200,000 draws with the SVD of another program.
     [("anc1-anc2", 0.4882), ("anc3", 0.4997), ("iid", 0.5060), ("anc0-anc3", 0.5238),
      ("anc0", 0.5354)],
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_the_best_share_is_no_better_than_a_random_component():
 
 @pytest.mark.parametrize("treatment", ["fhr-asv-alv", "wrong", "iid"])
 def test_the_covariance_of_a_release_by_its_parts_and_as_a_whole(treatment, monkeypatch):
-    """At noise of the size of the data, where all parts of the decomposition matter."""
+    """The noise is as large as the data, so that all parts of the decomposition matter."""
     size, records = len(draws.EXACT), COVARIANCE.query.shape[1]
     deviations = np.linspace(0.5, 2, size)[:, None] * {"iid": 1, "wrong": 2}.get(treatment, 3)
     rng = np.random.default_rng(3)

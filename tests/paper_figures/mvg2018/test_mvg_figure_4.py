@@ -8,7 +8,7 @@ from tests.paper_figures.mvg2018.made_up_trials import STUDIES, rows_of
 
 
 def seconds_of(means):
-    """Timings in every study."""
+    """Make timings in every study."""
     return [row for s in STUDIES for row in rows_of(s, means, metric="release_seconds")]
 
 

@@ -1,4 +1,4 @@
-"""The verdict on the precision budgets of mvg2018 by noise that spends too much."""
+"""The verdict on the precision budgets of mvg2018 changes if noise spends too much."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Verdicts on the learning study, on made-up results whose verdict is known; its figures."""
+"""Verdicts and figures of the learning study, on made-up results whose verdict is known."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def runs(
     rate=0.15,
     trials=TRIALS,
 ):
-    """Rows of dpsgd on MNIST: the accuracies of every mechanism along its epochs."""
+    """Rows of dpsgd on MNIST with the accuracies of every mechanism by epoch."""
     cell = {
         "study": "dpsgd",
         "dataset": "mnist",
@@ -44,7 +44,7 @@ def runs(
 
 
 def order_rows(published, exact, **kind):
-    """Rows of both calibrations; r1smg, gaussian and non-private at constant accuracies."""
+    """Rows of both calibrations with constant accuracies of r1smg, gaussian and non-private."""
     names = ("r1smg", "gaussian", "non-private")
     flat = [dict(zip(names, np.outer(v, np.ones(EPOCHS)), strict=True)) for v in (published, exact)]
     del flat[1]["non-private"]
@@ -80,7 +80,7 @@ def test_figure_7_calls_dpsgd_what_it_is_and_bounds_the_true_budgets(make_result
 
 @pytest.mark.parametrize(("best", "scale"), [(0.95, "logit"), (0.6, "linear")])
 def test_the_axis_is_logit_where_runs_with_clipping_come_near_1(make_results, best, scale):
-    # Training without privacy always does.
+    # Training without privacy always comes near 1.
     drawn = figure_7(make_results(order_rows((best, 0.5, 0.99), (0.1, 0.5, 0))))
     assert {axis.get_yscale() for axis in drawn.figure.axes} == {scale}
 
@@ -100,7 +100,7 @@ def test_panels_say_where_training_without_privacy_learns_nothing(make_results, 
 
 
 def rising(epoch):
-    """An accuracy that is above 0.8 from an epoch on."""
+    """Accuracies that exceed 0.8 from an epoch on."""
     return np.where(np.arange(1, EPOCHS + 1) >= epoch, 0.9, 0.5)
 
 
@@ -120,11 +120,11 @@ def earlier(results):
     [
         (5, 15, "confirmed", "5 (R1SMG) and 15 (DPSGD), by 10"),
         (15, 5, "contradicted", "15 (R1SMG) and 5 (DPSGD), by -10"),
-        # What is never reached takes more epochs than the run has.
+        # An accuracy that is never reached takes more epochs than the run has.
         (5, NEVER, "confirmed", "5 (R1SMG) and at least 21 (DPSGD), by at least 16"),
         (NEVER, 5, "contradicted", "at least 21 (R1SMG) and 5 (DPSGD), by at most -16"),
         (NEVER, NEVER, "inconclusive", "0.8 reached by R1SMG in 0 of 10, best 0.5"),
-        # A lead of at least one epoch, of which half is rounding, shows none.
+        # A lead of one epoch, half of which may be rounding, shows nothing.
         (EPOCHS, NEVER, "inconclusive", "0.8 reached by DPSGD in 0 of 10, best 0.5"),
         (5, 5, "not found", "by 0"),
     ],
@@ -193,6 +193,6 @@ def test_a_run_that_diverges_reaches_nothing(make_results):
     rows = [row for row in rows if row not in lost]
     rows += [one | {"metric": "diverged_epoch", "epoch": None, "value": 1.0}]
     part = earlier(make_results(rows))
-    # Nine lead by 15 epochs, and one is behind by at least 3.
+    # Nine trials lead by 15 epochs, and one is behind by at least 3.
     assert part.verdict == "inconclusive"
     assert "reached by R1SMG in 9 of 10" in part.found

@@ -1,4 +1,4 @@
-"""Moments of the loss by chi-squared laws, and what they say of the paper's remarks."""
+"""The verdict on the paper's remarks about moments of the loss."""
 
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from paper_figures.r1smg2024 import noise_only

@@ -1,4 +1,4 @@
-"""Figure 6, on Swarm Behaviour, of made-up results."""
+"""Figure 6, which is about Swarm Behaviour, on made-up results."""
 
 import pytest
 

@@ -31,8 +31,8 @@ def test_no_private_noise_has_less_than_the_least_variance(key, epsilon, delta):
 def test_noise_along_one_direction_needs_no_more_for_more_elements(size):
     budget = Budget(epsilon=0.3, delta=1e-6)
     spent = noise_along_one_direction(size, budget)
-    # Gaussian noise with this covariance, on R^M: the privacy is that of the distance between two
-    # answers in its norm, and differences along the direction are in its range.
+    # The privacy of Gaussian noise with this covariance on R^M follows from the distance between
+    # two answers in its norm; differences along the direction are in its range.
     direction = np.ones(size) / math.sqrt(size)
     covariance = spent * np.outer(direction, direction)
     distance = math.sqrt(direction @ np.linalg.pinv(covariance, rcond=1e-9) @ direction)
@@ -41,7 +41,7 @@ def test_noise_along_one_direction_needs_no_more_for_more_elements(size):
     delta = phi(distance / 2 - shift) - math.exp(budget.epsilon) * phi(-distance / 2 - shift)
     assert delta == pytest.approx(budget.delta, rel=1e-6)
     assert spent == pytest.approx(noise_along_one_direction(2, budget))
-    # All noise that is private needs the least variance of a scalar.
+    # All private noise needs the least variance of a scalar.
     assert spent >= least_variance(budget)
 
 

@@ -1,4 +1,4 @@
-"""Rows of the studies that the suite's own figures read."""
+"""Made-up rows of the studies that the suite's own figures read."""
 
 import pytest
 
@@ -7,11 +7,11 @@ from paper_figures.selections import size_of
 
 @pytest.fixture
 def make_grid_rows():
-    """Rows of a mechanism on the grid of the guarantee study, from shapes to true deltas.
+    """Make rows of a mechanism on the grid of the guarantee study, from shapes to true deltas.
 
-    The bounds of a true delta are `width` times as far apart as it is large, below and above it.
-    As published the noise has a mean square of 4 per element; at the exact calibration it has
-    `exact`, and no row where that is None. The claimed delta is 1e-5.
+    The bounds on a true delta are a share `width` of it below and above it. The mean square of the
+    noise per element is 4 as published and `exact` at the exact calibration, which has no row if
+    `exact` is None. The claimed delta is 1e-5.
     """
 
     def make(mechanism, deltas, epsilon=1.0, exact=None, width=0.0):

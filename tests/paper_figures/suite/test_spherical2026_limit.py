@@ -1,4 +1,4 @@
-"""The limit of all additive noise: the tangent condition, and the bound that it rests on."""
+"""The limit of all additive noise: the tangent condition, and the bound behind it."""
 
 import math
 
@@ -15,7 +15,7 @@ from paper_figures.spherical2026.guarantee import (
 
 
 def delta_of(variance, epsilon):
-    """delta of Gaussian noise of variances (...), in closed form; 1 without noise."""
+    """delta of Gaussian noise of these variances (...), in closed form; 1 without noise."""
     variance = np.asarray(variance, dtype=float)
     mu = 1 / np.sqrt(np.where(variance > 0, variance, 1.0))
     above = scipy.special.log_ndtr(mu / 2 - epsilon / mu)
@@ -24,7 +24,7 @@ def delta_of(variance, epsilon):
 
 
 def least_delta_of_mixtures(variance, epsilon):
-    """The least E delta(V) of all V of two values with this mean, one of them smaller."""
+    """The least E delta(V) over two-valued V with this mean."""
     share = np.linspace(0, 1, 101)[1:, None]
     low = variance * np.linspace(0, 0.999, 101)
     high = (variance - (1 - share) * low) / share

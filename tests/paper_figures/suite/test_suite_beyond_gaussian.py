@@ -1,4 +1,4 @@
-"""Noise claimed to beat the Gaussian."""
+"""The table of noise that is claimed to beat the Gaussian."""
 
 import math
 
@@ -8,7 +8,7 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from paper_figures.drawings import DrawingError
 from paper_figures.suite.beyond_gaussian import claimed
 
-# Variance of the analytic Gaussian at (1, 1e-5), per element.
+# The variance of the analytic Gaussian at (1, 1e-5), per element.
 VARIANCE = float(mu_for(1.0, 1e-5)) ** -2
 
 
@@ -18,7 +18,7 @@ def test_claims_are_told_with_their_truth(make_results, make_grid_rows):
     rows += make_grid_rows("laplace", {"32x32": 0.0})
     drawn = claimed(make_results(rows))
     table = drawn.data.set_index("mechanism")
-    # One size, the nearest to 1024; the baseline is the closed form, whatever the rows hold.
+    # The table has one size, the nearest to 1024; the baseline is a closed form, not a row.
     assert set(table["size"]) == {1024}
     assert table["claim"].to_dict() == {
         "r1smg": "false",

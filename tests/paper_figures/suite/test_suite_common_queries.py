@@ -1,4 +1,4 @@
-"""The stored answers to common queries equal numbers that are computed here by hand."""
+"""The stored answers to common queries equal numbers computed by hand."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 STORED = ROOT / "results/reference/studies/common_queries.parquet"
 
 
-# Query, mechanism, calibration: mean squared error of an element or a query.
+# (query, mechanism, calibration): mean squared error of an element or a query.
 HAND_COMPUTED = {
     ("gradient", "gaussian-analytic", "exact"): sigma(1) ** 2,
     # The radius is Gamma(M): E R^2 / M = M + 1.
@@ -25,7 +25,7 @@ HAND_COMPUTED = {
     ("attributes", "laplace", "published"): 2 * 10**2,
     ("histogram", "laplace", "published"): 2,
     ("map", "laplace", "published"): 2 * 2**2,
-    # n cells: a prefix has (n + 1) / 2 of them on average, a range (n + 2) / 3.
+    # Of n cells, a prefix has (n + 1) / 2 on average, and a range (n + 2) / 3.
     ("prefix", "laplace", "published"): 2 * 257 / 2,
     ("ranges", "laplace", "published"): 2 * 258 / 3,
     ("rectangles", "laplace", "published"): 2 * (34 / 3) ** 2,
@@ -84,7 +84,7 @@ def test_the_table_has_a_row_for_every_query(stored):
 
 
 def test_the_stored_table_and_the_sentence_name_the_same_best(stored):
-    """The table in the repository has its name first."""
+    """The table in the repository lists the same mechanism first."""
     table = pd.read_csv(ROOT / "results/reference/tables/suite_common_queries.csv")
     named = dict(zip(table["query"], table["best, or tied with it"], strict=True))
     for name, frame in stored.items():

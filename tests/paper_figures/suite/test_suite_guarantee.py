@@ -32,7 +32,7 @@ def test_guarantee_by_the_verdicts_of_the_settings(
 
 
 def test_settings_beyond_the_range_of_the_theorem_decide_nothing(make_results, make_guarantee_rows):
-    # R1SMG claims epsilon < 1/M: the first setting is within that range, the second is not.
+    # R1SMG's theorem needs epsilon < 1/M: the first setting is in that range, the second is not.
     found = {"r1smg2024-count-1e-05": "holds", "r1smg2024-count-0.5": "refuted"}
     given = {"mechanism": "r1smg", "own": ["r1smg2024-count-1e-05"]}
     judged = guarantee(make_results(make_guarantee_rows("r1smg", found)), **given)
@@ -53,7 +53,8 @@ def test_a_loose_guarantee_says_by_which_factor(make_results, make_guarantee_row
     rows += make_guarantee_rows("mgm", {"mgm2021-adult": "loose"}, wasted_variance=1.2341)
     rows += make_guarantee_rows("mgm", {"r1smg2024-count-0.5": "loose"}, wasted_variance=99.0)
     judged = guarantee(make_results(rows), mechanism="mgm", own=[SHOWN, "mgm2021-adult"])
-    # Outwards: the factors lie within what is printed. Another paper's setting is no part of them.
+    # Rounded outwards, so that the factors lie within the printed ones. The settings of other
+    # papers do not count.
     assert judged.because == (
         "The guarantee holds, with 1.23 to 12.4 times the variance that it needs at its own "
         "paper's settings."
@@ -101,14 +102,14 @@ def test_no_noise_within_the_condition_has_a_larger_mu():
         for key in LARGEST_MU
     }
     largest = {key: find(adult.query, adult.budget) for key, find in LARGEST_MU.items()}
-    # IDN has all the precision that its condition allows; MGM's allows it in one direction.
+    # IDN uses all the precision that its condition allows; MGM's allows it in one direction only.
     assert largest["idn"] == pytest.approx(stated["idn"], rel=1e-12)
     assert largest["mgm"] == largest["udn"] == pytest.approx(stated["idn"], rel=1e-12)
     assert largest["mvg"] > stated["mvg"] and largest["udn"] > stated["udn"]
 
 
 def test_a_guarantee_is_checked_at_other_sizes(make_results, make_guarantee_rows):
-    """The rows alone would confirm it; at five elements R1SMG's claim is false."""
+    """The rows alone would confirm the claim, but at five elements R1SMG's claim is false."""
     rows = make_guarantee_rows("r1smg", {"r1smg2024-count-1e-05": "holds"})
     given = {"mechanism": "r1smg", "own": ["r1smg2024-count-1e-05"], "lengths": [3, 5]}
     judged = guarantee(make_results(rows), **given)

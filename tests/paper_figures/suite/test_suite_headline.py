@@ -1,4 +1,4 @@
-"""The figures of claims and costs: what they draw, what they name, and what they leave out."""
+"""The figures of claims and costs: what they draw, name and leave out."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_headline_names_the_mechanisms_below_its_axis(make_results, make_grid_ro
     drawn = headline(make_results(rows))
     words = [text.get_text().replace("\n", " ") for text in drawn.figure.axes[0].texts]
     assert "below 1e-10: MVG (square root)" in words
-    # What is not drawn is not in the data either.
+    # Curves that are not drawn are not in the data either.
     assert drawn.data[["curve", "value"]].values.tolist() == [["somebody-elses", 1e-4]]
 
 

@@ -1,4 +1,4 @@
-"""Linear queries: errors relative to the Gaussian's, and what has no result."""
+"""Linear queries: errors relative to the Gaussian's, and missing results."""
 
 import pandas as pd
 import pytest
@@ -8,7 +8,7 @@ from paper_figures.suite.linear_queries import errors_per_query, linear, linear_
 
 
 def cell_rows(mechanism, mse, expected=None, workload="prefix", **cell):
-    """Two trials around a mean squared error, and the expected one where it is known."""
+    """Rows with two trials around a mean squared error, and the expected error if it is known."""
     cell = {
         "study": "linear_queries",
         "dataset": "adult-age",
@@ -45,7 +45,7 @@ def test_the_expected_error_is_drawn_where_it_is_known(make_results):
     }
     errors = errors_per_query(make_results(rows).rows).set_index("mechanism")
     assert errors.loc["dawa", "measured"] == pytest.approx(5.0)
-    # Half the distance of the two trials.
+    # Half the distance between the two trials.
     assert errors.loc["dawa", "standard_error"] == pytest.approx(0.5)
     assert pd.isna(errors.loc["dawa", "expected"])
 

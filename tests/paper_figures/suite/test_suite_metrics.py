@@ -1,4 +1,4 @@
-"""The four measures of noise, on made-up rows and by closed forms."""
+"""The four measures of noise, on made-up rows and in closed form."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from papers.r1smg2024 import setting
 
 @pytest.fixture
 def drawn(make_results, make_guarantee_rows, monkeypatch):
-    """The table at two settings; MVG has a score and seconds in the study of the former."""
+    """The table at two settings; MVG has a score and seconds in the study of the first one."""
     monkeypatch.setattr(
         table, "PAPER_SETTINGS", (FIRST_COMPONENT, setting("r1smg2024-count-1e-05"))
     )
@@ -34,9 +34,9 @@ def drawn(make_results, make_guarantee_rows, monkeypatch):
 
 def test_moments_are_those_of_closed_forms(drawn):
     component = drawn.loc[FIRST_COMPONENT.name]
-    # ||n||^2 of M i.i.d. normals: 3 + 12/M about the mean. M is 16.
+    # ||n||^2 of M i.i.d. normals has kurtosis 3 + 12/M about the mean; M is 16.
     assert component.loc["IMGM", "kurtosis about the mean"] == pytest.approx(3 + 12 / 16)
-    # Directional noise has heavier tails than that of equal precision, and more of it.
+    # Directional noise has heavier tails than noise of equal precision, and is larger.
     for column in ("kurtosis about the mean", "kurtosis about zero", "expected loss"):
         assert component.loc["MVG, tau 0.95", column] > component.loc["MVG", column]
     r1smg = drawn.loc["r1smg2024-count-1e-05"].loc["R1SMG"]

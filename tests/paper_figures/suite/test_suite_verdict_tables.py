@@ -76,7 +76,7 @@ def test_a_claim_without_a_known_need_rests_on_an_upper_bound(make_results, make
     [
         ("l2", "exact"),
         ("r1smg", "exact"),
-        # Pure claims of which the epsilon is known, and one of which it is not.
+        # Pure claims whose true epsilon is known, and one whose true epsilon is not.
         ("laplace", "exact"),
         ("hb", "exact"),
         ("exponential", "upper bound"),

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def study_rows():
-    """Rows of a study: four trials of every F1 with a little spread; exact ones are 0.3."""
+    """Make four trials of every F1 score with a little spread; exact scores are 0.3."""
 
     def make(study, dataset, scores, epsilons=(10.0, 500.0), **more):
         rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""IDN's best direction, against the noise that its own optimum gives for random workloads."""
+"""IDN's best direction, against the noise of its own optimum for random workloads."""
 
 import numpy as np
 import pytest

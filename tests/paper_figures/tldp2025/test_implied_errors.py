@@ -1,4 +1,4 @@
-"""The epsilons that Table 5 of tldp2025 implies, against formulas worked out here."""
+"""The epsilons that Table 5 of tldp2025 implies, against formulas derived here."""
 
 import math
 
@@ -12,11 +12,11 @@ COUNT = 784
 
 def test_table_5_is_read_with_the_papers_own_noise():
     found = {each.mechanism: each.implied["published"].value for each in errors(pd.DataFrame())}
-    # Stated: I sqrt(I) / 2; Theorem 2's Gaussian has I sqrt(1 / (2 epsilon)).
+    # The paper states I sqrt(I) / 2; the Gaussian of Theorem 2 has I sqrt(1 / (2 epsilon)).
     stated = COUNT * math.sqrt(COUNT) / 2
     assert found["Classic Gaussian"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
     assert found["Laplace"] == pytest.approx(1, rel=1e-6)
-    # MVG with zeta^2 as the paper prints it, and equal precision.
+    # MVG with zeta^2 as printed in the paper, and equal precision.
     assert "MVG" not in found
     m = n = 28
     h, halves = (sum(k**-power for k in range(1, m + 1)) for power in (1, 0.5))
@@ -28,7 +28,7 @@ def test_table_5_is_read_with_the_papers_own_noise():
 
     def error(epsilon):
         bound = (-beta + math.sqrt(beta**2 + 8 * alpha * epsilon)) ** 2 / (4 * alpha**2)
-        # P = bound^2 / n is shared among m directions, each with variance 1 / sqrt(P / m).
+        # P = bound^2 / n is divided among m directions, each with variance 1 / sqrt(P / m).
         return math.sqrt(n * m * math.sqrt(m * n) / bound)
 
     stated = m * COUNT * math.sqrt(COUNT) * math.log(m + 1) ** 2 / math.sqrt(2)

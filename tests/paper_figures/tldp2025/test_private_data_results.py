@@ -1,4 +1,4 @@
-"""The claims about Figure 1, and Table 5 of tldp2025, on made-up rows whose answer is known."""
+"""The claims about Figure 1 and Table 5 of tldp2025, on made-up rows with a known answer."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from paper_figures.tldp2025.scores import TLDP
 
 
 def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
-    """An image of 64 pixels: Laplace noise of scale 64, and TLDP-G noise of variance 1/2."""
+    """For an image of 64 pixels, Laplace noise has scale 64 and TLDP-G noise variance 1/2."""
     cell = {"study": "private_data", "dataset": "digits", "shape": "8x8", "epsilon": 1.0}
     errors = {"laplace": 64 * 2 * 64.0**2, "tldp-g": 64 / 2, "llagp": 1.0}
     given = [
@@ -26,7 +26,7 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
     table = table_5(make_results(given)).data.set_index("mechanism")
     assert list(table.index) == ["laplace", "tldp-g"]
     assert table.loc["laplace", "stated / measured"] == pytest.approx(1.0)
-    # Stated with 1 / (2 epsilon) in place of its root.
+    # The paper states 1 / (2 epsilon) in place of its root.
     assert table.loc["tldp-g", "stated error"] == pytest.approx(4.0, rel=1e-6)
     assert table.loc["tldp-g", "measured"] == pytest.approx(32**0.5)
 
@@ -50,7 +50,7 @@ VARIANTS = {"crossing": 4.0, "slight": 0.1, "alike": 0.02, "negligible": 1e-9, "
 def test_a_slight_lead_is_decided_where_all_epsilons_agree(
     make_results, study_rows, ahead, verdict
 ):
-    """Which of them are the paper's is not stated."""
+    """The paper does not state its epsilons."""
 
     def rows(scores, epsilons):
         kind = {"classifier": "logistic", "shape": "28x28"}
@@ -111,7 +111,7 @@ GROWTH = {
 def test_slower_growth_lacks_more_of_its_end_below_epsilon_1(
     make_results, study_rows, at_half, end, verdicts
 ):
-    """On MNIST the score starts near chance, too, and has most of its end at 0.5."""
+    """On MNIST too, the score starts near chance, and reaches most of its final value at 0.5."""
     given = scores_of(study_rows, "mnist", {0.1: 0.12, 0.5: 0.7, 10.0: 0.84, 50.0: 0.85})
     given += scores_of(study_rows, "cifar10", {0.1: 0.1, 0.5: at_half, 50.0: end})
     found = trained_score(make_results(given), **GROWTH)
@@ -146,7 +146,7 @@ def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
 
 
 def test_a_level_that_is_the_classifiers_end_is_open(make_results, study_rows):
-    """Without noise it is 0.72: 0.72 at the end says nothing of the noise, and 0.7 does."""
+    """Without noise the score is 0.72, so 0.72 at the end tells nothing about noise; 0.7 does."""
     for end, verdict in ((0.72, INCONCLUSIVE), (0.7, CONFIRMED)):
         given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: end})
         assert trained_score(make_results(given), **GROWTH).parts[0].verdict == verdict

@@ -12,7 +12,7 @@ def test_the_noise_at_the_stated_delta_is_that_of_a_smaller_epsilon():
         here = tensor_mechanism("tldp-l", epsilon, 2.0, 400).parameters()
         there = tensor_mechanism("tldp-l", 128 * epsilon, 256.0, 400).parameters()
         assert there["b"] == pytest.approx(here["b"])
-        # No value is kept either way.
+        # Neither keeps any value.
         assert max(here["log_p"], there["log_p"]) < -100
 
 

@@ -52,13 +52,13 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert set(drawn.data["panel"]) == {"MNIST, Delta = 2", "MNIST, Delta = 256"}
     labels = [axis.get_ylabel() for axis in drawn.figure.axes]
     assert "F1 of MNIST, Delta = 256" in labels
-    # The same noise at equal true privacy: the last panel says so.
+    # At equal true privacy the noise is the same, as the last panel says.
     words = [text.get_text() for text in drawn.figure.axes[-1].texts]
     assert words[1].startswith("not run: the same noise")
-    # Beside it, how large the run is.
+    # The size of the run stands beside it.
     assert words[0].startswith("3,000 records (paper: 60,000)")
     assert words[0].endswith("2,410 parameters (paper: MobileNetV2)")
-    # The paper's bound on epsilon is drawn where epsilon is the paper's.
+    # The paper's bound on epsilon is drawn where epsilon is that of the paper.
     lines = [[line.get_linestyle() for line in axis.lines] for axis in drawn.figure.axes]
     assert ["-." in each for each in lines] == [True, False, True, False]
 
@@ -97,7 +97,7 @@ def test_laplace_noise_falls_below_that_of_tldp_g_from_four_squared_sizes():
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
-    # Of three users: 3 tanh(epsilon / 2) at delta = 0.
+    # For three users: 3 tanh(epsilon / 2) at delta = 0.
     spent = pd.DataFrame({"mechanism": ["a", "b"], "epsilon": 10.0, "delta": 0.0})
     assert _noise_alone(spent.assign(value=[0.0066, 0.0067])) == {("a", 10.0)}
     assert _noise_alone(spent.assign(value=[0.0, 5e4])) == {("a", 10.0)}
@@ -110,7 +110,7 @@ def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
     [
         (0.9, 0.4, ""),
         (0.24, 0.15, "no signal"),
-        # Others have learned, LLAGP has not, which is rebuilt.
+        # Other methods have learned; LLAGP, which is reconstructed, has not.
         (0.9, 0.15, "LLAGP is rebuilt from two sentences, and has learned nothing"),
     ],
 )
@@ -143,7 +143,7 @@ LEVELS = {"random-answer": 0.1, "non-private": 0.95}
     ("scores", "expected"),
     [
         ({"tldp-l": 0.9, "tldp-g": 0.8}, ["confirmed", "confirmed"]),
-        # A method that is as good as a guess has no place.
+        # A method that is no better than guessing has no rank.
         ({"tldp-l": 0.9, "tldp-g": 0.12}, ["confirmed", "inconclusive"]),
         ({"tldp-l": 0.9, "tldp-g": 0.3, "idn": 0.5}, ["confirmed", "contradicted"]),
     ],
@@ -163,7 +163,7 @@ def test_both_methods_of_tldp_are_held_against_the_baselines(
         ({"llagp": 0.5}, "confirmed", ""),
         ({"llagp": 0.5, "idn": 0.7}, "inconclusive", "rebuilt from two sentences"),
         ({"llagp": 0.1}, "inconclusive", "and has learned nothing"),
-        # Another that is rebuilt is neither good nor poor.
+        # Another reconstructed method is neither good nor poor.
         ({"llagp": 0.5, "dphsgd": 0.1}, "confirmed", ""),
     ],
 )
@@ -195,7 +195,7 @@ def test_without_baselines_there_is_no_order(make_results, study_rows):
 
 
 def test_noise_in_the_end_is_that_of_all_parameters(make_results, study_rows):
-    """sqrt(2) Delta / epsilon and Delta / sqrt(2 epsilon) at epsilon 1e8, of a range of 1."""
+    """sqrt(2) Delta / epsilon and Delta / sqrt(2 epsilon) at epsilon 1e8, for a range of 1."""
     given = study_rows("private_parameters", "mnist", {"tldp-l": 0.9, "tldp-g": 0.8} | LEVELS)
     found = crossover(
         make_results([row | {"shape": "1x6434"} for row in given]), negligible=1e-3, margin=0.01

@@ -1,4 +1,4 @@
-"""Sampled means are held against the closed forms that are stored beside them."""
+"""Sampled means are compared with the closed forms that are stored beside them."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_a_mean_of_a_thousand_draws_at_ten_percent_is_refused():
 
 @pytest.mark.parametrize("trials", [10, 20, 100])
 def test_correct_chi_squared_draws_are_not_accused(trials):
-    """The most skewed loss of the suite: R1SMG's is a multiple of one squared normal number."""
+    """R1SMG's loss, a multiple of one squared normal number, is the most skewed of the suite."""
     losses = np.random.default_rng(trials).standard_normal((20_000, trials)) ** 2
     means = losses.mean(axis=1)
     errors = losses.std(axis=1, ddof=1) / np.sqrt(trials)

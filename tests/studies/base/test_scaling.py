@@ -1,4 +1,4 @@
-"""Scalings into [-1, 1]."""
+"""Records are scaled into [-1, 1]."""
 
 import numpy as np
 import pytest

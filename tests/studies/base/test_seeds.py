@@ -1,4 +1,4 @@
-"""Seeds follow from names alone."""
+"""Seeds depend on names alone."""
 
 import pytest
 
@@ -24,12 +24,12 @@ def case(mechanism="m", **changes):
     ],
 )
 def test_known_values(words, seed):
-    """These must never change: published numbers depend on them."""
+    """These values must never change, because published numbers depend on them."""
     assert seed_of(*words) == seed
 
 
 def test_seeds_of_cells_have_known_values():
-    """Neither may these. Calibration and delta are no part of a trial's seed."""
+    """These must never change either. Seeds of trials do not depend on calibration and delta."""
     assert case().seed(POINT, 0) == 8825492797682600385
     assert case().shared_seed("split") == 1816999858222137090
 

@@ -1,4 +1,4 @@
-"""Types of settings: what is accepted, what it becomes, and the one line that refuses the rest."""
+"""Types of settings: accepted values, their conversion, and one-line refusals of all others."""
 
 import math
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ def read(kind, value):
 @pytest.mark.parametrize(
     ("kind", "value", "result"),
     [
-        (types.Number, "1e-5", 1e-5),  # PyYAML reads 1e-5 as text
+        (types.Number, "1e-5", 1e-5),  # PyYAML reads 1e-5 as a text
         (types.Number, 3, 3.0),
         (types.Delta, 0, 0.0),
         (types.Positive, "1e-300", 1e-300),
@@ -160,7 +160,7 @@ def test_defaults_fill_what_is_absent():
     ("value", "message"),
     [
         ({"seconds": 1}, "config key limits.folder is missing; it must be a text"),
-        # What is misspelt comes first: the missing key follows from it.
+        # The misspelt key is reported first, because it explains the missing one.
         (
             {"folders": "x"},
             "unknown config key limits.folders; did you mean 'folder'? allowed here are "

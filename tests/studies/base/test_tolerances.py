@@ -1,4 +1,4 @@
-"""Tolerances of values that another machine computes again."""
+"""Tolerances for values that another machine computes again."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Treatments of mvg2018's studies: what mechanisms are calibrated to, rows, config errors."""
+"""Treatments of mvg2018's studies: calibrations, rows and config errors."""
 
 import pytest
 from one_case import points_of

@@ -1,4 +1,4 @@
-"""How many trials a cell has: `trials`, what takes their place, or the one of its job."""
+"""The number of trials of a cell: `trials`, a setting that replaces it, or one per job."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def test_a_data_set_may_have_trials_of_its_own():
     )
     assert (adult.trials, mnist.trials) == (range(20), range(3))
     assert replace(adult, calibration="exact").trials == range(20)
-    # A job of one trial runs that one.
+    # A job for one trial runs that trial.
     assert replace(adult, trial=7).trials == range(7, 8)
 
 

@@ -1,4 +1,4 @@
-"""Studies calibrate through their variant, which compares every mechanism with itself."""
+"""Studies calibrate through their variant, which checks every mechanism."""
 
 import ast
 from pathlib import Path
@@ -14,14 +14,14 @@ QUERY = Query(shape=(4, 4), l2_sensitivity=1.0)
 
 
 class Wrong(IndependentGaussian):
-    """Draws a hundredth of the noise that it states."""
+    """Noise that draws a hundredth of the stated size."""
 
     def sample(self, rng, trials, dtype=float):
         return super().sample(rng, trials, dtype) / 100
 
 
 class Understated(AdditiveMechanism):
-    """Wrong noise; `asked` counts calibrations."""
+    """A mechanism with wrong noise; `asked` counts calibrations."""
 
     key, title, paper, theorem, guarantee = "wrong", "Wrong", "test", "none", "approximate"
 
@@ -38,7 +38,7 @@ def test_a_mechanism_that_contradicts_itself_is_inconsistent_at_every_point():
 
 
 class WrongBelowOne(Understated):
-    """Wrong noise at epsilon below 1 alone."""
+    """A mechanism whose noise is wrong only at epsilons below 1."""
 
     @classmethod
     def noise_for(cls, query, budget):
@@ -76,12 +76,12 @@ def test_every_mechanism_is_checked_and_the_first_of_a_calibration_at_length(mon
     assert len({seed for _, seed, _ in calls}) == 4
 
 
-# It times the calibration to the directions of an SVD, again and again.
+# This study times the calibration to the directions of an SVD many times.
 TIMED = {"studies/noise_only.py"}
 
 
 def test_every_study_calibrates_through_its_variant():
-    """A direct call of `case.mechanism.calibrate` would leave the comparison out."""
+    """A direct call of `case.mechanism.calibrate` would skip the check."""
     direct = set()
     for top in ("studies", "learning", "extend"):
         for path in (ROOT / top).rglob("*.py"):

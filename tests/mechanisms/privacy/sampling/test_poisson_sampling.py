@@ -221,8 +221,8 @@ def test_bad_arguments_are_named(changed, error, words):
 
 
 def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
-    # Losses of up to 1e5 matter in a run with noise like R1SMG's. The sum of the deltas of all steps
-    # at the epsilon of the run is a lower bound to first order, as few steps have a large loss.
+    # Losses of up to 1e5 matter in a run with noise like R1SMG's. At the epsilon of the run, the
+    # sum of the deltas of its steps is a lower bound to first order: few steps have a large loss.
     noise = SphericalProfile(dimension=2410, radial_shape=1, power=2, scale=2e5, sensitivity=1)
     heavy = SampledRun(step=noise, rate=0.05, steps=160)
     for epsilon in (0.5, 20.0, 2e4):
@@ -301,7 +301,7 @@ def test_the_bounds_of_a_run_are_close_where_the_bulk_of_losses_is_small(rate, s
 
 
 def test_one_sampled_release_is_exact_far_out():
-    """Sums of tilted losses cannot resolve so heavy a tail; basic composition of one release can."""
+    """Sums of tilted losses miss so heavy a tail; basic composition of one release does not."""
     found = SampledRun(step=GaussianProfile(mu=1.0), rate=1e-6, steps=1)
     epsilon = found.epsilon(1e-30)
     # Removal is worse: q delta(ln(1 + (e^epsilon - 1) / q)).
