@@ -41,7 +41,7 @@ def modules_of(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def concerned(changed: set[str]) -> list[str]:
+def affected_tests(changed: set[str]) -> list[str]:
     """The test files that changed files affect, relative to the root."""
     found = set(WHOLE_PROJECT)
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -59,4 +59,4 @@ def _git(*arguments: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(concerned(changed_files())))
+    print("\n".join(affected_tests(changed_files())))

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from changed_tests import ROOT, WHOLE_PROJECT, concerned
+from changed_tests import ROOT, WHOLE_PROJECT, affected_tests
 
 ROOMS = {
     "rules": ["claims/comparisons.py", "claims/verdicts.py", "claims/scores.py"],
@@ -86,7 +86,7 @@ def tests_of(module: str) -> list[str]:
     folder = ROOT / "tests" / Path(module).parent
     while not folder.is_dir():
         folder = folder.parent
-    found = [test for test in concerned({module}) if test not in WHOLE_PROJECT]
+    found = [test for test in affected_tests({module}) if test not in WHOLE_PROJECT]
     return found or [str(folder.relative_to(ROOT))]
 
 

@@ -64,7 +64,7 @@ def test_the_code_of_the_best_runs_in_an_empty_folder(environment, tmp_path):
     assert "'b': " in output_of([environment / "python", "best.py"], tmp_path)
 
 
-def test_a_checkout_runs_its_own_code_in_an_environment_of_another(environment, tmp_path):
+def test_a_checkout_runs_its_own_code_in_the_environment_of_another(environment, tmp_path):
     """Clones may share one environment, because the folder in which Python runs comes first."""
     ask = "import mechanisms; print(mechanisms.__file__)"
     shown = output_of([environment / "python", "-c", ask], ROOT)

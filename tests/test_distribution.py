@@ -100,7 +100,7 @@ def isolated(folder: Path, code: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_holds_mechanisms_and_not_the_suite(installed):
+def test_the_wheel_contains_mechanisms_and_not_the_suite(installed):
     tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert "mechanisms" in tops
     assert tops == SHIPPED
@@ -189,7 +189,7 @@ def test_importing_is_quick_and_loads_nothing_of_the_suite(installed):
     assert loaded == ["[]", "[]"]
 
 
-def test_what_is_missing_is_named_with_the_extra_that_brings_it(installed):
+def test_a_missing_package_is_named_with_its_extra(installed):
     code = """
     from mechanisms.__main__ import main
     asked = "--shape 3 --l2-sensitivity 1 --epsilon 1 --delta 1e-5".split()

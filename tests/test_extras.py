@@ -70,7 +70,7 @@ def brought(names: set[str]) -> set[str]:
     return {normal(text) for each in texts for text in each if "extra ==" not in text}
 
 
-def test_everything_that_mechanisms_import_is_in_an_extra():
+def test_every_import_of_mechanisms_is_in_an_extra():
     found = set().union(
         *(imports(path, everywhere=True) for path in (ROOT / "mechanisms").rglob("*.py"))
     )
@@ -79,7 +79,7 @@ def test_everything_that_mechanisms_import_is_in_an_extra():
     assert distributions(found) == stated(*extras) - {"clarabel"}
 
 
-def test_what_is_missing_is_told_by_its_extra():
+def test_a_missing_package_is_reported_with_its_extra():
     brings = {name: stated(extra) - stated() for name, extra in TOLD.items()}
     for name, found in brings.items():
         assert {normal(each) for each in PROVIDED_BY[name]} <= found, name

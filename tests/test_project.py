@@ -37,7 +37,7 @@ def test_every_pin_has_a_hash_and_no_address():
     assert "--index-url" not in text
 
 
-def test_what_is_asked_for_is_pinned():
+def test_every_requirement_is_pinned():
     pinned = {re.split(r"==", line)[0] for line in pin.pins(requirements())}
     wanted = re.findall(
         r"^([a-z0-9-]+)", (ROOT / "envs" / "requirements.in").read_text(), flags=re.MULTILINE
@@ -78,7 +78,7 @@ def test_a_release_has_one_version_and_one_date():
         assert json.loads((ROOT / name).read_text())["version"] == version
 
 
-def test_the_counts_in_the_readme_are_those_of_the_ledger():
+def test_the_counts_in_the_readme_match_the_ledger():
     """By paper: all claims, confirmed, confirmed in part, contradicted, and all others."""
     rows = re.findall(r"^\| (\w+\d{4}) \|([\d |]+)\|$", (ROOT / "README.md").read_text(), re.M)
     verdicts = pd.read_csv(ROOT / "results/reference/claims.csv").groupby("paper")["verdict"]
@@ -90,7 +90,7 @@ def test_the_counts_in_the_readme_are_those_of_the_ledger():
         assert [int(number) for number in numbers.split("|")] == counts, paper
 
 
-def test_the_numbers_in_the_readme_are_those_of_the_rows():
+def test_the_numbers_in_the_readme_match_the_rows():
     """The table of findings has the same numbers."""
     text = " ".join((ROOT / "README.md").read_text().split())
     ledger = pd.read_csv(ROOT / "results/reference/claims.csv").set_index("claim")

@@ -68,7 +68,7 @@ def test_every_import_points_downwards():
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_home_of_a_paper_imports_that_of_no_other():
+def test_the_homes_of_papers_import_nothing_of_each_other():
     """The suite's own home is exempt, as it judges the claims of several papers."""
     known = {dotted(path) for path in modules()}
     homes = {path.parent.name for path in (ROOT / "paper_figures").glob("*/__init__.py")}
@@ -104,7 +104,7 @@ def test_the_home_of_a_paper_imports_that_of_no_other():
         ("paper_figures.style", "site_builder.palette", False),
     ],
 )
-def test_the_table_reads_as_meant(importer, imported, allowed):
+def test_the_table_of_rooms_allows_the_intended_imports(importer, imported, allowed):
     assert is_allowed(importer, imported) == allowed
 
 

@@ -36,7 +36,7 @@ def scores(split, name, epsilon):
 
 
 @pytest.mark.skipif("DATA_MIRROR" not in os.environ, reason="needs DATA_MIRROR with official data")
-def test_the_order_is_that_of_all_records(tmp_path, capsys):
+def test_parts_of_the_data_have_the_order_of_all_records(tmp_path, capsys):
     datasets.fetch("mnist", tmp_path, mirror=os.environ["DATA_MIRROR"])
     orders = set()
     for size in SIZES:

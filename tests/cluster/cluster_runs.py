@@ -132,7 +132,7 @@ def rows_of(project):
     return (project.folder / "results/cluster/studies/noise_only.parquet").read_bytes()
 
 
-def slurm_says(*command):
+def slurm_output(*command):
     ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     return ended.stdout.split()
 
@@ -190,7 +190,7 @@ def job_of(project):
     def job():
         measured = project.folder / "measured"
         begun = measured.exists() and measured.read_text().split()[-1] == "2"
-        return begun and slurm_says("squeue", "-h", "-t", "running", "-o", "%i")
+        return begun and slurm_output("squeue", "-h", "-t", "running", "-o", "%i")
 
     return wait_for(job)[0]
 
@@ -208,7 +208,7 @@ def end_with(command, child, folder):
 
 def start_now(job):
     """Start a requeued job now; Slurm would hold it back for two minutes."""
-    wait_for(lambda: slurm_says("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
+    wait_for(lambda: slurm_output("squeue", "-h", "-j", job, "-o", "%T") == ["PENDING"])
     subprocess.run(["scontrol", "update", f"jobid={job}", "starttime=now"], check=True)
 
 
@@ -231,7 +231,7 @@ def cancel_task(job, child, folder):
 
 def lose_node(job, child, folder):
     """The node of the job goes down and stays down, so that the job finishes on the other one."""
-    node = slurm_says("squeue", "-h", "-j", job, "-o", "%N")[0]
+    node = slurm_output("squeue", "-h", "-j", job, "-o", "%N")[0]
     down = f"nodename={node}"
     end_with(["scontrol", "update", down, "state=down", "reason=test"], child, folder)
     start_now(job)
@@ -245,7 +245,7 @@ def kill_snakemake(job, child, folder):
 
 
 @pytest.mark.parametrize("fault", [requeue, cancel, cancel_task, lose_node, kill_snakemake])
-def test_a_run_goes_on_after(fault, project, local_rows):
+def test_a_run_continues_after_a_fault(fault, project, local_rows):
     """After a fault in the middle of a cell, rows are the same and nothing is measured twice."""
     arrays = fault is cancel_task
     batches = {"cells_per_job": 1} if arrays else {}
@@ -268,7 +268,7 @@ def test_a_run_goes_on_after(fault, project, local_rows):
         fault(job, child, project.folder)
         wait.unlink()
         if fault is kill_snakemake:
-            wait_for(lambda: not slurm_says("squeue", "-h", "-o", "%i"))
+            wait_for(lambda: not slurm_output("squeue", "-h", "-o", "%i"))
             project.snakemake("--unlock", config=config)
             project.snakemake("results", *OPTIONS, config=config)
         else:
@@ -284,7 +284,7 @@ def test_a_run_goes_on_after(fault, project, local_rows):
         subprocess.run(["scontrol", "update", "nodename=n[1-2]", "state=resume"], check=False)
 
 
-def test_limits_are_rows_and_the_request_holds_them(project):
+def test_exceeded_limits_become_rows_and_the_job_request_allows_for_them(project):
     """A cell over its time or memory ends as rows; the job asked for enough to say so."""
     limits = {"seconds": 4, "memory_gib": 0.5}
     config = write_config(
@@ -297,7 +297,7 @@ def test_limits_are_rows_and_the_request_holds_them(project):
     reasons = frame.groupby("mechanism")["message"].agg(" ".join)
     assert "stopped at the cell's limit of 4 s" in reasons["hangs"]
     assert "memory" in reasons["eats"]
-    asked = slurm_says(
+    asked = slurm_output(
         "sacct", "-nXP", "--noconvert", "-o", "ReqMem,Timelimit", "-S", "now-10minutes"
     )
     # 0.5 GiB and room for the parent processes; two cells of 4 s, and five minutes.
@@ -311,5 +311,5 @@ def test_whole_studies_give_the_rows_of_a_local_run(slurm, new_project, tmp_path
     child, local = alone
     assert child.wait(PATIENCE) == 0, (local.folder / "log").read_text()
     assert differing(project.reproducible("tiny"), local.reproducible("tiny")) == []
-    asked = slurm_says("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-10minutes")
+    asked = slurm_output("sacct", "-nX", "-o", "AllocTRES", "-P", "-S", "now-10minutes")
     assert any("gres/gpu=1" in resources for resources in asked)

@@ -113,7 +113,7 @@ def test_harmless_archive(archive, tmp_path):
     assert (inside / "wanted").read_bytes() == WANTED
 
 
-def test_missing_member(archive, tmp_path):
+def test_a_missing_member_is_an_error(archive, tmp_path):
     with pytest.raises(DataError, match="it has no absent;"):
         extract(archive, tmp_path, {"wanted": 6, "absent": 6})
     many = dict.fromkeys(["wanted", *"abcdef"], 6)
@@ -192,7 +192,7 @@ def test_an_encrypted_zip(tmp_path):
         (99, "encrypted; delete it and get"),
     ],
 )
-def test_a_zip_of_another_compression_says_what_to_do(tmp_path, method, words):
+def test_an_unsupported_compression_names_the_remedy(tmp_path, method, words):
     path = write_zip(tmp_path / "a.zip")
     content = bytearray(path.read_bytes())
     for start, place in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
@@ -202,7 +202,7 @@ def test_a_zip_of_another_compression_says_what_to_do(tmp_path, method, words):
         check_intact(path)
 
 
-def test_truncated(archive):
+def test_a_truncated_archive_is_refused(archive):
     archive.write_bytes(archive.read_bytes()[:-40])
     with pytest.raises(DataError, match="truncated or damaged"):
         check_intact(archive)
@@ -217,7 +217,7 @@ def test_changed_byte_in_a_zip(tmp_path):
         read_members(archive, {"file": 6})
 
 
-def test_not_an_archive(tmp_path):
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path):
     for name in ("a.zip", "a.tgz"):
         (tmp_path / name).write_bytes(b"<html>please sign in</html>")
         with pytest.raises(DataError, match="truncated or damaged"):

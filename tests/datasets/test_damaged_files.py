@@ -206,7 +206,7 @@ def test_every_column_of_a_table(name, small):
 
 
 @pytest.mark.parametrize("name", ["adult"])
-def test_a_whole_number_that_no_float_holds(name, small):
+def test_a_whole_number_beyond_float_precision(name, small):
     path = small / "adult.data"
     path.write_text(re.sub(r"^\d+", "9" * 400, path.read_text()))
     refused(name, small, r"adult\.data: age: record 1 has '999")

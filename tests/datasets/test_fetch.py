@@ -284,7 +284,7 @@ def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     assert left_in(data) == []
 
 
-def test_a_place_without_the_file_is_told_from_one_that_refuses_it(server, tmp_path):
+def test_a_missing_file_is_distinguished_from_a_refusal(server, tmp_path):
     for path, kind in {"gone": NotThereError, "denied/f": DownloadError}.items():
         with pytest.raises(DownloadError) as caught:
             download(f"{server.url}/{path}", remote(), tmp_path, {})
@@ -304,7 +304,7 @@ def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
 
 
 @pytest.mark.parametrize("content", [b"", b"<!DOCTYPE html><html>sign in</html>"])
-def test_a_wrong_file_of_the_mirror_is_told_without_its_other_name(tmp_path, data, content):
+def test_a_wrong_file_of_the_mirror_is_reported_under_one_name(tmp_path, data, content):
     put(tmp_path / "mirror", content=content)
     toy = dataset(remote(sha256=None, check=lambda path: None))
     with pytest.raises(DataError) as caught:
@@ -442,7 +442,7 @@ INSTEAD = {
 
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("content", INSTEAD, ids=INSTEAD.values())
-def test_what_came_instead_is_named_with_its_place(tmp_path, data, content, published):
+def test_unexpected_content_is_named_with_its_place(tmp_path, data, content, published):
     place = put(tmp_path / "mirror", content=content)
     known = {} if published else {"sha256": None, "check": lambda path: None}
     with pytest.raises(DataError) as caught:
@@ -491,7 +491,7 @@ def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
 
 
 @pytest.mark.parametrize("more", ["0", "00" * 20])
-def test_a_checksum_of_more_digits_is_another_one(data, more):
+def test_a_checksum_with_extra_digits_is_a_different_one(data, more):
     put(data)
     with pytest.raises(DataError, match="has the wrong content"):
         fetch(dataset(remote(sha256=sha256(CONTENT) + more)), data)

@@ -179,7 +179,7 @@ TABLES = {
         ("<=50K\n", "<=50K, 1\n", "Expected 16 fields in line 2, saw 15|not a table|16 columns"),
     ],
 )
-def test_adult_of_another_form(tmp_path, cell, other, message):
+def test_malformed_adult_records_are_refused(tmp_path, cell, other, message):
     write_adult(tmp_path)
     path = tmp_path / "adult.data"
     path.write_text(path.read_text().replace(cell, other))
@@ -196,7 +196,7 @@ def test_adult_of_another_form(tmp_path, cell, other, message):
         ("2014-04-01 00:11:00", "record 1 has '2014-04-01 00:11:00'"),
     ],
 )
-def test_uber_with_a_time_of_another_form(tmp_path, cell, message):
+def test_malformed_uber_times_are_refused(tmp_path, cell, message):
     write_uber(tmp_path)
     path = tmp_path / "uber-raw-data-apr14.csv"
     path.write_text(path.read_text().replace("4/1/2014 0:11:00", cell))
@@ -414,7 +414,7 @@ MEMBERSHIP = {
         (lambda row: b"a" + row[1:], "record 2 has 'a'"),
     ],
 )
-def test_binary_rows_of_another_form(tmp_path, change, message):
+def test_malformed_binary_rows_are_refused(tmp_path, change, message):
     first, second = (b"5," + line.encode() for line in lines(bits(2, 446)))
     path = tmp_path / "location.tgz"
     tar_of(path, {"bangkok": first + b"\n" + change(second) + b"\n"})

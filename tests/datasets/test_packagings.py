@@ -109,7 +109,7 @@ def test_loading_what_was_not_fetched_names_the_command(data):
         local_files(dataset(remote("a"), remote("b")), data)
 
 
-def test_zip_of_a_publisher(tmp_path, data):
+def test_a_zip_of_the_publisher_is_unpacked(tmp_path, data):
     path = put(tmp_path / "mirror", "toy.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("inner/a", CONTENT)
@@ -124,7 +124,7 @@ def test_zip_of_a_publisher(tmp_path, data):
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="a file that fails when read")
-def test_a_file_that_a_disk_does_not_give_back(data):
+def test_a_file_that_cannot_be_read_back_is_an_error(data):
     (data / "toy").mkdir(parents=True)
     (data / "toy" / "toy.tgz").symlink_to("/proc/self/mem")
     with pytest.raises(DataError, match=r"toy\.tgz: it cannot be read \(OSError"):

@@ -8,7 +8,7 @@ from learning.kernel_ridge import polynomial_features, predict
 
 
 @pytest.mark.parametrize(("kernel", "gamma"), [("linear", None), ("polynomial", 0.3), ("rbf", 0.3)])
-def test_predictions_are_those_of_the_dual_problem(kernel, gamma):
+def test_predictions_equal_those_of_the_dual_problem(kernel, gamma):
     rng = np.random.default_rng(0)
     fitted, asked = rng.standard_normal((40, 3)), rng.standard_normal((7, 3))
     targets = rng.standard_normal(40)

@@ -148,7 +148,7 @@ def served():
 
 
 @pytest.mark.parametrize(("key", "name"), list(served()))
-def test_the_profile_is_that_of_the_worst_change(key, name):
+def test_the_profile_belongs_to_the_worst_change(key, name):
     query, changes = CASES[name]
     mechanism = all_mechanisms()[key].calibrate(query, BUDGET)
     profile, noise = mechanism.profile(), mechanism.noise

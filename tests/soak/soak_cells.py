@@ -60,7 +60,7 @@ def test_every_misbehaving_cell_is_a_row(specs, folder):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_its_row_says_why(name, folder):
+def test_the_row_of_a_misbehaving_cell_gives_the_reason(name, folder):
     status, words = ALL[name]
     frame = rows_of(folder, name).to_pandas().set_index("epsilon")
     assert set(frame.loc[[1], "status"]) == {"ok"}

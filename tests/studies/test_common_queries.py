@@ -52,7 +52,7 @@ def test_a_mechanism_has_its_error_its_privacy_and_its_verdict():
     assert at == {"verdict": "holds"}
 
 
-def test_what_limits_the_numbers_is_noted():
+def test_limitations_of_the_numbers_are_noted():
     _, at = measured("gradient", "gaussian")
     assert at["verdict"] == "loose"
     assert at["note"].startswith(
@@ -60,6 +60,6 @@ def test_what_limits_the_numbers_is_noted():
     )
 
 
-def test_a_mechanism_that_does_not_serve_the_query_says_why():
+def test_an_unsupported_mechanism_gives_the_reason():
     with pytest.raises(Unsupported, match="needs delta > 0"):
         measured("small-matrix", "gaussian")

@@ -256,7 +256,7 @@ def test_boxes_hold_the_places_and_lie_inside_the_outer_box():
     assert np.array_equal(count_query.boxes_with(TWO_PLACES, OUTER, 60, seed=4)[:50], boxes)
 
 
-def test_the_largest_count_of_a_box_is_that_of_its_map(pickups):
+def test_the_largest_count_of_a_box_comes_from_its_map(pickups):
     positions = np.stack([pickups.latitude, pickups.longitude])
     boxes = np.array([[40.0, 41.0, -75.0, -73.0], [40.4, 40.5, -74.0, -73.9]])
     found = list(count_query.largest_in_boxes(positions, boxes, SIDE))
@@ -317,7 +317,7 @@ def uber_settings(make_config):
     return config["studies"]["count_query"]
 
 
-def test_the_window_of_the_paper_holds_52692_pickups(uber, uber_settings):
+def test_the_window_of_the_paper_has_52692_pickups(uber, uber_settings):
     pickups = load_dataset("uber", uber)
     assert len(pickups) == 564_516
     window = in_window(pickups.time, uber_settings)

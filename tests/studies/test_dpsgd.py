@@ -62,7 +62,7 @@ def calibrated(key, calibration):
     return step_mechanism(own.mechanism, own.calibrate, QUERY, TOTAL, STEPS, calibration)
 
 
-def of(values, metric):
+def values_of(values, metric):
     return [value for value in values if value.metric == metric]
 
 
@@ -123,7 +123,7 @@ def test_other_noise_has_the_step_budget_of_eq_16(key):
     assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
 
 
-def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
+def test_at_the_exact_calibration_all_gaussian_noise_is_the_same():
     found = [calibrated(key, "exact") for key in ("gaussian", "udn")]
     losses = [mechanism.expected_loss() for mechanism in found]
     assert losses[1] == pytest.approx(losses[0], rel=2e-3)
@@ -144,12 +144,12 @@ def test_rows_of_a_point():
     assert 0 < number(values, "true_delta_lower") < number(values, "true_delta_upper") < 1e-5
     assert 1.5 < number(values, "true_epsilon_upper") < 2
     for metric in ("train_accuracy", "test_accuracy"):
-        rows = of(values, metric)
+        rows = values_of(values, metric)
         assert [(v.trial, v.at["epoch"]) for v in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
         assert all(0 <= v.value <= 1 for v in rows)
-        finals = of(values, f"final_{metric}")
+        finals = values_of(values, f"final_{metric}")
         assert [v.value for v in finals] == [v.value for v in rows if v.at["epoch"] == 2]
-    assert len(of(values, "epoch_seconds")) == 4
+    assert len(values_of(values, "epoch_seconds")) == 4
     keys = [(v.metric, v.trial, *v.at.items()) for v in values]
     assert len(set(keys)) == len(keys)
 
@@ -194,7 +194,7 @@ def test_a_second_learning_rate_leaves_the_runs_of_the_first_unchanged(settings,
 def test_training_without_privacy_may_have_a_rate_of_its_own():
     own = {"unclipped_rates": {"digits": 0.5}}
     rates = {
-        key: {v.at.get("learning_rate") for v in of(measure(key, **own), "test_accuracy")}
+        key: {v.at.get("learning_rate") for v in values_of(measure(key, **own), "test_accuracy")}
         for key in ("non-private", "gaussian")
     }
     assert rates == {"non-private": {0.5}, "gaussian": {0.15}}

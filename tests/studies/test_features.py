@@ -60,7 +60,7 @@ def test_sensitivities_are_attained_by_one_record():
     assert query.adjacency == "replace"
 
 
-def test_the_claimed_amplification_is_none():
+def test_the_claimed_amplification_does_not_exist():
     values = measure("imgm")
     rate = 64 / 300
     assert number(values, "sampling_rate") == pytest.approx(rate)
@@ -71,7 +71,7 @@ def test_the_claimed_amplification_is_none():
     assert number(values, "true_epsilon_upper") > 1 / rate
 
 
-def test_on_the_exact_calibration_imgm_spends_its_budget():
+def test_at_the_exact_calibration_imgm_spends_its_budget():
     values = measure("imgm", "exact")
     assert number(values, "batch_epsilon") == 1
     assert number(values, "true_delta_upper") == pytest.approx(1e-5, rel=1e-6)
@@ -94,7 +94,7 @@ def test_rows_of_a_point():
 
 
 @pytest.mark.parametrize("key", ["imgm", "random-answer"])
-def test_batches_are_released_apart_and_the_last_one_is_cut(key):
+def test_batches_are_released_separately_and_the_last_one_is_cut(key):
     query = features.batch_query((4, 3))
     mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=1.0, delta=1e-5))
     rows = np.random.default_rng(0).uniform(-1, 1, (10, 3)).astype(np.float32)

@@ -193,7 +193,7 @@ def test_few_trials_train_together(study, monkeypatch, tmp_path):
     ]
 
 
-def test_what_a_vertical_budget_is_meant_for():
+def test_a_vertical_budget_is_for_a_release_or_for_the_run():
     release = measure(VERTICAL, "idn")
     run = measure(VERTICAL, "idn", composition="run")
     rate = 16 / 456

@@ -108,7 +108,7 @@ def test_errors_against_workloads_written_out(make_config, dataset):
         assert squares[name] == pytest.approx(np.mean(answers**2, axis=1), rel=1e-12), name
 
 
-def test_workloads_are_those_that_the_text_says(make_config):
+def test_workloads_match_their_description(make_config):
     grid, line = (dense(loaded(make_config, dataset)) for dataset in SIMULATED)
     assert {name: len(rows) for name, rows in grid.items()} == {
         "prefix": 36,
@@ -188,7 +188,7 @@ def test_a_mechanism_that_refuses_every_workload_is_unsupported(make_config):
     ("dataset", "calibration"), [("city-grid", "published"), ("city-longitude", "exact")]
 )
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_every_mechanism_is_measured_or_says_why_not(make_config, key, calibration, dataset):
+def test_every_mechanism_is_measured_or_gives_a_reason(make_config, key, calibration, dataset):
     problem = loaded(make_config, dataset, cells_per_side=4, line_cells=16)
     try:
         values = measure(problem, key, calibration)

@@ -52,7 +52,7 @@ def test_sensitivities_follow_from_the_element_range(dataset, shape):
 
 
 @pytest.mark.parametrize("shape", [(10, 10), (316, 316)])
-def test_the_families_are_those_of_the_papers(shape):
+def test_the_families_match_the_papers(shape):
     size = math.prod(shape)
     assert noise_only.family_query("fixed-sensitivity", shape).l2_sensitivity == pytest.approx(1.0)
     growing = noise_only.family_query("growing-sensitivity", shape)
@@ -170,7 +170,7 @@ def test_draws_are_limited_by_the_numbers_they_cost(settings):
     assert measure(settings, "gaussian")["sampled_trials"] == [100 // SIZE]
 
 
-def test_what_adds_no_noise_is_unsupported(settings):
+def test_mechanisms_without_noise_are_unsupported(settings):
     with pytest.raises(Unsupported, match="adds no noise"):
         measure(settings, "random-answer")
 

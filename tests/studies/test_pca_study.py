@@ -117,7 +117,7 @@ def test_metrics_against_brute_force(problem):
     assert (number(values, "records"), number(values, "components")) == (120, 4)
 
 
-def test_accuracy_is_that_of_the_minimum_of_the_stated_objective(problem):
+def test_accuracy_belongs_to_the_minimum_of_the_stated_objective(problem):
     """A general minimiser of |w|^2 / 2 plus squared hinge losses, with a penalised bias, agrees."""
     eigenvectors = np.linalg.eigh(problem.covariance)[1][:, ::-1][:, :4]
     projected, training = problem.features @ eigenvectors, problem.training

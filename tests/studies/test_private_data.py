@@ -84,7 +84,7 @@ def test_published_noise_learns_and_noise_of_the_same_true_privacy_does_not(prob
     assert series(measure(problem, "tldp-g", 5.0, "exact"), "f1").max() < 0.5
 
 
-def test_weights_are_those_of_the_public_test_inputs(problem):
+def test_weights_come_from_the_public_test_inputs(problem):
     """The weights reach the mechanism: with all weights one, no value is kept."""
     expected = problem.split.test_inputs.mean(axis=(0, 1))
     assert problem.mean_image == pytest.approx(expected, abs=1e-6)
@@ -110,7 +110,7 @@ def test_public_information_is_declared_and_recorded(problem):
     assert numbers(given, "public_records") == []
 
 
-def test_weighted_f1_is_one_for_the_labels_and_zero_for_a_class_that_is_none_of_them():
+def test_weighted_f1_is_one_for_the_labels_and_zero_for_an_absent_class():
     labels = np.arange(12) % 6
     assert weighted_f1(labels, labels) == 1.0
     assert weighted_f1(labels, np.full(12, 9)) == 0.0

@@ -61,7 +61,7 @@ def test_rows_of_a_point(problem):
     assert not np.array_equal(*numbers(values, "squared_error"))
 
 
-def test_scores_without_noise_with_noise_and_with_none_of_the_data(problem):
+def test_scores_without_noise_with_noise_and_without_data(problem):
     clean, noisy, exact, chance = (
         numbers(measure(problem, *args, trials=1, training_epochs=60), "f1")[0]
         for args in (

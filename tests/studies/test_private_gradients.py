@@ -94,7 +94,7 @@ def test_the_matrix_mechanism_is_the_classic_gaussian_and_imgm_the_analytic_one(
         assert sigmas[0] == pytest.approx(sigmas[1], rel=1e-12)
 
 
-def test_on_the_exact_calibration_all_gaussian_noise_is_the_same():
+def test_at_the_exact_calibration_all_gaussian_noise_is_the_same():
     keys = ("moments-accountant", "mvg")
     losses = [step(key, "exact").expected_loss() for key in keys]
     assert losses == pytest.approx([losses[0]] * 2, rel=2e-3)
@@ -116,7 +116,7 @@ def test_the_published_shares_leave_room():
     assert number(measure("imgm"), "true_epsilon_upper") < 0.5
 
 
-def test_a_run_goes_on_from_its_checkpoints(tmp_path):
+def test_a_run_resumes_from_its_checkpoints(tmp_path):
     first, again = (measure("imgm", folder=tmp_path, trials=1) for _ in range(2))
     assert [path.name for path in tmp_path.iterdir()] == ["epsilon-1-0.checkpoint"]
     without = measure("imgm", trials=1)

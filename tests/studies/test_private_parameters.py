@@ -85,14 +85,14 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
 
 @pytest.mark.parametrize("releases", [1, 5])
 @pytest.mark.parametrize("key", ["laplace", "gaussian", "idn", "tldp-l", "tldp-g", "dphsgd"])
-def test_on_the_exact_calibration_all_releases_together_have_the_budget(key, releases):
+def test_at_the_exact_calibration_all_releases_together_spend_the_budget(key, releases):
     mechanism = calibrate(key, releases, "exact")
     total = mechanism.profile().compose(releases)
     assert total.delta(20.0).upper == pytest.approx(1e-5, rel=1e-6)
     assert mechanism.calibration == "exact"
 
 
-def test_users_the_public_and_the_test_are_apart():
+def test_user_public_and_test_records_are_disjoint():
     problem, other = problem_of(setup()), problem_of(setup())
     assert [len(labels) for _, labels in problem.users] == [112, 112, 112]
     assert len(problem.public[1]) == 64 and len(problem.test[1]) == 150
@@ -121,7 +121,7 @@ def test_rows_of_a_point():
     assert len({(v.metric, v.trial) for v in values}) == len(values)
 
 
-def test_a_point_measured_twice_is_the_same_and_goes_on_from_a_checkpoint(tmp_path):
+def test_a_point_measured_twice_is_the_same_and_resumes_from_a_checkpoint(tmp_path):
     first = measure("tldp-g", folder=tmp_path)
     assert len(list(tmp_path.glob("*.checkpoint"))) == 2
     assert first == measure("tldp-g", folder=tmp_path) == measure("tldp-g")
@@ -173,7 +173,7 @@ def test_noise_for_the_stated_range_is_128_times_as_large(key):
     assert both["stated"]["true_epsilon_upper"] < both["clip"]["true_epsilon_upper"] / 10
 
 
-def test_true_epsilon_of_the_stated_range_is_that_of_clipped_parameters():
+def test_true_epsilon_at_the_stated_range_refers_to_clipped_parameters():
     """TLDP-G's sigma is 256 / sqrt(2 epsilon), and each of the 2410 parameters moves by 2."""
     found = at("tldp-g", 3000.0)
     assert list(found) == ["stated"]

@@ -68,7 +68,7 @@ def printed(project, command):
     return ended.stdout + ended.stderr
 
 
-def test_the_twelve_commands_do_what_the_page_says(project):
+def test_the_twelve_commands_work_as_documented(project):
     page = (ROOT / "docs/commands.md").read_text()
     rows = re.findall(r"^\| `([^`]+)` \| .+ \| `([^`]+)` \|$", page, flags=re.MULTILINE)
     assert len(rows) == 12

@@ -28,7 +28,7 @@ def test_an_unknown_target_lists_what_there_is(project, target, words):
     assert "Traceback" not in ended.stderr
 
 
-def test_a_bad_value_is_told_with_its_line(project):
+def test_a_bad_value_is_reported_with_its_line(project):
     text = (project.folder / "config/tiny.yaml").read_text()
     (project.folder / "bad.yaml").write_text(text.replace("trials: 8", "trials: 1e12", 1))
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
@@ -45,7 +45,7 @@ def test_one_target_needs_its_own_study_only(project):
     assert all(batch.startswith("count_query/") for batch in batches)
 
 
-def test_a_key_that_is_there_twice_is_told_before_snakemake_keeps_the_last(project):
+def test_a_repeated_key_is_reported_before_snakemake_keeps_the_last(project):
     (project.folder / "bad.yaml").write_text("run: bad\nstudies: {}\nrun: b\n")
     ended = project.snakemake("--dry-run", config="bad.yaml", check=False)
     assert ended.returncode

@@ -76,7 +76,7 @@ def test_one_local_step_is_central_gradient_descent(data, tmp_path):
 
 
 @pytest.mark.parametrize("together", [8, 128])
-def test_one_participant_s_local_steps_are_its_own_training(together, data, tmp_path, monkeypatch):
+def test_local_steps_of_one_participant_are_plain_training(together, data, tmp_path, monkeypatch):
     """One round of four epochs with two steps each, against the same batches by hand."""
     monkeypatch.setattr(federated, "TOGETHER", together)
     plan = replace(PLAN, participants=1, rounds=1, local_epochs=4, batch=21)
@@ -135,7 +135,7 @@ def test_sums_over_steps_are_larger_by_their_number(data, tmp_path):
     assert sums == pytest.approx(means, abs=1e-5)
 
 
-def test_samples_of_the_records(data):
+def test_records_are_sampled_at_the_stated_rate(data):
     """At rate 0.3 an epoch uses 30% of a participant's records on average."""
     plan = replace(PLAN, participants=1, rate=0.3, batch=41, rounds=200)
     sizes = []
@@ -169,7 +169,7 @@ def test_overflow_is_clipped_and_divergence_reported(data, tmp_path):
         federated.train(NETWORK, data, PLAN, lambda u, rng: np.full_like(u, 1e39, float), [SEEDS])
 
 
-def test_joint_training_is_what_vertical_training_without_noise_does(data, tmp_path):
+def test_vertical_training_without_noise_is_joint_training(data, tmp_path):
     _, found = after(vertical.train, SPLIT, data, VERTICAL, exact, path=tmp_path)
     network = SPLIT.network
     expected = network.initial(np.random.default_rng(SEEDS.start))
@@ -210,7 +210,7 @@ def test_a_resumed_run_ends_with_the_same_bytes(train, network, plan, data, tmp_
 
 @pytest.mark.parametrize("rate", [1, 0.4])
 @pytest.mark.parametrize("stacks", [True, False])
-def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
+def test_runs_trained_together_equal_runs_trained_alone(data, rate, stacks, tmp_path):
     """This holds even if a participant's batches differ in size or are empty."""
     network = replace(NETWORK, stacks=stacks)
     plan = replace(PLAN, clip=0.1, rate=rate, local_epochs=2, batch=3)
@@ -230,7 +230,7 @@ def test_runs_together_are_the_runs_alone(data, rate, stacks, tmp_path):
     assert np.ptp(kept[0], axis=0).max() > 0.1
 
 
-def test_vertical_runs_together_are_the_runs_alone(data, tmp_path):
+def test_vertical_runs_trained_together_equal_runs_trained_alone(data, tmp_path):
     runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
     for number, own in enumerate([runs, *([each] for each in runs)]):
         vertical.train(SPLIT, data, VERTICAL, noisy, own, checkpoint=tmp_path / str(number))
@@ -257,7 +257,7 @@ def test_shapes_of_table_2():
 
 
 @pytest.mark.parametrize("network", [LENET, RESNET18, REVIEWS_LSTM, ADULT_MLP])
-def test_matrices_and_back(network):
+def test_layers_become_matrices_and_back(network):
     vector = np.arange(network.size, dtype=np.float32)
     found = layerwise.matrices(network, vector)
     assert [m.shape for m in found] == [layerwise.layer_shape(x) for x in network.layers]

@@ -23,7 +23,7 @@ PLAN = AveragingPlan(rounds=3, local=LOCAL, bound=1.0)
 SEEDS = Seeds(start=1, batches=2, noise=3)
 
 
-def as_it_is(value, rng):
+def unchanged(value, rng):
     return value
 
 
@@ -44,7 +44,7 @@ def users(split):
 def test_one_user_without_noise_trains_plainly(split):
     """Each round is one epoch of a plain training loop."""
     user = (split.train_inputs, split.train_labels)
-    found = averaged(NETWORK, [user], replace(PLAN, bound=None), as_it_is, SEEDS)
+    found = averaged(NETWORK, [user], replace(PLAN, bound=None), unchanged, SEEDS)
     plain = NETWORK.initial(np.random.default_rng(SEEDS.start))
     for turn in range(3):
         rng = np.random.default_rng([SEEDS.batches, turn, 0])
@@ -52,7 +52,7 @@ def test_one_user_without_noise_trains_plainly(split):
     assert np.array_equal(found, plain)
 
 
-def test_training_from_anywhere_is_that_of_a_classifier(split):
+def test_training_from_any_start_equals_classifier_training(split):
     rng = np.random.default_rng(9)
     start = NETWORK.initial(rng)
     found = trained(NETWORK, start, split.train_inputs, split.train_labels, LOCAL, rng)
@@ -60,7 +60,7 @@ def test_training_from_anywhere_is_that_of_a_classifier(split):
 
 
 def test_the_mean_of_three_equal_users_is_the_users(users, monkeypatch):
-    alone = averaged(NETWORK, users[:1], replace(PLAN, rounds=1), as_it_is, SEEDS)
+    alone = averaged(NETWORK, users[:1], replace(PLAN, rounds=1), unchanged, SEEDS)
     # Let all users draw the batches of the first one.
     original = averaging.trained
 
@@ -69,7 +69,7 @@ def test_the_mean_of_three_equal_users_is_the_users(users, monkeypatch):
         return original(network, start, *users[0], plan, rng)
 
     monkeypatch.setattr(averaging, "trained", equally)
-    together = averaged(NETWORK, users[:1] * 3, replace(PLAN, rounds=1), as_it_is, SEEDS)
+    together = averaged(NETWORK, users[:1] * 3, replace(PLAN, rounds=1), unchanged, SEEDS)
     assert np.array_equal(alone, together)
 
 
@@ -87,7 +87,7 @@ def test_the_server_takes_the_mean_of_what_is_sent(users):
 
 
 @pytest.mark.parametrize("bound", [1.0, 0.05])
-def test_what_is_released_is_clipped(users, bound):
+def test_uploads_are_clipped(users, bound):
     seen = []
 
     def look(value, rng):
@@ -100,13 +100,13 @@ def test_what_is_released_is_clipped(users, bound):
         assert min(seen) == np.float32(bound)
 
 
-def test_what_is_no_number_counts_as_zero():
+def test_nan_counts_as_zero():
     value = np.array([np.nan, np.inf, -np.inf, 0.3, -7], dtype=np.float32)
     assert clipped(value, 0.5).tolist() == pytest.approx([0, 0.5, -0.5, 0.3, -0.5])
     assert clipped(value, 0.5).dtype == np.float32
 
 
-def test_noise_without_end_is_survived(users):
+def test_training_survives_overflowing_noise(users):
     """Overflowing parameters turn the networks into NaN, and the next round goes on."""
 
     def huge(value, rng):
@@ -118,7 +118,7 @@ def test_noise_without_end_is_survived(users):
 def test_three_users_learn(split, users):
     import torch
 
-    found = averaged(NETWORK, users, replace(PLAN, rounds=15), as_it_is, SEEDS)
+    found = averaged(NETWORK, users, replace(PLAN, rounds=15), unchanged, SEEDS)
     guessed = outputs(NETWORK, torch.from_numpy(found), split.test_inputs).argmax(axis=1)
     assert np.mean(guessed == split.test_labels) > 0.8
 

@@ -41,7 +41,7 @@ def test_gaussian_noise_composes_over_layers_and_rounds_by_its_squares():
     assert spent.epsilon(1e-5) == pytest.approx(expected.epsilon(1e-5).value, rel=1e-9)
 
 
-def test_other_noise_composes_where_all_releases_are_alike():
+def test_other_noise_composes_if_all_releases_are_equal():
     laplace = LaplaceProfile(l1_sensitivity=1.0, scale=2.0)
     assert joint_profile([laplace, laplace]) == laplace.compose(2)
     assert joint_profile([laplace, GaussianProfile(mu=1.0)]) is None
@@ -54,7 +54,7 @@ def test_other_noise_composes_where_all_releases_are_alike():
 @pytest.mark.parametrize("key", ["idn", "udn"])
 @pytest.mark.parametrize("rate", [1.0, 0.1])
 @pytest.mark.parametrize("epsilon", [2.0, 100.0])
-def test_on_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
+def test_at_the_exact_calibration_the_run_spends_its_budget(key, rate, epsilon):
     uploads, total = Uploads(rounds=10, rate=rate), Budget(epsilon=epsilon, delta=1e-5)
     made = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "exact")
     published = uploads.calibrate_round(get_mechanism(key).calibrate, QUERIES, total, "published")
@@ -96,12 +96,12 @@ def test_the_published_claim_holds_for_matrix_gaussian_noise():
         ("laplace", "the exact total privacy loss is not known|has no exact calibration"),
     ],
 )
-def test_no_exact_calibration(key, words):
+def test_unsupported_exact_calibrations_give_a_reason(key, words):
     with pytest.raises(Unsupported, match=words):
         Uploads(rounds=3).calibrate_round(get_mechanism(key).calibrate, QUERIES, TOTAL, "exact")
 
 
-def test_secret_samples_are_asked_for_where_known_ones_spend_much_more():
+def test_secret_samples_set_the_scale_where_known_ones_spend_much_more():
     """If the bound for secret samples sets the scale, the reported bound equals the budget."""
     uploads, total = Uploads(rounds=300, rate=0.0625), Budget(epsilon=10.0, delta=1e-5)
     query = [box_query((4, 4), -1.0, 1.0, adjacency="replace")]

@@ -26,7 +26,7 @@ def test_values_are_the_same_and_channels_are_together(shape):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_gradients_are_those_of_images_as_they_came(name, monkeypatch):
+def test_gradients_do_not_depend_on_the_memory_layout(name, monkeypatch):
     module, network, shape = NETWORKS[name]
     rng = np.random.default_rng(0)
     start = torch.from_numpy(network.initial(rng))

@@ -9,7 +9,7 @@ from learning.networks.pooling import pooled
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("sides", [(2, 2), (5, 6), (8, 7), (14, 14)])
-def test_values_and_gradients_are_those_of_torch(sides, stride):
+def test_values_and_gradients_equal_those_of_torch(sides, stride):
     torch.manual_seed(0)
     # Whole numbers, so that windows have several largest pixels.
     images = torch.randint(-3, 3, (4, 3, *sides)).float()

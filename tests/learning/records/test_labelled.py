@@ -78,7 +78,7 @@ def test_texts_end_at_the_end():
     assert texts.encoded([["x"]], numbers, 1).tolist() == [[texts.OTHER]]
 
 
-def test_markup_and_punctuation_are_no_words():
+def test_markup_and_punctuation_are_not_words():
     assert texts.tokens('It\'s <br /><a href="x">GOOD</a>, 7/10!') == ["it's", "good", "7", "10"]
 
 

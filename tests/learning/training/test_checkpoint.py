@@ -27,35 +27,35 @@ def checkpoint(tmp_path):
     return path
 
 
-def starts_anew(path):
+def starts_from_scratch(path):
     parameters, history = begin(START, path, Entry)
     return history == [] and np.array_equal(parameters.numpy(), START)
 
 
-def test_what_is_kept_is_read(checkpoint):
+def test_a_saved_checkpoint_is_read(checkpoint):
     parameters, history = begin(START, checkpoint, Entry)
     assert torch.equal(parameters, PARAMETERS)
     assert history == HISTORY
     assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
 
 
-def test_without_a_checkpoint_the_start_is_the_start(tmp_path):
-    assert starts_anew(None)
-    assert starts_anew(tmp_path / "none")
+def test_without_a_checkpoint_training_starts_at_the_start(tmp_path):
+    assert starts_from_scratch(None)
+    assert starts_from_scratch(tmp_path / "none")
 
 
-def test_a_checkpoint_that_was_cut_short_starts_anew(checkpoint):
+def test_a_truncated_checkpoint_is_discarded(checkpoint):
     whole = checkpoint.read_bytes()
     for size in (0, 1, 31, 32, 100, len(whole) // 2, len(whole) - 1):
         checkpoint.write_bytes(whole[:size])
-        assert starts_anew(checkpoint), size
+        assert starts_from_scratch(checkpoint), size
 
 
-def test_a_checkpoint_with_a_changed_bit_starts_anew(checkpoint):
+def test_a_checkpoint_with_a_changed_bit_is_discarded(checkpoint):
     """PyTorch itself reads most of these files without an error, as other parameters."""
     whole = checkpoint.read_bytes()
     for bit in np.random.default_rng(0).integers(8 * len(whole), size=100):
         changed = bytearray(whole)
         changed[bit // 8] ^= 1 << (bit % 8)
         checkpoint.write_bytes(changed)
-        assert starts_anew(checkpoint), bit
+        assert starts_from_scratch(checkpoint), bit

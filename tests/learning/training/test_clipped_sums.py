@@ -28,7 +28,7 @@ def convolution(*weight, bias=True, **options):
     )
 
 
-def at_places(p, x):
+def gather(p, x):
     return linear(linear(x.flatten(2), *p[0]).tanh().mean(dim=1), *p[1])
 
 
@@ -44,7 +44,7 @@ def layer_normalised(p, x):
     return layer_norm(linear(x.flatten(2), *p[0]), (6,), *p[1]).square().mean(dim=1)
 
 
-def looked_up(p, x):
+def lookup(p, x):
     return embedding((WORDS * x[:, 0]).long(), p[0][0]).square().mean(dim=(1, 2))
 
 
@@ -61,13 +61,13 @@ def recurrent(p, x, both=False):
 KINDS = {
     "linear": network(lambda p, x: linear(x.flatten(1), *p[0]), (6, 112)),
     "linear without bias": network(without_bias, Layer(weight=(4, 112), bias=False), (6, 4)),
-    "linear at several places": network(at_places, (3, 56), (6, 3)),
+    "linear at several places": network(gather, (3, 56), (6, 3)),
     "convolution": convolution(6, 2, 3, 3),
     "convolution without bias": convolution(6, 2, 3, 3, bias=False),
     "convolution with stride and padding": convolution(6, 2, 3, 2, stride=(2, 3), padding=(1, 0)),
     "convolution of groups": convolution(6, 1, 3, 3, stride=2, padding=1, groups=2),
     "convolution with gaps": convolution(6, 2, 2, 3, dilation=2, padding=1),
-    "embedding": network(looked_up, Layer(weight=(WORDS, 6), bias=False)),
+    "embedding": network(lookup, Layer(weight=(WORDS, 6), bias=False)),
     "group norm": network(group_normalised, (6, 2, 3, 3), Layer(weight=(6, 1), scales=True)),
     "layer norm": network(layer_normalised, (6, 56), Layer(weight=(6, 1), scales=True)),
     "lstm": network(recurrent, (24, 8), (24, 6)),
@@ -113,7 +113,7 @@ def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypa
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_plain_sum_is_that_of_all_gradients(kind):
+def test_the_plain_sum_adds_all_gradients(kind):
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
     expected = per_example_gradients(net, parameters, inputs, labels).sum(dim=0)
@@ -121,7 +121,7 @@ def test_the_plain_sum_is_that_of_all_gradients(kind):
     assert (found - expected).norm() < 1e-12 * expected.norm()
 
 
-def test_a_gradient_of_zero_is_not_divided_by():
+def test_a_zero_gradient_causes_no_division_by_zero():
     net = KINDS["linear"]
     parameters = torch.zeros(net.size)
     parameters[-CLASSES] = 1000.0
@@ -144,7 +144,7 @@ def batch_normalised(p, x):
     return functional.batch_norm(x, None, None, *p[1], training=True)
 
 
-def of_the_whole_batch(p, x):
+def centred_over_the_batch(p, x):
     return linear(x.flatten(0, 1).flatten(1), *p[0]).view(len(x), 2, 6).sum(dim=1)
 
 
@@ -165,7 +165,7 @@ REFUSED = {
         lambda p, x: linear(x.flatten(1), p[0][0], x.new_ones(6)),
         Layer(weight=(6, 112), bias=False),
     ),
-    "the rows of its input must be the examples": network(of_the_whole_batch, (6, 56)),
+    "the rows of its input must be the examples": network(centred_over_the_batch, (6, 56)),
     "operations that are not in place": network(in_place, (6, 112), SQUARE),
     "padding must be a number": convolution(6, 2, 3, 3, padding="same"),
     "padding_idx": network(
@@ -176,7 +176,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_has_no_known_gradients_of_examples_is_refused(words):
+def test_layers_without_per_example_gradients_are_refused(words):
     net = REFUSED[words]
     with pytest.raises(NoPerExampleGradients, match=words):
         clipped_sum(net, *batch(net), Clipping(bound=1.0), batch=EXAMPLES, chunk=EXAMPLES)

@@ -48,7 +48,7 @@ def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
     "name",
     [*(name for name in CASES if name != "vgg16"), pytest.param("vgg16", marks=pytest.mark.slow)],
 )
-def test_clipped_sums_are_those_of_opacus(name):
+def test_clipped_sums_equal_those_of_opacus(name):
     network, make, shape = CASES[name]
     # In double precision, because twenty rectified layers amplify rounding.
     n, kind = (2, torch.float64) if name == "vgg16" else (32, torch.float32)

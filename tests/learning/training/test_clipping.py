@@ -22,7 +22,7 @@ def batch(dataset, n, seed=0):
     return network, torch.from_numpy(network.initial(rng)), images, labels
 
 
-def test_parameters_are_those_of_the_tutorials():
+def test_networks_have_the_parameters_of_the_tutorials():
     sizes = {name: network.size for name, network in TUTORIALS.items()}
     # TensorFlow Privacy's MNIST network, and the summary that TensorFlow's CNN tutorial prints.
     assert sizes == {"digits": 64 * 32 + 32 + 32 * 10 + 10, "mnist": 26_010, "cifar10": 122_570}
@@ -57,7 +57,7 @@ def test_an_empty_sample_has_the_sum_zero(clipping):
 @pytest.mark.parametrize("dataset", TUTORIALS)
 # At an expected batch of 1 the sum itself is clipped; at 1000 it is not.
 @pytest.mark.parametrize("expected", [1, 1000])
-def test_one_record_moves_the_sum_by_no_more_than_the_query_says(dataset, expected):
+def test_one_record_moves_the_sum_by_at_most_the_stated_sensitivity(dataset, expected):
     network, parameters, images, labels = batch(dataset, 6)
     query = CLIPPING.query(network.size, expected)
     kind = {"batch": expected, "chunk": 6}

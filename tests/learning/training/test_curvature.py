@@ -9,7 +9,7 @@ from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.training.curvature import hessian_diagonal, thresholds
 
 
-def test_the_diagonal_is_that_of_the_hessian():
+def test_the_estimate_is_the_diagonal_of_the_hessian():
     network = multilayer_perceptron(4, 3, 2)
     parameters = network.initial(np.random.default_rng(7)) * 2
     rng = np.random.default_rng(8)

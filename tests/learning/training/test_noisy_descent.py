@@ -79,7 +79,7 @@ def test_the_same_seeds_give_the_same_bytes(data, tmp_path):
     assert accuracies(other) != kept[0][0]
 
 
-def test_a_killed_run_goes_on_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
+def test_a_killed_run_resumes_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
     whole = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole")
     calls = 0
 
@@ -148,7 +148,7 @@ def test_a_step_moves_by_the_release_over_the_expected_batch(data, tmp_path):
     assert moved == pytest.approx(start - np.float32(0.5 / 150), abs=1e-7)
 
 
-def test_divergence_is_told(data):
+def test_divergence_is_reported(data):
     def huge(value, rng):
         return 1e30 * rng.standard_normal(value.shape, np.float32)
 
@@ -159,7 +159,7 @@ def test_divergence_is_told(data):
     assert raised.value.epoch == 1
 
 
-def test_no_accuracy_of_logits_that_are_no_numbers(data):
+def test_accuracy_refuses_logits_that_are_not_finite(data):
     """No gradient follows the last step of a run, so only the logits show its failure."""
     images, labels = torch.from_numpy(data.test_inputs), torch.from_numpy(data.test_labels)
     start = NETWORK.initial(np.random.default_rng(0))

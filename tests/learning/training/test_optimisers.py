@@ -33,13 +33,13 @@ def step_of_torch(optimiser, parameters, learning_rate):
 
 
 @pytest.mark.parametrize("optimiser", ["adam", "sgd"])
-def test_steps_are_those_of_torch_to_the_last_bit(optimiser):
+def test_steps_equal_those_of_torch_to_the_last_bit(optimiser):
     ours, torchs = (trained(make, optimiser) for make in (step_of, step_of_torch))
     assert all(torch.equal(one, other) for one, other in zip(ours, torchs, strict=True))
 
 
 @pytest.mark.slow
-def test_no_step_imports_what_takes_seconds():
+def test_steps_import_no_slow_modules():
     code = """
 import sys
 import torch

@@ -29,7 +29,7 @@ def weights():
 
 
 @pytest.mark.parametrize("images", [COLOURS, GREYS])
-def test_features_are_those_of_torchvision_with_another_activation(weights, images, monkeypatch):
+def test_features_equal_those_of_torchvision_with_another_activation(weights, images, monkeypatch):
     found = features(weights, images)
     assert found.shape == (len(images), FEATURES) and found.dtype == np.float32
     assert 0.01 < np.abs(found).max() < 1
@@ -98,7 +98,7 @@ def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
     assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
 
 
-def test_fine_tuning_says_what_it_cannot_do(weights):
+def test_fine_tuning_refuses_unsupported_input(weights):
     inputs, labels = GREYS[[0, 1, 0, 1, 0]], np.array([0, 1, 0, 1, 0])
     data = Split(
         train_inputs=inputs[:4],

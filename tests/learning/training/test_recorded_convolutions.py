@@ -13,7 +13,7 @@ FORMATS = (torch.contiguous_format, torch.channels_last)
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_norms_and_sums_are_those_of_single_examples(seed, monkeypatch):
+def test_norms_and_sums_equal_those_of_single_examples(seed, monkeypatch):
     """Holds for any kernel, stride, padding, dilation and groups, by all three methods."""
     torch.manual_seed(seed)
     draw = random.Random(seed)

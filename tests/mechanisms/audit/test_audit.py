@@ -71,7 +71,7 @@ def test_the_bounds_err_as_seldom_as_promised():
     assert np.mean([audit.delta_lower for audit in found]) > delta / 4
 
 
-def test_counts_are_those_of_the_last_third_and_their_bounds_exact():
+def test_counts_come_from_the_last_third_and_have_exact_bounds():
     """With two points, all outputs of one value lie in the event and none of the other."""
     sources = (lambda rng, n: np.zeros((n, 1)), lambda rng, n: np.ones((n, 1)))
     audit = audit_samples(sources, 1.0, 0.5, score=total, samples=302)
@@ -140,7 +140,7 @@ def test_spherical_noise_is_seen_by_distances():
     assert audit.counted.event.startswith("distance")
 
 
-def test_naive_laplace_is_found_by_its_bits_and_by_nothing_else():
+def test_naive_laplace_is_found_by_its_bits_only():
     """Real numbers with this noise are 1-DP for values 0 and 1; doubles are not."""
     assert audit_samples(laplaces(), 1.0, 1e-6, score="bits", samples=8000).verdict == "refuted"
     assert audit_samples(laplaces(), 1.0, 1e-6, samples=8000).verdict == "undecided"
@@ -176,7 +176,7 @@ def test_equal_constant_outputs_stay_undecided():
         assert audit.verdict == "undecided" and audit.delta_lower == 0 == audit.epsilon_lower
 
 
-def test_a_score_of_ones_own_sees_outputs_in_their_shape():
+def test_a_custom_score_gets_outputs_in_their_shape():
     """The exact likelihood ratio uses eight elements; a single element shows an eighth of it."""
 
     def release(value, rng, count):

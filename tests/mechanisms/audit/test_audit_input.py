@@ -57,7 +57,7 @@ def audit(*words):
     return main(["audit", *words, "--epsilon", "1"])
 
 
-def of_function(name, *words):
+def function_arguments(name, *words):
     return audit(f"audited_module:{name}", "--pair", "pair.npz", "--samples", "3000", *words)
 
 
@@ -77,18 +77,18 @@ def only_line(capsys):
     ],
 )
 def test_a_false_claim_is_refuted(capsys, words):
-    assert of_function(*words) == 0
+    assert function_arguments(*words) == 0
     shown = capsys.readouterr().out
     assert "refuted: (1, 0)-differential privacy is false" in shown
     assert "99.9% confidence" in shown and "counted      1,000 outputs for each value" in shown
-    assert of_function(*words, "--json") == 0
+    assert function_arguments(*words, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "refuted" and found["samples"] == 3000
     assert 0.1 < found["delta_lower"] < 1 - np.exp(-0.5) and 1 < found["epsilon_lower"] < 2
 
 
 def test_a_true_claim_is_undecided(capsys):
-    assert of_function("number") == 0
+    assert function_arguments("number") == 0
     shown = capsys.readouterr().out
     assert "undecided: these samples do not contradict (1, 0)" in shown and "holds" not in shown
 
@@ -112,8 +112,8 @@ def test_files_are_audited(capsys):
          ("AssertionError", "two lines")),
     ],
 )  # fmt: skip
-def test_an_exception_of_named_code_is_told_with_its_line(capsys, words, wrong, told):
-    assert of_function(*words) == 2
+def test_an_exception_in_audited_code_is_reported_with_its_line(capsys, words, wrong, told):
+    assert function_arguments(*words) == 2
     number = CODE[: CODE.index(f"def {wrong}(")].count("\n") + 2
     line = only_line(capsys)
     assert line.startswith(f"error: {told[0]} (")
@@ -136,7 +136,7 @@ def test_an_exception_of_named_code_is_told_with_its_line(capsys, words, wrong, 
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_bad_functions_are_named(capsys, function, words):
-    assert of_function(function) == 2
+    assert function_arguments(function) == 2
     assert words in only_line(capsys)
 
 
@@ -160,7 +160,7 @@ def test_bad_options_are_named(capsys, words, told):
     assert told in only_line(capsys)
 
 
-def test_integers_that_double_precision_does_not_tell_apart_are_refused():
+def test_integers_that_are_equal_in_double_precision_are_refused():
     """In double precision they would be equal, and answers without noise would pass."""
 
     def release(value, rng):
@@ -200,7 +200,7 @@ def test_bad_batches_are_named(noise, words):
         )  # fmt: skip
 
 
-def test_batches_of_few_different_rows_are_no_mistake():
+def test_batches_with_few_distinct_rows_are_accepted():
     """A bit is rarely set, so that whole batches repeat by chance."""
 
     def rare(value, rng, count):
@@ -210,7 +210,7 @@ def test_batches_of_few_different_rows_are_no_mistake():
     assert found.verdict == "undecided"
 
 
-def test_more_numbers_than_an_audit_holds_are_refused(monkeypatch):
+def test_more_numbers_than_fit_into_memory_are_refused(monkeypatch):
     monkeypatch.setattr(outputs, "LARGEST_NUMBERS", 3 * 8 * 100)
 
     def release(value, rng, count):

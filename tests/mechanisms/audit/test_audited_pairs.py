@@ -69,7 +69,7 @@ def test_noise_redrawn_into_its_range_is_refuted_at_an_edge(capsys):
     assert "  pair         one element, at the " in shown
 
 
-def test_a_bound_that_five_digits_do_not_tell_from_the_claim_is_above_it():
+def test_a_bound_that_equals_the_claim_in_five_digits_is_printed_above_it():
     assert _bound(1 + 1e-9, 1.0) == "above 1"
     assert _bound(1.25, 1.0) == "at least 1.25"
     assert _bound(1.0, 1.0) == "at least 1"

@@ -17,7 +17,7 @@ CELLS = Query(shape=(2, 3), element_range=(0.0, 1.0), adjacency="local")
 GRAM = Query(shape=(3, 3), structure="gram", record_bound=1.0)
 
 
-def said(key, query, budget, calibration="published"):
+def warning_text(key, query, budget, calibration="published"):
     """The text of the warning about the claim, or an empty string."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -55,16 +55,18 @@ def test_a_refuted_claim_is_said_with_the_truth_and_the_remedy(key, query, budge
         ("non-private", SMALL, Budget(epsilon=1, delta=1e-5)),
     ],
 )
-def test_a_true_claim_is_not(key, query, budget):
-    assert said(key, query, budget) == ""
+def test_a_true_claim_does_not_warn(key, query, budget):
+    assert warning_text(key, query, budget) == ""
 
 
 def test_the_exact_calibration_of_a_refuted_mechanism_is_silent():
     budget = Budget(epsilon=1e-5, delta=1e-7)
-    assert said("r1smg", COUNTS, budget) and not said("r1smg", COUNTS, budget, "exact")
+    assert warning_text("r1smg", COUNTS, budget) and not warning_text(
+        "r1smg", COUNTS, budget, "exact"
+    )
 
 
-def test_the_warning_can_be_an_error_and_is_none_in_a_study():
+def test_the_warning_can_be_an_error_and_is_absent_in_studies():
     budget, cls = Budget(epsilon=1e-5, delta=1e-7), get_mechanism("r1smg")
     small = Query(shape=(3, 3), l2_sensitivity=1.0)
     with warnings.catch_warnings():
@@ -84,7 +86,7 @@ def test_both_truths_must_be_beyond_rounding():
     assert refutes(Bounds(0.0, 0.0, 0.0), epsilon, 1.0, 0.0)
 
 
-def test_the_command_line_says_it_where_the_command_does_not(capsys):
+def test_commands_warn_unless_they_report_the_verdict_themselves(capsys):
     query = [
         "r1smg",
         "--shape",

@@ -103,7 +103,7 @@ def test_bad_values_to_release(key, value, error, words):
         ("laplace", Query(shape=(3, 3), l2_sensitivity=1.0), "l1_sensitivity"),
     ],
 )
-def test_what_a_mechanism_cannot_serve_is_unsupported_with_the_reason(key, query, reason):
+def test_unsupported_queries_give_the_reason(key, query, reason):
     with pytest.raises(Unsupported, match=reason):
         get_mechanism(key).calibrate(query, BUDGET)
 
@@ -202,7 +202,7 @@ def test_outside_mechanism_that_cannot_be_loaded(name, words):
         ("1 / 0\n", "ZeroDivisionError ({path}, line 1, in <module>): division by zero"),
     ],
 )
-def test_outside_module_that_raises_an_error_is_told_with_its_line(
+def test_an_outside_module_that_raises_is_reported_with_its_line(
     tmp_path, monkeypatch, code, words
 ):
     path = tmp_path / "wrong_outside_module.py"
@@ -321,7 +321,7 @@ def test_squares_are_at_most_products_of_the_other_norms():
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_integers_that_float64_does_not_hold_are_refused(dtype):
+def test_integers_beyond_float64_are_refused(dtype):
     mechanism = get_mechanism("gaussian-analytic").calibrate(
         Query(shape=(2,), l2_sensitivity=1.0), Budget(epsilon=1, delta=1e-5)
     )
@@ -433,7 +433,7 @@ def test_noise_and_profiles_are_scaled_by_positive_factors_alone(key, factor):
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i8"])
-def test_another_order_of_bytes(dtype):
+def test_arrays_of_another_byte_order_are_accepted(dtype):
     query = Query(shape=(2,), l2_sensitivity=1.0)
     mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1.0, delta=1e-5))
     value = np.array([1, 300], dtype=dtype)

@@ -15,7 +15,7 @@ KINDS = {value for name, value in vars(public_information).items() if name.isupp
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_what_is_declared_is_an_option_and_a_kind_that_studies_know(key):
+def test_declarations_name_an_option_and_a_known_kind(key):
     declared = get_mechanism(key).public_information
     assert set(declared) <= set(get_mechanism(key).options)
     assert set(declared.values()) <= KINDS

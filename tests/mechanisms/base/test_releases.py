@@ -70,7 +70,7 @@ def calibrated(key, query, **options):
     return None
 
 
-def first_served(key, **options):
+def first_supported(key, **options):
     """A mechanism for the first query that it supports, and a value of that query."""
     found = ((name, calibrated(key, query, **options)) for name, query in SERVED.items())
     name, mechanism = next(each for each in found if each[1] is not None)
@@ -96,7 +96,7 @@ def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_releases_keep_shape_precision_value_and_seed(key):
-    mechanism, example = first_served(key)
+    mechanism, example = first_supported(key)
     for dtype in (np.float32, np.float64):
         value = example.astype(dtype)
         before = value.copy()
@@ -116,7 +116,7 @@ def test_releases_keep_shape_precision_value_and_seed(key):
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_whether_only_noise_is_added_is_declared(key):
     """One seed gives the same error at every value if and only if noise is only added."""
-    mechanism, value = first_served(key, **CHANGING.get(key, {}))
+    mechanism, value = first_supported(key, **CHANGING.get(key, {}))
     values = value, np.zeros_like(value)
     released = np.array([[mechanism.release(v, seed) for v in values] for seed in range(16)])
     errors = released - np.array(values)
@@ -140,7 +140,7 @@ def test_the_methods_that_check_are_not_overridden(name):
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_calibrated_mechanisms_can_be_copied_and_pickled(key):
-    mechanism, value = first_served(key)
+    mechanism, value = first_supported(key)
     released = mechanism.release(value, 3)
     for twin in (
         pickle.loads(pickle.dumps(mechanism)),
@@ -282,7 +282,7 @@ def test_noise_of_another_shape_is_an_error_and_not_broadcast():
         mechanism.release(np.zeros((3, 3)), 1)
 
 
-def in_a_fork(work):
+def run_in_fork(work):
     """Run a function in a forked process and return its result as text."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -299,19 +299,19 @@ def in_a_fork(work):
         return pipe.read().decode()
 
 
-def test_a_generator_that_released_before_a_fork_does_not_release_in_it():
+def test_a_generator_used_before_a_fork_is_refused_inside_it():
     mechanism = get_mechanism("laplace").calibrate(SERVED["plain"], BUDGET)
     shared, fresh = (np.random.default_rng(0) for _ in range(2))
     mechanism.release(VALUE, shared)
-    told = in_a_fork(lambda: mechanism.release(VALUE, shared))
+    told = run_in_fork(lambda: mechanism.release(VALUE, shared))
     assert told.startswith(f"RuntimeError: this generator released in process {os.getpid()}, of ")
     assert "SeedSequence(seed).spawn(n)" in told
     # This generator may release: only one process knows its state.
-    assert in_a_fork(lambda: mechanism.release(VALUE, fresh).shape) == "(3, 3)"
+    assert run_in_fork(lambda: mechanism.release(VALUE, fresh).shape) == "(3, 3)"
     mechanism.release(VALUE, shared)
 
 
-def test_threads_that_share_a_generator_draw_other_numbers():
+def test_threads_that_share_a_generator_draw_different_numbers():
     mechanism = get_mechanism("laplace").calibrate(SERVED["plain"], BUDGET)
     rng, found = np.random.default_rng(0), []
 

@@ -233,7 +233,7 @@ def test_a_covariance_sized_release_fits_into_little_memory():
     assert peak < 100e6
 
 
-def test_what_it_cannot_serve_is_unsupported():
+def test_unsupported_queries_give_the_reason():
     with pytest.raises(Unsupported, match=r"element_range.*half the budget"):
         calibrated((2,), 1.0, element_range=None)
     query = Query(shape=(2,), l2_sensitivity=1.0, element_range=(0.0, 1.0))

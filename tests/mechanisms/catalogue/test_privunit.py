@@ -95,12 +95,12 @@ def test_draws_of_the_part_along_v_have_its_mean_and_variance(epsilon):
         assert draws.var() == pytest.approx(1.0, rel=0.05)
 
 
-def test_as_epsilon_vanishes_the_part_along_v_is_that_of_a_sign():
+def test_as_epsilon_vanishes_the_part_along_v_is_a_sign():
     # At small epsilon q = p = 1/2, and E a is epsilon phi(0).
     assert best_cap(1e-4).mean / 1e-4 == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-3)
 
 
-def test_releases_of_opposite_corners_show_what_the_profile_says():
+def test_releases_of_opposite_corners_match_the_profile():
     mechanism = calibrated(box_query((4,), 0.0, 1.0), 3.0)
     audit = audit_release(
         lambda value, rng, count: mechanism.release_all(np.broadcast_to(value, (count, 4)), rng),
@@ -144,7 +144,7 @@ def test_the_exact_calibration_spends_delta_too():
 
 @pytest.mark.parametrize("size", [10, 80_874, 1_000_000])
 @pytest.mark.parametrize("epsilon", [0.1, 500.0, 1e4, 1e5])
-def test_large_answers_and_epsilons_are_served(size, epsilon):
+def test_large_answers_and_epsilons_are_supported(size, epsilon):
     query = box_query((1, size), -1.0, 1.0)
     for calibration in ("published", "exact"):
         mechanism = calibrated(query, epsilon, 1e-5, calibration)
@@ -167,7 +167,7 @@ def test_the_check_of_one_long_row_needs_little_memory():
     assert peak < 1e8
 
 
-def test_many_answers_are_released_apart():
+def test_many_answers_are_released_independently():
     mechanism = calibrated(box_query((2, 3), 0.0, 1.0), 2.0)
     values = np.random.default_rng(0).random((6_000, 2, 3)).astype(np.float32)
     released = mechanism.release_all(values, 1)
@@ -188,7 +188,7 @@ def test_where_opposite_answers_are_excluded_the_profile_is_an_upper_bound():
     assert verify(mechanism).verdict == "holds"
 
 
-def test_what_it_cannot_serve():
+def test_unsupported_queries_give_the_reason():
     with pytest.raises(Unsupported, match="local randomiser"):
         calibrated(Query(shape=(3,), l2_sensitivity=1.0))
     with pytest.raises(Unsupported, match="lie in a ball"):

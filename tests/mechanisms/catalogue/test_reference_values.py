@@ -73,7 +73,7 @@ def test_gaussian_kurtosis_is_a_ratio_of_gamma_functions(size, uber_budget):
     assert loss.central_skewness == pytest.approx(math.sqrt(8 / size), rel=1e-12)
 
 
-def test_r1smg_kurtosis_and_skewness_are_those_of_theorems_8_and_9():
+def test_r1smg_kurtosis_and_skewness_match_theorems_8_and_9():
     query = Query(shape=(50,), l2_sensitivity=1.0)
     loss = get_mechanism("r1smg").calibrate(query, Budget(epsilon=1e-3, delta=1e-6)).loss()
     assert loss.raw_kurtosis == pytest.approx(35 / 3, rel=1e-12)

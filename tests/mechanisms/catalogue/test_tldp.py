@@ -173,7 +173,7 @@ def test_noise_alone_of_an_image_costs_784_epsilon():
 
 
 @pytest.mark.parametrize("key", ["tldp-l", "tldp-g"])
-def test_exact_calibration_is_that_of_the_plain_noise_where_hardly_anything_is_kept(key):
+def test_exact_calibration_is_that_of_plain_noise_if_hardly_anything_is_kept(key):
     plain = {"tldp-l": "laplace", "tldp-g": "gaussian-analytic"}[key]
     ours, theirs = (calibrated(k, 12, 12, delta=1e-5, calibration="exact") for k in (key, plain))
     assert ours.expected_loss() == pytest.approx(theirs.expected_loss(), rel=1e-9)

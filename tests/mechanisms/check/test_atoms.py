@@ -111,7 +111,7 @@ def test_numbers_that_recur_are_a_mistake(mistake, effort, query):
 @pytest.mark.slow
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("grid", [1.0, 0.5, 1e-3, 2.0**-12])
-def test_noise_on_a_grid_of_records_is_none(grid):
+def test_noise_on_a_grid_of_records_is_no_mistake(grid):
     mechanism = type("Rounded", (RoundedTo,), {"grid": grid, "only_adds_noise": False})
     calibrated = mechanism.calibrate(HISTOGRAM, planted.BUDGET)
     # Rounding changes the spread of the noise slightly, which is not the subject here.
@@ -134,14 +134,14 @@ def test_numbers_that_recur_as_sums_are_rounded_are_no_mistake(key, low):
 
 @pytest.mark.parametrize("mu", [0.01, 1.0, 5.0])
 @pytest.mark.parametrize("share", [1e-15, 1e-6, 0.1, 1.0, 3.0])
-def test_what_a_profile_allows_of_near_numbers_is_more_than_the_most_likely_have(mu, share):
+def test_the_allowed_probability_of_near_numbers_exceeds_that_of_the_most_likely(mu, share):
     """Tested near the mean of Gaussian noise; a change is mu standard deviations."""
     claimed = claimed_of_numbers(GaussianProfile(mu=mu), share)
     assert claimed >= 2 * ndtr(share * mu / 2) - 1
     assert claimed_of_numbers(GaussianProfile(mu=mu), 0.0) <= claimed
 
 
-def test_what_a_profile_allows_of_near_numbers_is_little():
+def test_the_allowed_probability_of_near_numbers_is_small():
     """The noise of a pure claim has a density of at most e^epsilon over the change."""
     assert claimed_of_numbers(PureProfile(largest=1.0), 1e-15) == pytest.approx(math.e * 1e-15)
     assert claimed_of_numbers(GaussianProfile(mu=1.0), 1e-15) < 1e-8

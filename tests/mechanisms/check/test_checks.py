@@ -186,7 +186,7 @@ def test_a_mistake_in_slow_noise_integers_matrices_and_partitions_is_caught(mist
         require_consistent(mechanism, seed=3, effort=effort)
 
 
-def test_what_is_not_compared_is_said():
+def test_skipped_comparisons_are_reported():
     slow = others.SlowRelease.calibrate(planted.QUERY, planted.BUDGET)
     found = require_consistent(slow, seed=0, effort=QUICK)
     assert found.releases == 0 and "a release takes 0.1" in found.missing
@@ -343,7 +343,7 @@ def test_a_mistake_in_drawing_is_caught(mistake, effort):
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("steady_clock", [1 / 1995], ids=["199 releases"], indirect=True)
-def test_halves_alike_are_caught_in_an_odd_number_of_releases():
+def test_antithetic_halves_are_caught_in_an_odd_number_of_releases():
     antithetic = draws.AntitheticHalves.calibrate(planted.QUERY, planted.BUDGET)
     with pytest.raises(Inconsistent, match="of the release half of them before"):
         require_consistent(antithetic, seed=2)
@@ -443,7 +443,7 @@ def test_noise_that_is_right_is_not_called_loose_for_its_profile():
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace"])
-def test_one_element_has_no_other_to_look_like(key):
+def test_one_element_has_no_other_to_correlate_with(key):
     one = Query(shape=(1,), l2_sensitivity=1.0, l1_sensitivity=1.0)
     mechanism = get_mechanism(key).calibrate(one, Budget(epsilon=1.0, delta=1e-5))
     assert require_consistent(mechanism, seed=0, effort=QUICK).releases

@@ -106,7 +106,7 @@ def test_a_check_of_a_large_answer_takes_two_seconds():
     assert time.process_time() - began < 2
 
 
-def test_losses_that_take_long_are_few():
+def test_slow_losses_are_drawn_in_small_numbers():
     """A loss takes a millisecond, like the sum over thousands of composed releases."""
     drawn = []
 
@@ -123,7 +123,7 @@ def test_losses_that_take_long_are_few():
 
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
-def test_the_comparison_of_means_errs_no_more_often_than_it_says(count):
+def test_the_comparison_of_means_errs_no_more_often_than_stated(count):
     """At a tail of 5% on each side, for the heavy-tailed chi-squared law with one degree."""
     rng, tail, runs = np.random.default_rng(count), 0.05, 4000
     stated = StatedMean(1.0, 2.0, 60.0)
@@ -189,7 +189,7 @@ def test_noise_that_does_not_state_to_be_symmetric_may_lean():
 
 
 @pytest.mark.parametrize("count", [1, 3, 16, 50])
-def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_it_says(count, monkeypatch):
+def test_the_comparison_of_signs_and_norms_errs_no_more_often_than_stated(count, monkeypatch):
     """At a tail of 5%, for elements that all have the same sign, and a norm of 1 or 3."""
     monkeypatch.setattr(stated_law, "TAIL", 0.05)
     rng, runs = np.random.default_rng(count), 1000
@@ -227,7 +227,7 @@ def test_a_norm_may_have_a_few_values_only():
 
 
 @pytest.mark.parametrize("stated", [np.nan, -0.1, 1.1])
-def test_what_is_stated_of_the_norm_is_a_probability(stated):
+def test_a_stated_tail_of_the_norm_must_be_a_probability(stated):
     class Strange(IndependentGaussian):
         def squared_norm_survival(self, threshold):
             return np.full(np.shape(threshold), stated)
@@ -245,7 +245,7 @@ def test_the_scale_of_one_normal_number_shows_in_few_norms():
     assert "too large" in large[-2]
 
 
-def test_rounding_is_no_other_law_of_the_norm():
+def test_rounding_does_not_count_as_another_law_of_the_norm():
     noise = IndependentGaussian(shape=(3,), sigma=1e-9)
     norms = norms_of(np.round(noise.sample(np.random.default_rng(0), 4000), 8))
     assert list(find_wrong_norms(noise, norms, 0.0, ""))

@@ -186,7 +186,7 @@ def test_an_interrupt_is_one_line(capsys):
 
 
 @pytest.mark.parametrize("module", ["mechanisms describe", "runs check", "datasets fetch"])
-def test_an_error_is_one_line_whatever_a_name_holds(module, capfd):
+def test_an_error_is_one_line_whatever_a_name_contains(module, capfd):
     """A line break or a terminal escape in a path is printed as it would be typed."""
     package, command = module.split()
     main = importlib.import_module(f"{package}.__main__").main

@@ -26,7 +26,7 @@ def test_calibrate_as_json(capsys):
     assert answer["expected_loss"] == pytest.approx(1.28197e6, rel=1e-5)
 
 
-def test_calibrate_tells_out_of_range_use(capsys):
+def test_calibrate_reports_use_out_of_range(capsys):
     assert main(["calibrate", "r1smg", *UBER, "--delta", "1e-7"]) == 0
     captured = capsys.readouterr()
     assert "epsilon < 1/M" in captured.err
@@ -56,7 +56,7 @@ def test_options_reach_the_mechanism(capsys):
         ),
     ],
 )
-def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys):
+def test_bad_input_is_reported_without_a_traceback(arguments, status, words, capsys):
     assert main(arguments) == status
     assert words in capsys.readouterr().err
 
@@ -94,7 +94,7 @@ def test_bad_input_is_told_without_a_traceback(arguments, status, words, capsys)
         ),
     ],
 )
-def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):
+def test_a_bad_value_is_reported_in_one_line(arguments, words, capsys):
     try:
         status = main(["verify", "mgm", *UBER, "--delta", "1e-7", *arguments])
     except SystemExit as stopped:
@@ -104,7 +104,7 @@ def test_a_bad_value_is_told_in_one_line(arguments, words, capsys):
     assert line.startswith("error: ") and words in line
 
 
-def test_a_query_too_large_for_the_memory_is_told(monkeypatch, capsys):
+def test_a_query_too_large_for_the_memory_is_reported(monkeypatch, capsys):
     def allocate(*arguments, **options):
         raise MemoryError
 
@@ -143,7 +143,7 @@ def test_an_exception_of_a_release_is_no_verdict(tmp_path, monkeypatch, capsys, 
     )
 
 
-def test_an_exception_of_no_input_has_its_place(monkeypatch, capsys):
+def test_an_exception_that_is_not_the_input_s_fault_has_its_place(monkeypatch, capsys):
     def fail(options):
         raise ZeroDivisionError("a mistake of ours")
 

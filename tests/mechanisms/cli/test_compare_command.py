@@ -57,7 +57,7 @@ def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, ca
     assert "line 1 has 'nan'; write a number such as 3 or 0.5" in capsys.readouterr().err
 
 
-def test_json_and_csv_hold_the_same_rows(capsys):
+def test_json_and_csv_have_the_same_rows(capsys):
     arguments = [*QUERY, *FEW, "--epsilon", "1,2", "--delta", "1e-5"]
     assert main([*arguments, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -103,14 +103,14 @@ def test_where_nothing_is_ranked_there_are_reasons_a_status_and_no_empty_table(c
         (["--epsilon", "1", "--workload", "prefix,prefix"], "one workload per axis"),
     ],
 )
-def test_bad_input_is_told_in_one_line(more, words, capsys):
+def test_bad_input_is_reported_in_one_line(more, words, capsys):
     assert main([*QUERY, *more]) == 2
     printed = capsys.readouterr().err
     assert words in printed
     assert printed.count("\n") == 1
 
 
-def test_a_workload_that_cannot_be_read_is_told(capsys, tmp_path):
+def test_an_unreadable_workload_is_reported(capsys, tmp_path):
     (tmp_path / "rows.csv").write_text("1,2\n3\n")
     for given, words in (
         ("prefx", "must be one of identity"),

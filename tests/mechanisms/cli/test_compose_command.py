@@ -34,7 +34,7 @@ def test_gaussian_releases_have_the_closed_form(capsys):
     assert found["delta_lower"] <= found["delta"]
 
 
-def test_gaussian_releases_on_samples_are_those_of_dp_accounting(capsys):
+def test_gaussian_releases_on_samples_match_dp_accounting(capsys):
     sampled = f"{gaussian(1.0)} --steps 1000 --rate 0.01"
     theirs = from_gaussian_mechanism(1.0, sampling_prob=0.01).self_compose(1000)
     found, epsilon = (
@@ -94,7 +94,7 @@ WISHART = "wishart --shape 3x3 --structure gram --record-bound 1 --epsilon 1 --d
         (f"{gaussian(1.0)} --at-epsilon 1", 2, "--at-delta: not allowed with argument"),
     ],
 )
-def test_what_has_no_bound_is_refused_in_one_line(capsys, arguments, status, words):
+def test_releases_without_a_bound_are_refused_in_one_line(capsys, arguments, status, words):
     asked = ["compose", *arguments.split(), "--steps", "10", "--at-delta", "1e-5"]
     try:
         assert main(asked) == status

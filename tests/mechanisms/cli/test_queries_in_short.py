@@ -50,7 +50,7 @@ def test_a_query_that_nothing_bounds():
         ("gram", "record_bound"),
     ],
 )
-def test_a_structure_says_what_it_lacks(structure, lacks, capsys):
+def test_an_incomplete_structure_names_the_missing_option(structure, lacks, capsys):
     with pytest.raises(ValueError, match=f"^structure '{structure}' needs {lacks}"):
         Query(shape=(2, 2), structure=structure)
     compare = ["compare", "--shape", "2x2", "--structure", structure, "--epsilon", "1"]
@@ -93,7 +93,7 @@ def test_an_overview_and_a_version(capsys):
     assert capsys.readouterr().out.startswith("matrix-noise-bench ")
 
 
-def test_what_a_query_must_state(capsys):
+def test_a_query_must_state_a_shape_and_a_sensitivity(capsys):
     laplace = accepted_queries(get_mechanism("laplace"))
     assert set(laplace) == set(KINDS)
     assert laplace["--l1-sensitivity"] == laplace["--structure histogram"] == "yes"

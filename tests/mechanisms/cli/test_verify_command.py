@@ -43,7 +43,7 @@ def test_verify_as_json(capsys):
     assert answer["audit"]["samples"] == 5000
 
 
-def test_the_attack_says_what_the_epsilon_means():
+def test_the_attack_explains_the_epsilon():
     """For Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
     epsilon = GaussianProfile(mu=1.0).epsilon(1e-5).value
     budget = Budget(epsilon=epsilon, delta=1e-5)
@@ -91,7 +91,7 @@ def test_a_bound_is_rounded_in_its_direction_and_shown_where_it_differs():
         ("wishart", ["--structure", "gram", "--record-bound", "1"], "pure privacy"),
     ],
 )
-def test_a_delta_that_the_claim_has_not_is_told(command, key, query, claim, capsys):
+def test_a_delta_that_the_claim_lacks_is_reported(command, key, query, claim, capsys):
     arguments = [command, key, "--shape", "2x2", *query, "--epsilon", "1"]
     arguments += [] if command == "calibrate" else ["--samples", "600"]
     assert main([*arguments, "--delta", "1e-5"]) == 0

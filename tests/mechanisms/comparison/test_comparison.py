@@ -210,7 +210,7 @@ def test_sampled_errors_tie_within_their_deviations():
     assert list(made_up(rmse=[1.0, 1.05], rmse_error=[0.01, 0.0])["rank"]) == [1, 2]
 
 
-def test_of_ties_the_refuted_come_last():
+def test_refuted_claims_come_last_among_ties():
     frame = made_up(
         rmse=[1.0, 1.0, 1.0, 1.0],
         mechanism=["a", "a", "b", "c"],
@@ -283,7 +283,7 @@ def test_a_grid_of_budgets_has_ranks_at_each():
         ({"workload": np.ones((2, 5))}, ValueError, "one column for each"),
     ],
 )
-def test_bad_arguments_are_told(changes, error, words):
+def test_bad_arguments_are_reported(changes, error, words):
     arguments = {"query": histogram(4), "budget": BUDGET} | changes
     with pytest.raises(error, match=words):
         compare(**arguments)

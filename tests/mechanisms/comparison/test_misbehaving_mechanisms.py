@@ -70,7 +70,7 @@ def odd_noises(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("odd_noises")
-def test_mechanisms_that_talk_die_or_raise_are_named_and_the_others_ranked(capfd):
+def test_mechanisms_that_print_die_or_raise_are_named_and_the_others_ranked(capfd):
     names = [f"odd_noises:{name}" for name in ("Dies", "Raises", "Contradicts", "Talks")]
     frame = compare(QUERY, BUDGET, mechanisms=[*names, "laplace"])
     first = frame.drop_duplicates("mechanism").set_index("mechanism")

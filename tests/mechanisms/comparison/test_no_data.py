@@ -45,7 +45,7 @@ def test_laplace_noise_on_one_number_has_the_distance_of_two_laplace_laws():
 
 
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "l2"])
-def test_no_value_of_a_plane_is_farther_than_the_bound_says(key):
+def test_no_value_of_a_plane_is_beyond_the_bound(key):
     mechanism = get_mechanism(key).calibrate(box((2,), -1, 1), Budget(epsilon=2.0, delta=1e-3))
     bound = distance_to_no_data(mechanism)
     rng = np.random.default_rng(0)
@@ -105,7 +105,7 @@ def test_the_centre_is_the_middle_of_the_range():
     assert symmetric.l2_sensitivity == 1.5
 
 
-def test_what_cannot_be_bounded_is_said():
+def test_unbounded_distances_give_the_reason():
     unbounded = Query(shape=(3,), l2_sensitivity=1.0)
     with pytest.raises(Unsupported, match="element_range or frobenius_bound"):
         distance_to_no_data(get_mechanism("gaussian").calibrate(unbounded, BUDGET))

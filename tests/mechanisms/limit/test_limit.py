@@ -26,7 +26,7 @@ def test_pure_privacy_on_the_line_is_the_staircase():
     assert found.lower == pytest.approx(9 * 1.918104, rel=1e-6)
     for epsilon in (0.5, 1.0, 2.0):
         exact = PureLimit(1, epsilon).lower(0.0)
-        assert of_staircase(1, epsilon, 1 / 3) == pytest.approx(exact, rel=1e-9)
+        assert staircase_error(1, epsilon, 1 / 3) == pytest.approx(exact, rel=1e-9)
         lattice = lattice_test(epsilon, 0.0, False).lower(0.0)
         assert lattice <= exact
         assert lattice == pytest.approx(exact, rel=6e-3)
@@ -41,7 +41,7 @@ def test_pure_privacy_in_a_ball_is_that_of_staircase_noise(size, epsilon, ratio)
     query, budget = Query(shape=(size,), l2_sensitivity=2.0), Budget(epsilon=epsilon)
     found = limit(query, budget).lower
     assert error("l2", query, budget) ** 2 * size / found == pytest.approx(ratio, abs=6e-4)
-    attained = 4 * of_staircase(size, epsilon, size / (size + 2))
+    attained = 4 * staircase_error(size, epsilon, size / (size + 2))
     assert found <= attained <= found * (1 + 5e-5)
 
 
@@ -60,11 +60,11 @@ def test_pure_privacy_of_l1_and_linf_is_bounded_by_volume():
             ):
                 query = Query(shape=(size,), **given)
                 found = limit(query, Budget(epsilon=epsilon))
-                ratio = math.sqrt(found.lower / of_staircase(size, epsilon, square))
+                ratio = math.sqrt(found.lower / staircase_error(size, epsilon, square))
                 assert near < ratio <= 1, (size, epsilon, given, ratio)
 
 
-def of_staircase(size: int, epsilon: float, square: float) -> float:
+def staircase_error(size: int, epsilon: float, square: float) -> float:
     """The least E||n||^2 of noise (k + theta) u with u uniform in the unit ball of a norm.
 
     P(k) is proportional to e^(-epsilon k) (k + theta)^size, so the density falls by the factor
@@ -86,7 +86,7 @@ def of_staircase(size: int, epsilon: float, square: float) -> float:
     return found.fun
 
 
-def test_whole_steps_have_the_geometric_value():
+def test_changes_by_whole_steps_have_the_error_of_geometric_noise():
     """It is 2b / (1 - b)^2 for each cell of a histogram at delta 0; real changes cost more."""
     query = Query(shape=(50,), l2_sensitivity=1.0, structure="histogram", record_bound=1.0)
     b = math.exp(-1)
@@ -188,7 +188,7 @@ def test_a_mechanism_of_too_little_noise_is_caught():
         ({"structure": "gram", "record_bound": 1.0}, "gram"),
     ],
 )
-def test_no_bound_is_said_in_words(given, words):
+def test_missing_bounds_give_the_reason(given, words):
     found = limit(Query(shape=(2, 2), l2_sensitivity=1.0, **given), Budget(epsilon=1.0, delta=1e-5))
     assert found.lower is None and found.rmse is None
     assert found.how.startswith("no bound known: ") and words in found.how

@@ -72,7 +72,7 @@ def test_delta_is_paid_by_the_weight():
         ({"weight": np.inf}, "weight"),
     ],
 )
-def test_what_is_no_test_is_refused(changes, words):
+def test_invalid_tests_are_refused(changes, words):
     good = {
         "dimension": 3,
         "epsilon": 1.0,

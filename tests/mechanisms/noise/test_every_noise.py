@@ -175,7 +175,7 @@ def rotation(size, seed):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
 
 
-def test_directional_noise_has_the_covariance_it_says():
+def test_directional_noise_has_the_stated_covariance():
     query = box(4, 3)
     rows = rotation(4, 1)
     theta = np.array([0.6, 0.2, 0.1, 0.1])

@@ -130,7 +130,7 @@ def test_tldp_on_counts_keeps_the_cells_with_the_largest_chance():
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.869, 3.6])
-def test_laplace_shifts_fill_the_box_and_leave_a_rest(epsilon):
+def test_laplace_shifts_fill_the_box_and_leave_a_remainder(epsilon):
     query = Query(shape=(5,), l2_sensitivity=2.4, l1_sensitivity=3.934, linf_sensitivity=1.505)
     noise = IndependentLaplace(shape=(5,), scale=1.0)
     assert noise.slack(query) is None
@@ -146,7 +146,7 @@ def test_laplace_shifts_fill_the_box_and_leave_a_rest(epsilon):
         assert laplace_delta(epsilon, change, nodes=16) <= worst * (1 + 1e-7)
 
 
-def test_laplace_with_a_rest_is_calibrated_and_composed():
+def test_laplace_with_a_remainder_is_calibrated_and_composed():
     query = Query(shape=(5,), l2_sensitivity=1.55, l1_sensitivity=2.5, linf_sensitivity=1.0)
     exact = get_mechanism("laplace").calibrate(query, Budget(epsilon=1, delta=0.01), "exact")
     assert exact.profile().delta(1.0).upper == pytest.approx(0.01, rel=1e-9)
@@ -251,7 +251,7 @@ def turned(rows, columns, seed=0):
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_turned_noise_on_a_histogram_by_enumeration(adjacency):
+def test_rotated_noise_on_a_histogram_by_enumeration(adjacency):
     noise, query = turned(3, 4), counts(3, 4, adjacency=adjacency, record_bound=2.0)
     cells = 2.0 * np.eye(12).reshape(12, 3, 4)
     changes = cells
@@ -263,7 +263,7 @@ def test_turned_noise_on_a_histogram_by_enumeration(adjacency):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_bounds_of_turned_noise_hold_every_change(seed):
+def test_bounds_of_rotated_noise_cover_every_change(seed):
     rng = np.random.default_rng(seed)
     linf, *growths = rng.uniform([0.5, 1, 1], [1, 1.9, 1.9])
     # ||D||_2^2 <= ||D||_1 ||D||_inf.
@@ -296,7 +296,7 @@ CUT = (
 
 @pytest.mark.parametrize("query", CUT, ids=("cut", "gram", "counts"))
 @pytest.mark.parametrize("key", sorted(set(all_mechanisms()) - {"spherical-gamma"}))  # a search
-def test_who_admits_slack_has_bounds_that_differ(key, query):
+def test_noise_with_slack_has_bounds_that_differ(key, query):
     """Tested at an epsilon below that of every claim; some deltas underflow."""
     try:
         mechanism = get_mechanism(key).calibrate(query, Budget(epsilon=0.9, delta=1e-3))
@@ -442,7 +442,7 @@ def test_equal_true_privacy_is_the_same_whatever_l2_sensitivity_is_typed(key):
         ({"element_range": (0.0, 0.36)}, False),
     ],
 )
-def test_strategies_say_where_neighbours_are_not_used_in_full(stated, known):
+def test_strategies_report_slack_where_neighbours_are_not_used_in_full(stated, known):
     query = Query(**{"shape": (8,), "l2_sensitivity": 1.0} | stated)
     strategy = optimal_strategy(Prefix(8).gram())
     assert sensitivity_bounds(query, (strategy,)).exact == known
@@ -539,7 +539,7 @@ def test_the_ball_binds_where_it_is_smaller_than_the_box():
     assert noise.profile(query).mu == pytest.approx(math.sqrt(-best), rel=1e-5)
 
 
-def test_where_the_box_cannot_be_used_it_is_said():
+def test_a_box_that_cannot_be_used_is_reported_as_slack():
     turned = noises(4, 3)["turned rows"]
     ball = query_of(4, 3, l2_sensitivity=2.5)
     wide = replace(ball, linf_sensitivity=2.5)

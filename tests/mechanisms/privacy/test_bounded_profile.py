@@ -11,7 +11,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 
 
-def test_the_truth_lies_between_both_profiles_however_they_are_changed():
+def test_the_truth_lies_between_both_profiles_after_every_operation():
     above, below = GaussianProfile(mu=1.0), GaussianProfile(mu=0.6)
     truth = GaussianProfile(mu=0.8)
     bounded = enclosed(above, below)

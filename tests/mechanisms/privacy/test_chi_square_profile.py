@@ -169,7 +169,7 @@ def test_many_rows_with_little_signal_are_gaussian():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_extremes_are_told_by_the_bounds(family):
+def test_the_bounds_cover_extreme_settings(family):
     faint = family(rows=5, ratio=1e-130).delta(1.0)
     assert faint.lower == faint.value == 0.0
     assert family(rows=5, ratio=1e-130).log_delta(1.0).upper > -np.inf

@@ -94,7 +94,7 @@ def test_both_bounds_of_sampled_runs_at_every_delta(delta):
 
 
 @pytest.mark.parametrize("delta", [1.01e-12, 1e-12])
-def test_epsilon_of_a_run_goes_on_below_what_an_fft_resolves(delta):
+def test_epsilon_of_a_run_is_bounded_below_the_resolution_of_an_fft(delta):
     run = SampledRun(step=GaussianProfile(mu=0.25), rate=0.01, steps=1000)
     assert run.epsilon(delta) < 0.574  # by Renyi DP
 
@@ -121,7 +121,7 @@ def test_the_claim_of_the_moments_accountant_at_a_tiny_delta_is_decided(capsys):
     assert "delta        between 1.2" in shown and "between bounds only" in shown
 
 
-def test_bounds_of_a_run_without_noise_in_reach_are_told():
+def test_a_run_without_a_sufficient_scale_is_reported():
     profile = ComposedProfile(base=GaussianProfile(mu=1.0), times=3)
     with pytest.raises(NoScaleError, match="below 1e-290 this profile cannot be resolved"):
         profile.scale_factor(1.0, 1e-295)

@@ -136,7 +136,7 @@ def test_losses_have_the_stated_delta_alone_and_composed(profile):
 
 
 @pytest.mark.parametrize("name", [name for name in PROFILES if not PROFILES[name].symmetric])
-def test_losses_of_the_other_side_are_those_of_probabilities(name):
+def test_losses_of_the_other_side_match_probabilities(name):
     """Under Q the mean of e^L is the probability of the outputs that P can produce."""
     backward = PROFILES[name].sample_losses(np.random.default_rng(3), 200_000, reverse=True)
     weights = np.exp(backward)

@@ -77,7 +77,7 @@ def test_many_releases_stay_finite():
     assert profile.delta(5.0).value == pytest.approx(normal, rel=0.01)
 
 
-def test_the_bound_holds_the_rounding_of_the_logarithm():
+def test_the_bound_covers_the_rounding_of_the_logarithm():
     """For small epsilons delta(0) is tanh(epsilon / 2)."""
     for largest in np.random.default_rng(4).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
         found = PureProfile(largest=float(largest)).log_delta(0.0)

@@ -62,7 +62,7 @@ def test_atom_mass_and_the_deltas_below_it():
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3, 6, 8, 20])
-def test_bounds_of_epsilon_hold_it_beside_the_atom(epsilon):
+def test_bounds_contain_epsilon_near_the_atom(epsilon):
     """delta is rounded once from 40 digits, where little but the mass of the atom is left."""
     profile = keep_or_noise(GaussianProfile(mu=1.0), 0.3, 1)
     with mp.workdps(40):

@@ -184,7 +184,7 @@ def test_without_delta_a_composition_spends_its_largest_loss_exactly():
     assert profile.epsilon(0.0) == pytest.approx((1.5, 1.5, 1.5), rel=1e-12)
 
 
-def test_bounds_hold_the_rounding_of_the_logarithm():
+def test_bounds_cover_the_rounding_of_the_logarithm():
     """For small losses delta(0) is 1 - e^(-tau / 2)."""
     for tau in np.random.default_rng(3).uniform(1.0, 10.0, 50) * 10.0 ** -np.arange(0, 300, 6):
         found = LaplaceProfile(l1_sensitivity=float(tau), scale=1.0).log_delta(0.0)

@@ -137,7 +137,7 @@ def test_the_worse_direction_covers_the_other():
         ),
     ],
 )
-def test_what_cannot_be_discretised_is_told(profile, options, error, words):
+def test_profiles_that_cannot_be_discretised_are_refused(profile, options, error, words):
     with pytest.raises(error, match=words):
         profile.to_dp_accounting(**options)
 

@@ -17,7 +17,7 @@ def digits():
 
 
 @pytest.mark.parametrize("number", ["0.1", "1", "3e-30", "1e-300", "5e-324"])
-def test_the_least_float_that_is_not_written_below(number):
+def test_the_least_float_that_prints_no_lower_than_a_number(number):
     first, written = float(number), Fraction(number)
     after = math.nextafter(first, math.inf)
     little = Fraction(after - first) / 1000
@@ -117,7 +117,7 @@ def falling_parabolas(x):
     return height - 0.5 * ((x - centre) / width) ** 2
 
 
-def test_peak_window_holds_the_peak_and_little_else():
+def test_peak_window_contains_the_peak_and_little_else():
     low, high = numerics.peak_window(falling_parabolas, np.full(3, -1.0), np.full(3, 1.0))
     reach = np.array([1, 1e-4, 30]) * np.sqrt(2 * 45)
     centre = np.array([0, 7000, -0.3])

@@ -119,7 +119,7 @@ def test_a_table_is_read_with_its_quotes_names_and_blank_lines(tmp_path):
 @pytest.mark.parametrize(
     "array", [np.array([2**53 + 1]), np.array([1j]), np.array(["1"]), np.array([True, False])]
 )
-def test_arrays_of_other_numbers(array, tmp_path):
+def test_arrays_of_unsupported_numbers_are_refused(array, tmp_path):
     path = tmp_path / "table.npy"
     np.save(path, array)
     if array.dtype == bool:

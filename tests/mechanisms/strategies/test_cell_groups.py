@@ -7,7 +7,7 @@ from mechanisms.strategies.cell_groups import bisected, distinct_cells, grouped
 from mechanisms.strategies.workload import AllRange, Explicit, Prefix
 
 
-def test_a_grouped_workload_is_that_of_the_sums():
+def test_a_grouped_workload_equals_the_workload_of_the_sums():
     gram, labels = AllRange(6).gram(), np.array([0, 2, 1, 1, 2, 2])
     found = grouped(gram, labels)
     spread = np.eye(3)[labels]

@@ -126,13 +126,13 @@ def test_memory_is_at_most_ten_times_the_gram_matrix():
     assert peak < 9 * gram.nbytes
 
 
-def test_a_search_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
+def test_a_search_that_does_not_converge_is_reported_with_its_gap(monkeypatch):
     monkeypatch.setattr(strategies, "_ITERATIONS", 3)
     with pytest.raises(Unsupported, match=r"in 3 iterations: the gap reached is \d"):
         optimal_strategy(Prefix(64).gram())
 
 
-def test_a_convex_solver_that_does_not_arrive_is_told_with_its_gap(monkeypatch):
+def test_a_convex_solver_that_does_not_converge_is_reported_with_its_gap(monkeypatch):
     monkeypatch.setattr(strategies, "SDP_TOLERANCE", -1.0)
     with pytest.raises(Unsupported, match=r"no optimal strategy with a convex solver: gap \d"):
         sdp_strategy(Prefix(8).gram())

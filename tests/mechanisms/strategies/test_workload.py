@@ -26,7 +26,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("workload", EXAMPLES, ids=lambda workload: type(workload).__name__)
-def test_gram_is_that_of_the_rows(workload):
+def test_gram_equals_that_of_the_rows(workload):
     rows = workload.matrix()
     assert rows.shape == (workload.queries, workload.cells)
     gram = rows.T @ rows
@@ -47,7 +47,7 @@ def test_large_workloads_need_no_matrix():
     assert x @ AllRange(n).gram_times(x) == pytest.approx(energy, rel=1e-9)
 
 
-def test_rows_are_the_queries_they_say():
+def test_rows_are_the_stated_queries():
     x = np.array([3.0, -1.0, 4.0, 1.5])
     assert np.array_equal(Prefix(4).matrix() @ x, np.cumsum(x))
     assert np.array_equal(Width(4, 2).matrix() @ x, x[:-1] + x[1:])

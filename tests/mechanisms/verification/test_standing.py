@@ -21,7 +21,7 @@ def test_one_refuted_setting_is_enough_and_waste_is_what_most_settings_have():
 
 
 @pytest.mark.parametrize("key", ["r1smg", "mgm", "dphsgd", "imgm"])
-def test_a_standing_is_that_of_the_settings_judged_here(key):
+def test_the_stored_standing_agrees_with_verdicts_computed_here(key):
     cls = all_mechanisms()[key]
     found = []
     for setting in PAPER_SETTINGS:
@@ -43,7 +43,7 @@ def test_every_mechanism_with_a_refuted_claim_says_so_in_its_own_words():
         assert "false" in all_mechanisms()[key].__doc__, key
 
 
-def test_the_verdicts_are_those_that_the_claims_judge():
+def test_the_verdicts_agree_with_the_ledger():
     """The ledger contradicts claims on the guarantee of a refuted mechanism."""
     ledger = pd.read_csv("results/reference/claims.csv").set_index("claim")["verdict"]
     for key, claim in (("r1smg", "r1-thm5"), ("tldp-l", "tldp-thm1")):

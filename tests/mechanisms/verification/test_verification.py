@@ -171,7 +171,7 @@ def test_audit_agrees_with_the_exact_profile():
 
 
 @pytest.mark.parametrize("key", ["r1smg", "gaussian"])
-def test_losses_of_real_draws_are_those_of_the_sufficient_statistics(key):
+def test_losses_of_real_draws_match_those_of_the_sufficient_statistics(key):
     """The audit's shortcut (radius and cosine, or one normal) against draws in M dimensions."""
     from scipy import stats
 

@@ -179,7 +179,7 @@ def test_defaults_fill_what_is_absent():
         (None, "config key limits must be a mapping with seconds, folder, low, high, got None"),
     ],
 )
-def test_a_section_inside_another_is_told_by_its_path(value, message):
+def test_errors_in_a_nested_section_have_its_path(value, message):
     with pytest.raises(ConfigError) as caught:
         read_settings(Outer, {"limits": value}, "")
     assert str(caught.value) == message

@@ -17,7 +17,7 @@ from studies.base.study import study_named
         (Tolerance(relative=0.1, absolute=1.0, spreads=2.0), 10.0, 0.5, 3.0),
     ],
 )
-def test_what_is_allowed(tolerance, before, spread, allowed):
+def test_the_allowed_difference(tolerance, before, spread, allowed):
     assert tolerance.allowed(before, spread) == pytest.approx(allowed, rel=1e-4)
 
 

@@ -115,7 +115,7 @@ def log_ratio(second_moments, rows, first, second):
 
 @pytest.mark.parametrize("structure", ["gram", "records"])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_losses_of_real_releases_are_those_of_the_profile(structure, adjacency):
+def test_losses_of_real_releases_match_the_profile(structure, adjacency):
     """The worst pair: one record of norm B alone, removed or replaced by an orthogonal one."""
     bound, rows, m = 1.5, 5, 3
     query = gram_query(m, bound, adjacency)
@@ -160,7 +160,7 @@ def test_exact_calibration_meets_the_budget(adjacency, rows):
     assert result.expected_loss is None
 
 
-def test_covariance_setting_of_mvg2018_is_served():
+def test_covariance_setting_of_mvg2018_is_supported():
     """X in [-1, 1]^{21 x 2126}, one record replaced, at (1, 1/2126)."""
     query = records_query(21, 2126, bound=math.sqrt(21))
     budget = Budget(epsilon=1.0, delta=1 / 2126)
@@ -189,7 +189,7 @@ def test_billions_of_rows_cost_no_more_than_the_matrix():
         (gram_query(3), Budget(epsilon=1.0), "delta > 0"),
     ],
 )
-def test_what_it_cannot_serve_is_unsupported(query, budget, reason):
+def test_unsupported_queries_give_the_reason(query, budget, reason):
     with pytest.raises(Unsupported, match=reason):
         calibrated(query, budget, "published")
 

@@ -111,7 +111,7 @@ def test_more_components_than_dimensions_are_refused():
         calibrated("ppca", gram(3), components=4)
 
 
-def test_what_has_not_converged_is_told(monkeypatch):
+def test_a_chain_that_has_not_converged_is_reported(monkeypatch):
     monkeypatch.setattr(bingham, "LEAST_SWEEPS", 8)
     monkeypatch.setattr(bingham, "MOST_SWEEPS", 16)
     value, bound = covariance(20)

@@ -121,7 +121,7 @@ KEYS = ["mod-sulq", "analyze-gauss", "wishart", "ppca"]
         (gram(3, adjacency="local"), "add-remove or replace"),
     ],
 )
-def test_what_is_no_gram_matrix_is_unsupported(key, query, words):
+def test_queries_without_gram_structure_are_unsupported(key, query, words):
     with pytest.raises(Unsupported, match=words):
         calibrated(key, query)
 

@@ -42,7 +42,7 @@ def test_budgets_of_layers_add_up_and_fall_with_depth(count):
     assert epsilons / epsilons[-1] == pytest.approx(np.arange(count, 0, -1))
 
 
-def test_noise_of_every_layer_is_that_of_its_own_budget():
+def test_every_layer_has_the_noise_of_its_own_budget():
     std = llagp(bound=0.5).noise.column_std
     by_layer = np.split(std, np.cumsum(LAYERS)[:-1])
     epsilons = np.array([4, 3, 2, 1]) * 0.3
@@ -124,7 +124,7 @@ def test_bad_thresholds_are_refused(thresholds):
         dphsgd(thresholds)
 
 
-def test_assumptions_are_told():
+def test_unmet_assumptions_are_reported():
     query = Query(shape=(2, 3), l2_sensitivity=1.0)
     with pytest.raises(Unsupported, match="needs element_range"):
         get_mechanism("dphsgd").calibrate(query, BUDGET)

@@ -165,7 +165,7 @@ def prefix_errors(key, values, seeds=10, **options):
     return np.array([np.sqrt(np.mean((np.cumsum(r) - truth) ** 2)) for r in releases])
 
 
-def test_wins_where_most_cells_are_alike():
+def test_wins_where_most_cells_are_equal():
     """Tested with five spikes among 1024 cells at epsilon 0.1."""
     values = np.zeros(1024)
     values[np.random.default_rng(5).choice(1024, 5, replace=False)] = 10_000

@@ -184,6 +184,6 @@ def test_claim_holds_and_spends_epsilon(shape, l1):
     ],
 )
 @pytest.mark.parametrize("key", ["hb", "dawa", "dawa-published"])
-def test_what_is_no_histogram_is_unsupported(key, query, words):
+def test_queries_without_histogram_structure_are_unsupported(key, query, words):
     with pytest.raises(Unsupported, match=words):
         get_mechanism(key).calibrate(query, Budget(epsilon=1))

@@ -80,7 +80,7 @@ def test_draws_have_the_covariance(shape, workload):
     assert np.all(np.abs(flat.T @ flat / len(draws) - expected) < 4.5 * error)
 
 
-def test_cumulants_of_the_loss_are_those_of_the_covariance():
+def test_cumulants_of_the_loss_follow_from_the_covariance():
     mechanism = calibrated(histogram(3, 4), workload="all-range")
     eigenvalues = np.linalg.eigvalsh(covariance(mechanism.noise))
     expected = [2 ** (k - 1) * math.factorial(k - 1) * np.sum(eigenvalues**k) for k in (1, 2, 3, 4)]

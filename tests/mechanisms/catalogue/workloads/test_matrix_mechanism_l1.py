@@ -51,7 +51,7 @@ def whole_matrix(noise):
 
 
 @pytest.mark.parametrize(("rows", "cells"), [(0, 4), (1, 5), (3, 8)])
-def test_a_strategy_is_what_its_matrix_says(rows, cells):
+def test_a_strategy_agrees_with_its_matrix(rows, cells):
     strategy = any_strategy(rows, cells)
     matrix = strategy.matrix()
     assert matrix.shape == (strategy.measurements, strategy.cells)
@@ -142,7 +142,7 @@ def test_the_order_of_the_cells_does_not_matter(kind):
     assert permuted.error == pytest.approx(search(gram).error, rel=1e-3)
 
 
-def test_cells_that_no_query_tells_apart_are_weighted_alike():
+def test_cells_that_no_query_distinguishes_get_equal_weights():
     workload = RandomRanges(100, 6)
     same = np.all(np.diff(workload.matrix(), axis=1) == 0, axis=0)
     assert 85 < same.sum() < 99

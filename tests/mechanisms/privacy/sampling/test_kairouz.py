@@ -46,7 +46,7 @@ def test_never_better_than_the_optimal_composition_nor_far_from_it(epsilon, time
         assert epsilon < 1.25 * optimal.epsilon(delta / 2).value
 
 
-def test_what_a_use_gets_by_hand():
+def test_the_budget_of_a_use_by_hand():
     # With few uses, basic composition is best.
     each = kairouz.share(Budget(epsilon=1.0, delta=1e-5), 10)
     assert each.epsilon == pytest.approx(0.1)

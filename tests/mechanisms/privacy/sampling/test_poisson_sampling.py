@@ -71,7 +71,7 @@ def test_noise_multipliers_solve_for_the_budget(setting):
     # Small and large orders decide; in the last setting, dp_accounting errs at orders such as 2.3.
     [(0.8, 1 / 4096, 64), (1.1, 1 / 64, 7031), (30.0, 0.01, 100), (20.13, 0.469, 6174)],
 )
-def test_noise_multipliers_are_those_of_all_orders(setting):
+def test_noise_multipliers_use_all_orders(setting):
     _, rate, steps = setting
     epsilon = gaussian_epsilon(*setting, 1e-5)
     found = noise_multiplier(epsilon, 1e-5, rate, steps)
@@ -91,7 +91,7 @@ def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
     assert gaussian_epsilon(found * (1 - 1e-8), 0.01, 100, 1e-5) > 3e-3
 
 
-def test_no_noise_multiplier_in_reach():
+def test_an_unreachable_noise_multiplier_is_an_error():
     with pytest.raises(ValueError, match="no noise multiplier >="):
         noise_multiplier(1e9, 1e-5, 0.1, 1)
 
@@ -240,7 +240,7 @@ def test_heavy_tailed_noise_is_resolved_at_small_epsilon_and_at_large_epsilon():
      # This is far beyond the resolution of the first grid.
      (1e-15, 1e-6, 1, 5e-21), (1e-15, 0.5, 100_000, 5e-13)],
 )  # fmt: skip
-def test_a_run_whose_losses_are_tiny_is_that_of_less_noise(mu, rate, steps, epsilon, adjacency):
+def test_a_run_with_tiny_losses_equals_one_with_a_smaller_mu(mu, rate, steps, epsilon, adjacency):
     """If all losses are small, sampling at rate q makes them just q times as large."""
     step = GaussianProfile(mu=mu)
     run = SampledRun(step=step, rate=rate, steps=steps, adjacency=adjacency)

@@ -69,7 +69,7 @@ def test_one_step_is_exact():
 
 
 @pytest.mark.parametrize(("multiplier", "rate", "steps", "delta", "theirs"), RUNS)
-def test_epsilon_of_gaussian_runs_is_that_of_dp_accounting(multiplier, rate, steps, delta, theirs):
+def test_epsilon_of_gaussian_runs_matches_dp_accounting(multiplier, rate, steps, delta, theirs):
     found = sampled(GaussianProfile(mu=1 / multiplier), rate, steps).epsilon(delta)
     # Their number is an upper bound too, and rounded.
     assert theirs - 1e-5 < found.value <= found.upper < theirs + 3e-4

@@ -211,7 +211,7 @@ def test_delta_next_to_the_pure_guarantee(dimension, power, ratio, epsilon):
     assert abs(bounds.value - low) <= 1e-9 + 4 * numerics.ULP * epsilon * slope
 
 
-def test_delta_too_small_to_resolve_is_below_what_is_said():
+def test_delta_too_small_to_resolve_is_below_the_stated_bound():
     # s / r is about e^-720 where most of the noise lies.
     bounds = spherical(2, 2.0, 0.1, 1e300, 1.0).log_delta(0.0)
     assert bounds.lower == bounds.value == -np.inf and bounds.upper == -700
@@ -264,7 +264,7 @@ def delta_by_definition(noise, epsilon):
         (30, 1.0, 2.0, 0.2, 3.0),
     ],
 )
-def test_delta_is_what_its_definition_says(dimension, shape, power, ratio, epsilon):
+def test_delta_agrees_with_its_definition(dimension, shape, power, ratio, epsilon):
     noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
     found = spherical_integral.log_delta(noise, np.array([epsilon])).log_delta[0]
     assert np.exp(found) == pytest.approx(delta_by_definition(noise, epsilon), rel=3e-9)
@@ -307,7 +307,7 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
     ("dimension", "shape", "power", "ratio"),
     [(2, 2.0, 1.0, 3.0), (5, 1.0, 2.0, 0.1), (12, 0.02, 1.0, 1e-13), (7921, 0.3, 2.0, 1e-6)],
 )
-def test_half_the_rest_of_delta_0_is_lost_on_either_side(dimension, shape, power, ratio):
+def test_each_side_loses_half_of_the_complement_of_delta_0(dimension, shape, power, ratio):
     # The pair is symmetric: delta(0) = P(L > 0) - P(L < 0), and L = 0 has probability zero.
     noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
     found = spherical_integral.log_delta(noise, np.zeros(1))
