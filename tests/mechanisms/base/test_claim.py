@@ -39,7 +39,7 @@ def warning_text(key, query, budget, calibration="published"):
     ],
 )
 def test_a_refuted_claim_is_said_with_the_truth_and_the_remedy(key, query, budget, words):
-    told = said(key, query, budget)
+    told = warning_text(key, query, budget)
     assert told.startswith(f"{key}: its noise is not (") and words in told
     assert 'calibration="exact" rescales the noise to the budget' in told
     assert verify(get_mechanism(key).calibrate(query, budget)).verdict == "refuted"
