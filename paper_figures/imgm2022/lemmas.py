@@ -210,7 +210,7 @@ def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
         equal += list(np.isclose(gaps, 1.0))
         below += list(gaps >= 1 - 1e-12)
     return Finding(
-        parts=[universal("the two sides are equal,", equal)],
+        parts=[universal("the two sides are equal", equal, f"{sum(equal)} of {len(equal)} times")],
         detail=(
             f"{draws} random matrices of shape {shape[0]}x{shape[1]}, t below the number of rows. "
             "The left side is at most the right one, "

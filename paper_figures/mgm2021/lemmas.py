@@ -126,7 +126,9 @@ def convex_constraint(*, shape: Shape, draws: Count) -> Finding:
         printed = np.prod([np.sum(np.exp(np.log(each))) for each in variances])
         same.append(bool(np.isclose(printed, constraint)))
     return Finding(
-        parts=[universal("g_1 is the constraint,", same)],
+        parts=[
+            universal("g_1 as printed is the constraint", same, f"{sum(same)} of {draws} spectra")
+        ],
         detail=(
             f"{draws} random spectra. The printed g_1 has e^x, which is sigma^2; the constraint "
             "has 1 / sigma^2, e^-x. With that sign, eq. (25) and (26) follow (mgm-eq25-optimal)."
@@ -166,12 +168,16 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 @judge
-def only_for_small_data(*, data: list[str]) -> Finding:
+def only_for_small_data(*, data: list[str], memory: Positive | None = None) -> Finding:
     """Judge Section 8.1: the matrix mechanism cannot be applied to the layers of large data sets.
 
     The workload is the identity.
+
+    Args:
+        memory: If the paper leaves the workload open, the GiB above which the matrix of its
+            optimisation is too large for any other workload.
     """
-    parts = []
+    parts, others = [], []
     for name in data:
         shape = "x".join(map(str, LAYERS[name]))
         same = same_noise_on_whole(name, shape)
@@ -180,8 +186,17 @@ def only_for_small_data(*, data: list[str]) -> Finding:
                 f"cannot be applied to {name}, {shape},", same.verdict != "confirmed", same.found
             )
         )
+        m, n = LAYERS[name]
+        size = 8 * (m * n) ** 2 / 2**30
+        others.append(statement(f"too large for {name},", size > (memory or 0), f"{size:.3g} GiB"))
+    outcomes = [
+        Outcome(choice="the identity", parts=tuple(parts)),
+        Outcome(choice="any other, by optimisation", parts=tuple(others)),
+    ]
     return Finding(
-        parts=parts,
+        parts=parts if memory is None else (),
+        choice="the workload" if memory else "",
+        outcomes=outcomes if memory else (),
         detail=(
             "With the identity as the workload, the matrix mechanism has a closed form: i.i.d. "
             "noise, the classic Gaussian's. It takes a draw, and no optimisation."

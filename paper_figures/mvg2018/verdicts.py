@@ -250,16 +250,16 @@ def comparable_directions(
         return _nearest(REGRESSION, apart, right, margins), words
 
     right = next(iter(COMPONENT.sets))
-    ours = COMPONENT.mean_errors(right, draws)
-    errors = {name: COMPONENT.mean_errors(name, draws) for name in others[FIRST_COMPONENT.name]}
+    ours = COMPONENT.best(draws)
+    errors = {name: COMPONENT.best(draws, name) for name in others[FIRST_COMPONENT.name]}
     margin = margins[FIRST_COMPONENT.name]
     signals = {
         name: signal_of(FIRST_COMPONENT, each, ours, margin) for name, each in errors.items()
     }
     drawn = {name: Mean(each - ours) for name, each in errors.items()}
     detail = (
-        f"{SETTING}. The error is the mean over all shares tau. II is judged by "
-        f"{draws:,} draws of the noise: {treatment_title(right)} {ours.mean():.4f}."
+        f"{SETTING}. I has the mean over all shares tau. II is judged by {draws:,} draws of the "
+        f"noise at the best share of each: {treatment_title(right)} {ours.mean():.4f}."
     )
     middle = _nearest(FIRST_COMPONENT, drawn, right, margins, signals)
     finding = finding_per_kernel(results, REGRESSION, judge_kernel, detail, middle)

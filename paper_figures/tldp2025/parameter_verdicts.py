@@ -59,6 +59,8 @@ RANGES = {
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
 CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
+# The paper's networks have more parameters than this.
+SMALL = 1_000_000
 # Two mechanisms, the better one first.
 Pair = tuple[str, str]
 # The scores by range and data set.
@@ -174,8 +176,11 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
     leader = order({label_of(*best): scores.score(*best).shifted(-floor)}, margin=0.0)
     lower = [*order(below, margin=0.0), *_missing_results(low, run | noise)]
     lower += [statement(label_of(*at), True, "is noise") for at in low if at in noise]
+    silent = every(f"{scores.title}, no model learns up to {above:g}", lower)
+    if query_size(scores.rows, PARAMETERS, scores.dataset) < SMALL:
+        silent = of_reconstruction(silent, "the paper's network would get more noise")
     return [
-        every(f"{scores.title}, no model learns up to {above:g}", lower),
+        silent,
         some(f"{scores.title}, some model learns above", [*leader, *_missing_results(high, run)]),
     ]
 
