@@ -30,7 +30,7 @@ from mechanisms.cli.query_arguments import (
 )
 from mechanisms.query.extras import needed
 from mechanisms.query.named_code import error_line, went_through
-from mechanisms.query.query import Unsupported
+from mechanisms.query.query import Query, Unsupported
 from mechanisms.query.words import aligned, in_one_line
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.standing import standing
@@ -99,6 +99,7 @@ def _calibrate(options) -> dict:
         "epsilon": mechanism.budget.epsilon,
         "delta": mechanism.budget.delta,
         "shape": list(mechanism.query.shape),
+        **_sensitivities(mechanism.query),
         "adjacency": mechanism.query.adjacency,
     }
     if not isinstance(mechanism, AdditiveMechanism):
@@ -113,6 +114,12 @@ def _calibrate(options) -> dict:
         "central_kurtosis": loss.central_kurtosis,
         "central_skewness": loss.central_skewness,
     }
+
+
+def _sensitivities(query: Query) -> dict[str, float]:
+    """Those that are known."""
+    stated = {name: value for name, value in vars(query).items() if name.endswith("_sensitivity")}
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _verify(options) -> dict | Verification:

@@ -8,23 +8,23 @@ from mechanisms.check.neighbours import chosen_pairs, is_allowed, random_value
 from mechanisms.query.query import Query
 
 Pair = tuple[np.ndarray, np.ndarray]
-# Changes that are tried away from rest too.
+# Changes that are tried from other values too.
 MOVED = 2
 
 
 def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Pair]]:
     """Pairs of values that the query allows, with their names.
 
-    Those of `chosen_pairs`, which start at rest. Where a range of the elements is stated, also some
-    of their changes at both edges of it and at a value far from rest: noise that depends on the
-    value, or is cut at the edges, may show there alone.
+    Those of `chosen_pairs`, which start at a constant value. Where a range of the elements is
+    stated, also some of their changes at both edges of it and at a random value: noise that
+    depends on the value, or is cut at the edges, may show there alone.
 
     Args:
         release: A function (value, rng) whose answers show where its noise is least.
         query: The query that `release` answers.
     """
     pairs = chosen_pairs(release, query)
-    found = [(f"{name}, near rest", pair) for name, pair in pairs]
+    found = [(f"{name}, at a constant value", pair) for name, pair in pairs]
     if query.element_range is not None:
         for name, (first, second) in pairs[:MOVED]:
             found += _moved(name, second - first, query)
@@ -32,7 +32,7 @@ def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Pair]]:
 
 
 def _moved(name: str, change: np.ndarray, query: Query) -> Iterator[tuple[str, Pair]]:
-    """The same change at the lower and the upper edge, and far from rest, where it is allowed."""
+    """The same change at both edges and at a random value, where it is allowed."""
     low, high = query.element_range
     rises = change > 0
     firsts = {
@@ -42,7 +42,9 @@ def _moved(name: str, change: np.ndarray, query: Query) -> Iterator[tuple[str, P
     far = random_value(query, np.random.default_rng(1), 1.0)
     if far is not None:
         # Within the range together with the change.
-        firsts["far from rest"] = np.clip(far, low - np.minimum(change, 0), high - change * rises)
+        firsts["at a random value"] = np.clip(
+            far, low - np.minimum(change, 0), high - change * rises
+        )
     for place, first in firsts.items():
         if is_allowed(first, query) and is_allowed(first + change, query):
             yield f"{name}, {place}", (first, first + change)

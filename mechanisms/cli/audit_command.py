@@ -14,7 +14,12 @@ from mechanisms.audit.audit import (
 from mechanisms.audit.outputs import PAIR_NAMES, load_function, load_pair
 from mechanisms.audit.scores import SCORES, USUAL
 from mechanisms.cli.arguments import number, share, whole_number
-from mechanisms.cli.query_arguments import add_shape_and_sensitivities, audited_mechanism_of
+from mechanisms.cli.query_arguments import (
+    add_shape_and_sensitivities,
+    audited_mechanism_of,
+    query_of,
+)
+from mechanisms.query.words import query_in_words
 from mechanisms.verification.verification import REFUTED
 
 _DESCRIPTION = (
@@ -94,7 +99,8 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> dict:
     name, found = _audit(options)
-    return {"release": name} | found.to_dict()
+    query = None if options.shape is None else query_in_words(vars(query_of(options)))
+    return {"release": name, "query": query} | found.to_dict()
 
 
 def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
@@ -154,6 +160,8 @@ def _show(found: dict) -> str:
     ]
     if found["pair"] is not None:
         lines.insert(2, f"  pair         {found['pair']}")
+    if found["query"] is not None:
+        lines.insert(2, f"  query        {found['query']}")
     return "\n".join(lines)
 
 

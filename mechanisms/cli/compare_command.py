@@ -20,7 +20,6 @@ from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     in_options,
     query_of,
-    sensitivities_in_words,
 )
 from mechanisms.comparison.advisor import (
     compare,
@@ -32,7 +31,7 @@ from mechanisms.comparison.advisor import (
 )
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.words import aligned
+from mechanisms.query.words import aligned, query_in_words
 from mechanisms.strategies.workload import NAMED
 
 if TYPE_CHECKING:
@@ -193,17 +192,16 @@ def _plain(frame: pd.DataFrame) -> list[dict]:
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     """The comparison as tables, the reasons and the conclusion."""
-    axes = "x".join(map(str, query.shape))
-    head = (
-        f"Answer of shape {axes}, M = {query.size:,}, {sensitivities_in_words(vars(query))}, "
-        f"{query.adjacency}. RMSE per {per}."
-    )
     budgets = frame.groupby(["epsilon", "delta"])
     tables = [_table(frame)] if len(budgets) == 1 else _grids(frame)
     if not (frame["status"] == SERVED).any():
         tables = []
-    parts = [_filled(head), *tables, _reasons(frame), *_out_of_range(query, frame)]
+    parts = [_head(query, per), *tables, _reasons(frame), *_out_of_range(query, frame)]
     return "\n\n".join([*parts, _told(frame, per)])
+
+
+def _head(query: Query, per: str) -> str:
+    return _filled(f"Answer of shape {query_in_words(vars(query))}. RMSE per {per}.")
 
 
 def _told(frame: pd.DataFrame, per: str) -> str:
@@ -244,6 +242,8 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
     stated = {name: value for name, value in given.items() if value not in (None, "add-remove")}
     words = "".join(f", {name}={value!r}" for name, value in stated.items())
     lines = [
+        _head(query, per),
+        "",
         _told(frame, per),
         "",
         "import numpy as np",

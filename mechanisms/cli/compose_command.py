@@ -46,6 +46,7 @@ def _run(options: argparse.Namespace) -> dict:
     mechanism = mechanism_of(options, judged=True)
     total = _total(mechanism, options.steps, options.rate)
     answer = {"mechanism": mechanism.key, "steps": options.steps, "rate": options.rate}
+    answer["adjacency"] = mechanism.query.adjacency
     if options.at_epsilon is None:
         found = total.epsilon(options.at_delta)
         epsilon = {"epsilon": found.upper, "epsilon_lower": found.lower}
@@ -84,4 +85,7 @@ def text(found: dict) -> str:
     where = "all records" if found["rate"] is None else f"Poisson samples of rate {found['rate']:g}"
     upper, lower = found[name], rounded_down(found[f"{name}_lower"], 6)
     bound = f"at most {rounded_up(upper, 6)}" if math.isfinite(upper) else "without a bound"
-    return f"{steps} on {where}\n{name} at {given} {found[given]:g}: {bound}, at least {lower}"
+    return (
+        f"{steps} on {where}, {found['adjacency']}\n"
+        f"{name} at {given} {found[given]:g}: {bound}, at least {lower}"
+    )

@@ -7,21 +7,21 @@ from mechanisms.cli.arguments import new_file, number, writing
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     query_of,
-    sensitivities_in_words,
 )
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.words import rounded_down, rounded_up
+from mechanisms.query.words import query_in_words, rounded_down, rounded_up
 
 PREMISE = (
-    "The limit is for answers that take all values; without a structure, every vector within the "
+    "The limit is for answers that take all values; without a structure, every vector within the\n"
     "sensitivities is a change between neighbours. For an answer in a ball or box state its bound."
 )
 _DESCRIPTION = (
     "A certified lower bound of the error of every mechanism for a query whose answer takes all "
-    "values, additive or not, and the best mechanism of the package at the exact calibration. "
+    "values, additive or not, and the mechanism of the package with the least error at the exact "
+    "calibration; of those within 0.1% of it, `compare` names the simplest. "
     "The proof is in docs/the_limit.md."
 )
 
@@ -73,6 +73,7 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
         "l2_sensitivity": query.l2_sensitivity,
         "l1_sensitivity": query.l1_sensitivity,
         "linf_sensitivity": query.linf_sensitivity,
+        "adjacency": query.adjacency,
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "limit_rmse": lowest.rmse,
@@ -85,10 +86,9 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
 
 def text(found: dict) -> str:
     """The answer in words; the limit is rounded down."""
-    axes = "x".join(map(str, found["shape"]))
     lines = [
-        f"Answer of shape {axes}, {sensitivities_in_words(found)}, "
-        f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE of an element.",
+        f"Answer of shape {query_in_words(found)}, "
+        f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE per element.",
         f"limit  {rounded_down(found['limit_rmse'], 6)}: {found['how']}"
         if found["limit_rmse"] is not None
         else found["how"],

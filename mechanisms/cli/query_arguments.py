@@ -7,7 +7,6 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Mapping
 
 from mechanisms.base.claim import claimed_delta
 from mechanisms.base.mechanism import CALIBRATIONS, Mechanism
@@ -181,13 +180,6 @@ def mechanism_of(options, judged: bool = False) -> Mechanism:
             f"published claims {claim}"
         )
     return mechanism
-
-
-def sensitivities_in_words(numbers: Mapping[str, object]) -> str:
-    """Those of l1 and linf that are known after that of l2, of the fields of a query."""
-    known = {norm: numbers[f"{norm}_sensitivity"] for norm in ("l1", "linf")}
-    rest = [f", {norm} {value:g}" for norm, value in known.items() if value is not None]
-    return f"l2 sensitivity {numbers['l2_sensitivity']:g}{''.join(rest)}"
 
 
 def in_options(text: str) -> str:

@@ -1,8 +1,9 @@
 """Words for readers: the name that was meant, tables, bounds rounded in their direction, minus."""
 
 import difflib
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -20,6 +21,18 @@ def nearest(
     written = {str(other).casefold(): str(other) for other in known}
     near = difflib.get_close_matches(str(name).casefold(), written, n=most)
     return words.format(" or ".join(map(written.get, near))) if near else ""
+
+
+def query_in_words(fields: Mapping[str, Any]) -> str:
+    """Shape, size, sensitivities and adjacency of a query, given as its fields.
+
+    "120x400, M = 48,000, l2 sensitivity 1, add-remove"; l1 and linf follow l2 where they are known.
+    """
+    axes, size = "x".join(map(str, fields["shape"])), math.prod(fields["shape"])
+    known = {norm: fields[f"{norm}_sensitivity"] for norm in ("l1", "linf")}
+    others = "".join(f", {norm} {value:g}" for norm, value in known.items() if value is not None)
+    l2 = f"l2 sensitivity {fields['l2_sensitivity']:g}"
+    return f"{axes}, M = {size:,}, {l2}{others}, {fields['adjacency']}"
 
 
 def in_one_line(error: object) -> str:

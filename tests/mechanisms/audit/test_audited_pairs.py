@@ -27,12 +27,16 @@ def gaussian_noise(value, rng):
 def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
     query = Query(element_range=edges, **fields)
     pairs = audited_pairs(gaussian_noise, query)
-    rest = {name.removesuffix(", near rest"): pair for name, pair in pairs if "rest" in name[-9:]}
+    rest = {
+        name.removesuffix(", at a constant value"): pair
+        for name, pair in pairs
+        if "constant" in name
+    }
     assert len({name for name, _ in pairs}) == len(pairs)
     for name, (first, second) in pairs:
         assert is_allowed(first, query) and is_allowed(second, query)
         change = np.subtract(*rest.get(name.rsplit(", ", 1)[0], (first, second)))
-        assert np.allclose(first - second, change) or name.endswith("far from rest")
+        assert np.allclose(first - second, change) or name.endswith("at a random value")
         moved = first != second
         for place, edge in zip(("lower", "upper"), edges, strict=True):
             if name.endswith(f"{place} edge"):
@@ -40,12 +44,17 @@ def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
                 assert moved.any()
     if "frobenius_bound" not in fields:
         found = {name.rsplit(", ", 1)[1] for name, _ in pairs}
-        assert found == {"near rest", "at the lower edge", "at the upper edge", "far from rest"}
+        assert found == {
+            "at a constant value",
+            "at the lower edge",
+            "at the upper edge",
+            "at a random value",
+        }
 
 
 def test_without_a_range_pairs_start_at_rest():
     pairs = audited_pairs(gaussian_noise, Query(shape=(2,), l2_sensitivity=1.0))
-    assert pairs and all(name.endswith(", near rest") for name, _ in pairs)
+    assert pairs and all(name.endswith(", at a constant value") for name, _ in pairs)
 
 
 class Redrawn(get_mechanism("laplace")):

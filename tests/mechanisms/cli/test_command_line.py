@@ -22,6 +22,8 @@ def test_list_shows_every_mechanism(capsys):
 def test_calibrate_as_json(capsys):
     assert main(["calibrate", "gaussian-analytic", *UBER, "--delta", "1e-7", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
+    assert (answer["l2_sensitivity"], answer["adjacency"]) == (2**0.5, "add-remove")
+    assert "l1_sensitivity" not in answer
     assert answer["noise"]["sigma"] == pytest.approx(12.7218, rel=1e-5)
     assert answer["expected_loss"] == pytest.approx(1.28197e6, rel=1e-5)
 

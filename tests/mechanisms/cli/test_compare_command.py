@@ -73,7 +73,10 @@ def test_json_and_csv_have_the_same_rows(capsys):
 def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
     assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
-    told, code = capsys.readouterr().out.split("\n\n", 1)
+    head, told, code = capsys.readouterr().out.split("\n\n", 2)
+    assert " ".join(head.split()) == (
+        "Answer of shape 6, M = 6, l2 sensitivity 1, l1 1, add-remove. RMSE per query."
+    )
     assert told.startswith("At (1, 0) use Matrix mechanism (Laplace), as published (b 1), ")
     assert 'calibrate(query, budget, "published", workload=' in code
     names = {}

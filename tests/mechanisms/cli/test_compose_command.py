@@ -75,7 +75,7 @@ def test_one_release_on_a_sample_has_the_closed_form(capsys):
 def test_the_answer_in_words(capsys):
     assert main(["compose", *gaussian(1.0).split(), "--steps", "1000", "--at-delta", "1e-5"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == "1,000 releases of gaussian-analytic on all records"
+    assert shown[0] == "1,000 releases of gaussian-analytic on all records, add-remove"
     assert shown[1].startswith("epsilon at delta 1e-05: at most 6") and ", at least 6" in shown[1]
     assert main(["compose", *gaussian(1.0).split(), "--steps", "1", "--at-delta", "0"]) == 0
     assert "epsilon at delta 0: without a bound" in capsys.readouterr().out

@@ -76,6 +76,7 @@ def test_a_mechanism_is_audited_by_its_name(capsys):
     assert shown.startswith("r1smg, ")
     assert "refuted: (1, 1e-05)-differential privacy is false" in shown
     assert "\n  pair         " in shown
+    assert "\n  query        4x4, M = 16, l2 sensitivity 1, add-remove\n" in shown
     assert main(["audit", "laplace", "--epsilon", "1"]) == 2
     assert "'laplace' needs --shape and its sensitivities" in capsys.readouterr().err
 

@@ -67,6 +67,7 @@ def test_verify_in_words():
     shown = explain(verify(calibrated("r1smg", 16, Budget(epsilon=1, delta=1e-5))))
     assert "refuted: the claim is false" in shown
     assert "0.4417" in shown
+    assert "\n  query        16, M = 16, l2 sensitivity 1, add-remove\n" in shown
     # Theorem 5's variance: 2 s^2 / (epsilon psi), which is E||noise||^2.
     psi = (1e-5 * math.gamma(7.5) / (math.sqrt(math.pi) * math.gamma(8))) ** (2 / 14)
     assert f"noise        sigma_star {2 / psi:.6g}, expected squared norm {2 / psi:.6g}\n" in shown
