@@ -242,12 +242,12 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     # Stored rows have no scale.
     scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
     text = (
-        f"At {budget} use {best.title}, {how}{scale}, for the least error in this suite: RMSE "
+        f"At {budget} use {best.title}, {how}{scale}, for the least error of those compared: RMSE "
         f"{rmse_text(told)} per {per}{close}."
     )
     if best.of_limit == best.of_limit and best.of_limit is not None:
         least = rounded_down(1 / best.of_limit, 4)
-        text += f" Every private mechanism has at least {least} of that error."
+        text += f" Every private mechanism has a worst case of at least {least} of that error."
     false = set(part["mechanism"][refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
     ties = [

@@ -156,8 +156,8 @@ def test_prefix_queries_on_256_cells_rank_as_computed_elsewhere():
     # With other versions of scipy, the search for a strategy differs in the fifth digit.
     (sentence,) = conclusion(frame, "query")
     assert sentence.startswith(
-        "At (1, 1e-05) use Matrix mechanism (Laplace), as published (b 1), for the least error in "
-        "this suite: RMSE 7.32"
+        "At (1, 1e-05) use Matrix mechanism (Laplace), as published (b 1), for the least error of "
+        "those compared: RMSE 7.32"
     )
     assert sentence.endswith(" per query. Next is H_b with 1.225 times that error.")
 
@@ -174,11 +174,11 @@ def test_ties_are_called_ties():
         "r1smg": 5,
     }
     assert conclusion(frame) == [
-        "At (1, 1e-05) use Analytic Gaussian, as published (sigma 3.7306), for the least error in "
-        "this suite: RMSE 3.7306 per element, within 0.1% of its exact calibration. Every private "
-        "mechanism has at least 0.9991 of that error. Classic Gaussian (exactly calibrated), "
-        "Spherical gamma and IMGM tie with it (within 0.1%). Next is R1SMG (refuted as published) "
-        "with 1.3e+04 times that error."
+        "At (1, 1e-05) use Analytic Gaussian, as published (sigma 3.7306), for the least error of "
+        "those compared: RMSE 3.7306 per element, within 0.1% of its exact calibration. Every "
+        "private mechanism has a worst case of at least 0.9991 of that error. Classic Gaussian "
+        "(exactly calibrated), Spherical gamma and IMGM tie with it (within 0.1%). Next is R1SMG "
+        "(refuted as published) with 1.3e+04 times that error."
     ]
 
 
