@@ -85,5 +85,7 @@ def cells_in_words(config: dict, run: Path) -> str:
     todo = cells_to_run(config, run)
     counted = Counter(cell.study for cell in todo)
     named = ", ".join(f"{study} {count}" for study, count in counted.most_common())
-    words = f"{config['run']}: {len(todo)} of {len(cells_of(config))} cells to measure"
+    words = (
+        f"{config['run']}: {len(todo)} of {len(cells_of(config))} cells to measure in the whole run"
+    )
     return textwrap.fill(f"{words}: {named}" if named else words, 100)

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,7 @@ def start(config: str, cores: str) -> int:
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--configfile", config]
     last: deque[str] = deque(maxlen=SHOWN)
     progress = _Progress()
+    signal.signal(signal.SIGINT, _leave_to_snakemake)
     with (
         log.open("wb", buffering=0) as out,
         subprocess.Popen(
@@ -52,11 +54,17 @@ def start(config: str, cores: str) -> int:
             with contextlib.suppress(OSError):
                 out.write(line.encode())
     progress.clear()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if snakemake.returncode and not end.exists():
         print("".join(last), end="", file=sys.stderr)
     print(end.read_text(encoding="utf-8") if end.exists() else "", end="")
     print(f"log: {log}")
     return snakemake.returncode
+
+
+def _leave_to_snakemake(number: int, frame: object) -> None:
+    """The first Ctrl-C: Snakemake gets it too and says what is left; the next ends this process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _require_alone(run: Path, folder: Path) -> None:

@@ -51,6 +51,20 @@ def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(tmp_path, capsys
     assert capsys.readouterr().err.endswith("a line\nno space\n")
 
 
+def test_after_ctrl_c_a_run_says_what_is_left(tmp_path, capsys, monkeypatch):
+    """A terminal sends it to Snakemake too, whose last words the run waits for."""
+    (tmp_path / "snakemake.py").write_text(
+        "import os, pathlib, signal, time\n"
+        "os.kill(os.getppid(), signal.SIGINT)\n"
+        "time.sleep(0.2)\n"
+        "pathlib.Path('results/tiny/end.txt').write_text('3 cells are left\\n')\n"
+        "exit(1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert start(str(REFERENCE.parents[1] / "config/tiny.yaml"), "1") == 1
+    assert capsys.readouterr().out.startswith("3 cells are left\n")
+
+
 def test_a_second_start_leaves_the_log_of_the_first_alone(tmp_path, capsys, monkeypatch):
     logs = tmp_path / "results/tiny/logs"
     logs.mkdir(parents=True)

@@ -169,14 +169,14 @@ def print_stop():
     """Print what became of the cells of this run, and what remains after it has stopped early."""
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text = summary_of(RUN, there)[0] if there else ""
-    text += f"stopped before the end; the same command resumes. {cells_in_words(CONFIG, RUN)}\n"
+    text += f"stopped before the end; the same command resumes\n{cells_in_words(CONFIG, RUN)}\n"
     print(write_end(RUN, text, []), end="", file=sys.stderr)
 
 
 def print_what_is_missing():
-    """Print the studies of this run that the summary leaves out."""
+    """Print the studies that the summary leaves out; without any table there is no summary."""
     missing = [name for name in CONFIG["studies"] if not table_of(name).exists()]
-    if missing:
+    if 0 < len(missing) < len(CONFIG["studies"]):
         print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)
 
 
