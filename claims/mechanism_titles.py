@@ -1,8 +1,17 @@
 """The titles of mechanisms in figures and findings."""
 
 import functools
+from collections.abc import Iterable
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
+
+# Titles by the keys under which a config's `also` stands in rows.
+_OWN: dict[str, str] = {}
+
+
+def name_own(also: Iterable[str]) -> None:
+    """Let mechanisms of a config's `also`, module:Class, have their titles in this process."""
+    _OWN.update({found.key: found.title for found in map(get_mechanism, also)})
 
 
 @functools.cache
@@ -32,5 +41,5 @@ def mechanism_title(name: str) -> str:
     """
     found = class_of(name)
     if found is None:
-        return name
+        return _OWN.get(name, name)
     return f"{found.title} ({variants()[name][1]})" if name in variants() else found.title

@@ -49,7 +49,7 @@ _TITLES_IN = {
 # Colours and markers for mechanisms that state none.
 _SPARE = [
     (colour, marker)
-    for marker in ("d", "8", "H", "1", "2", "3")
+    for marker in ("d", "8", "H", "p", "X", "P")
     for colour in ("#6699CC", "#EE8866", "#77AADD", "#AA4466", "#999944")
 ]
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from claims import mechanism_titles
+from claims.mechanism_titles import name_own
 from datasets import DATASETS
 from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
@@ -66,6 +68,10 @@ def test_a_class_from_outside_has_its_own_title(tmp_path, monkeypatch):
     (tmp_path / "outside_noise.py").write_text(OUTSIDE)
     monkeypatch.syspath_prepend(tmp_path)
     assert mechanism_title("outside_noise:Other") == "Other noise"
+    # Rows of `also` have its key.
+    monkeypatch.setattr(mechanism_titles, "_OWN", {})
+    name_own(["outside_noise:Other"])
+    assert look("other").title == "Other noise"
     sys.modules.pop("outside_noise")
 
 

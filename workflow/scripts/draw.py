@@ -6,12 +6,14 @@ A drawing that the run's results do not suffice for says so in its files.
 import importlib
 from pathlib import Path
 
+from claims.mechanism_titles import name_own
 from paper_figures.drawings import draw_or_explain, drawings_in
 from runs.job import job
 
 with job(snakemake.log[0]):
     studies = Path(snakemake.input[0]).parent
     run = studies.parent
+    name_own(snakemake.config.get("also") or ())
     for module in snakemake.params.modules:
         for drawing in drawings_in(importlib.import_module(module)):
             if drawing.name in snakemake.params.names:
