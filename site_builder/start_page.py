@@ -96,11 +96,13 @@ def answers(site: SiteData) -> list[dict]:
     """Return the three questions, each with an answer of one sentence."""
     counts, total = site.run.verdict_counts, len(site.run.claims)
     told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
+    papers = sum(len(facts.references) for facts in site.papers.values())
+    judged = f"{total} claims of {papers} papers"
     lines = site.matrix.lines.values()
     false = [mechanism_title(line.key) for line in lines if line.private == "no"]
     best = _cheapest(site.run)
     found = {
-        ("Do the numbers reproduce?", "reproduce"): f"{total} claims: {listed(told)}.",
+        ("Do the numbers reproduce?", "reproduce"): f"{judged}: {listed(told)}.",
         ("Is it private?", "private"): f"Not as published: {listed(false)}." if false else "",
         ("What is best?", "best"): best.headline if best else "",
     }
