@@ -170,8 +170,8 @@ class SiteData:
         """The verdicts on every published mechanism at every setting of a paper, with numbers.
 
         The columns are mechanism, shape, epsilon, delta, verdict, claimed (delta), setting (as
-        text), outside (why it is outside the range of the theorem, or "") and VERDICT_COLUMNS. The
-        table is empty if the run has no verdicts.
+        text, with its adjacency), outside (why it is outside the range of the theorem, or "") and
+        VERDICT_COLUMNS. The table is empty if the run has no verdicts.
         """
         if "guarantee" not in self.run.rows:
             return pd.DataFrame(
@@ -191,7 +191,9 @@ class SiteData:
             for s in PAPER_SETTINGS
         }
         known = [places.get((row.shape, row.epsilon, row.delta)) for row in found.itertuples()]
-        found["setting"] = [f"{each.where}, {each.name}" if each else "" for each in known]
+        found["setting"] = [
+            f"{each.where}, {each.name}, {each.query.adjacency}" if each else "" for each in known
+        ]
         found["outside"] = [
             (cls and each and cls.limit(each.query, each.budget)) or ""
             for cls, each in zip(map(self.mechanisms.get, found["mechanism"]), known, strict=True)

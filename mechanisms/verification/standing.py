@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mechanisms.verification.verification import REFUTED, UNDECIDED
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDED
 
 FILE = Path(__file__).with_name("standings.csv")
 # One setting with such a verdict is enough, the first of them before the second.
@@ -37,7 +37,10 @@ class Standing:
     judged: int
 
     def __str__(self) -> str:
-        return f"{self.verdict} at {self.places}"
+        others = self.judged - self.settings
+        other = {HOLDS: LOOSE, LOOSE: HOLDS}.get(self.verdict)
+        rest = f", {other} at {others}" if other and others else ""
+        return f"{self.verdict} at {self.places}{rest}"
 
     @property
     def places(self) -> str:

@@ -108,6 +108,7 @@ def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
     assert lines["r1smg"].told == f"at 4 of 4 {where}"
     (first, *_, last) = site.settings_of("r1smg")
     assert not first["outside"] and last["outside"]
+    assert first["setting"] == "Section 7.1, Figures 4 and 5, r1smg2024-count-1e-05, replace"
     worst = max(row["true_delta"] for row in site.settings_of("r1smg") if not row["outside"])
     assert lines["r1smg"].true_delta == worst
     assert (lines["mvg"].private, lines["mvg"].at) == ("yes", "at 12 of 12")
