@@ -148,7 +148,10 @@ def _show_list(rows: list[dict]) -> str:
     names = ("key", "title", "guarantee")
     lines = [[*(row[name] for name in names), row["verdict"].split()[0]] for row in rows]
     table = aligned([(*names, "verdict"), *lines])
-    return f"{table}\n(verdict: on the claim at the papers' settings; refuted: at one or more)"
+    return (
+        f"{table}\n(verdict: on the claim, at the papers' settings in the range of its theorem;\n"
+        "refuted: at one or more)"
+    )
 
 
 def _show(answer: dict, indent: str = "") -> str:

@@ -75,7 +75,7 @@ def test_a_damaged_file_is_named_and_made_again(finished, name):
     assert ended.returncode
     shown = f"error: results/small/{name} is damaged: "
     assert shown in ended.stdout + ended.stderr
-    assert ended.stderr.count("no table yet of noise_only") == 1
+    assert ended.stderr.count("the same command resumes") == 1
     assert "Missing files" not in ended.stderr
     finished.snakemake("results", config="small.yaml")
     assert damaged.exists()

@@ -27,7 +27,7 @@ def gaussian_noise(value, rng):
 def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
     query = Query(element_range=edges, **fields)
     pairs = audited_pairs(gaussian_noise, query)
-    rest = {
+    constant = {
         name.removesuffix(", at a constant value"): pair
         for name, pair in pairs
         if "constant" in name
@@ -35,7 +35,7 @@ def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
     assert len({name for name, _ in pairs}) == len(pairs)
     for name, (first, second) in pairs:
         assert is_allowed(first, query) and is_allowed(second, query)
-        change = np.subtract(*rest.get(name.rsplit(", ", 1)[0], (first, second)))
+        change = np.subtract(*constant.get(name.rsplit(", ", 1)[0], (first, second)))
         assert np.allclose(first - second, change) or name.endswith("at a random value")
         moved = first != second
         for place, edge in zip(("lower", "upper"), edges, strict=True):
@@ -52,7 +52,7 @@ def test_pairs_lie_at_both_edges_and_are_neighbours(fields, edges):
         }
 
 
-def test_without_a_range_pairs_start_at_rest():
+def test_without_a_range_pairs_start_at_a_constant():
     pairs = audited_pairs(gaussian_noise, Query(shape=(2,), l2_sensitivity=1.0))
     assert pairs and all(name.endswith(", at a constant value") for name, _ in pairs)
 

@@ -16,7 +16,7 @@ def test_one_refuted_setting_is_enough_and_waste_is_what_most_settings_have():
         "refuted at 1 of 4 settings of the papers in the range of its theorem"
     )
     assert str(standing_by(["holds", "holds", "loose"])) == (
-        "holds at 2 of 3 settings of the papers, loose at 1"
+        "holds at 2 of 3 settings of the papers in the range of its theorem, loose at 1"
     )
     assert standing_by(["undecided", "holds"]).verdict == "undecided"
     assert standing_by(["holds", "holds", "loose"]).verdict == "holds"
