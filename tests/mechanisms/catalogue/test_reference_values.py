@@ -28,11 +28,6 @@ def test_expected_loss_at_the_count_query(key, loss, uber, uber_budget):
     assert mechanism.expected_loss() == pytest.approx(loss, rel=1e-5)
 
 
-def test_analytic_sigma_at_the_count_query(uber, uber_budget):
-    mechanism = get_mechanism("gaussian-analytic").calibrate(uber, uber_budget)
-    assert mechanism.noise.sigma == pytest.approx(12.7218, rel=1e-5)
-
-
 def test_analytic_sigma_of_balle_and_wang():
     query = Query(shape=(5,), l2_sensitivity=1.0)
     mechanism = get_mechanism("gaussian-analytic").calibrate(query, Budget(epsilon=1, delta=1e-5))

@@ -18,13 +18,16 @@ from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 from mechanisms.privacy.trade_off import type_two_error
 
 
-@pytest.mark.parametrize(("mu", "times"), [(1.0, 10), (0.05, 16), (0.1, 1000), (1e-12, 10)])
+@pytest.mark.parametrize(
+    ("mu", "times"), [(1.0, 10), (3.0, 3), (0.05, 16), (0.1, 1000), (1e-12, 10)]
+)
 def test_compositions_enclose_the_gaussian_closed_form_at_every_delta(mu, times):
     exact = GaussianProfile(mu=mu * math.sqrt(times))
     targets = np.array([0.1, 1e-6, 1e-9, 1e-12, 1e-30, 1e-120, 1e-280]) * min(exact.mu, 1.0)
     epsilon = exact.epsilon(targets).value
-    lower, _, upper = ComposedProfile(base=GaussianProfile(mu=mu), times=times).delta(epsilon)
+    lower, value, upper = ComposedProfile(base=GaussianProfile(mu=mu), times=times).delta(epsilon)
     true = exact.delta(epsilon).value
+    assert value[:3] == pytest.approx(true[:3], rel=1e-3)
     assert (lower <= true * (1 + 1e-9)).all() and (true * (1 - 1e-9) <= upper).all()
     near = targets >= 1e-30 * min(exact.mu, 1.0)
     assert (upper - lower < 0.02 * true)[near].all() and (upper < 2 * true)[targets > 1e-290].all()
