@@ -32,13 +32,13 @@ def warning_text(key, query, budget, calibration="published"):
         ("r1smg", COUNTS, Budget(epsilon=1e-5, delta=1e-7), "the true delta is at least 0.2166 at"),
         # sigma = sqrt(2 ln(1.25 / delta)) / epsilon is too small for a large epsilon.
         ("gaussian", SMALL, Budget(epsilon=20, delta=1e-5), "noise is not (20, 1e-05)-private"),
-        # Each of six elements spends the whole epsilon, and a kept one has no other cause.
+        # Each of six elements spends the whole epsilon, and a kept element reveals the value.
         ("tldp-l", CELLS, Budget(epsilon=1), "the true epsilon infinite at that delta"),
         # An event of probability 1 - e^(-epsilon / 3) is impossible on the other side.
         ("wishart", GRAM, Budget(epsilon=1), "the true delta is at least 0.2834 at"),
     ],
 )
-def test_a_refuted_claim_is_said_with_the_truth_and_the_remedy(key, query, budget, words):
+def test_a_refuted_claim_warns_with_the_truth_and_the_remedy(key, query, budget, words):
     told = warning_text(key, query, budget)
     assert told.startswith(f"{key}: its noise is not (") and words in told
     assert 'calibration="exact" rescales the noise to the budget' in told
