@@ -108,7 +108,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def make_config():
-    """A checked config with one study, in which every default can be replaced."""
+    """Returns a function that makes a checked config with one study and replaced defaults."""
 
     def make(study="noise_only", variants=None, limits=None, **settings):
         defaults = {

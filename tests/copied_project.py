@@ -67,7 +67,7 @@ def differing(left, right):
 
 
 class Project:
-    """A copy of the project in a folder of its own."""
+    """A copy of the project in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -18,7 +18,7 @@ import mechanisms
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = CONFIGURED["project"]
-# The top packages that the wheel holds.
+# The top-level packages in the wheel.
 SHIPPED = {
     pattern.rstrip("*")
     for pattern in CONFIGURED["tool"]["setuptools"]["packages"]["find"]["include"]

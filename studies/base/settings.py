@@ -257,7 +257,7 @@ def _config_error(model: type[Section], path: str, error: dict) -> ConfigError:
 
 
 def type_at(model: type[BaseModel], keys: Sequence) -> tuple[Any, Sequence]:
-    """Type and limits of the value at a path of keys and positions below a model."""
+    """The type and the limits of the value at a path of keys and positions below a model."""
     kind, metadata = unwrapped(model, ())
     for key in keys:
         if get_origin(kind) in (Union, types.UnionType):

@@ -25,11 +25,11 @@ from studies.base.settings import (
     Whole,
 )
 
-# A set of mechanisms as the config has it becomes the list of their names.
+# Validation expands a set of mechanisms in the config to the list of their names.
 Mechanisms = Annotated[
     list[str], Words(ALLOWED, "such sets of mechanisms"), WithJsonSchema(ALLOWED_JSON)
 ]
-# In mappings from mechanisms that allow it: all mechanisms without an entry.
+# A key of some mappings from mechanisms; it stands for all mechanisms without an entry.
 DEFAULT = "default"
 
 

@@ -25,7 +25,7 @@ class ConfigError(ValueError):
 
 
 class StrictLoader(yaml.SafeLoader):
-    """Refuses what YAML reads in a way that its author may not expect.
+    """A loader that refuses text which YAML reads in unexpected ways.
 
     YAML keeps the last of two equal keys, and reads 0x3 as 3, 010 as 8, 1:30 as 90, and
     0.99999999999999999999 as 1.
@@ -98,11 +98,11 @@ def _line(node: yaml.Node) -> int:
 
 
 def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> Any:
-    """The content of a YAML file.
+    """Read a YAML file and return its content.
 
     Args:
-        path: The file; the loader has it as its `name`.
-        loader: One that reads further tags.
+        path: The path of the file; the loader has it as its `name`.
+        loader: A loader that may read additional tags.
 
     Raises:
         ConfigError: The file cannot be read, is not UTF-8 or not YAML, or repeats a key.
@@ -140,7 +140,7 @@ def _text(path: Path | str) -> str:
 
 
 def _told(error: yaml.MarkedYAMLError) -> str:
-    """The line of an error and what is wrong there, with where the parser began that part."""
+    """The line of a YAML error, and the problem with the place where the faulty part begins."""
     mark = error.problem_mark or error.context_mark
     problem, context = error.problem or error.context, error.context_mark
     if not isinstance(error, ConstructorError):

@@ -86,7 +86,7 @@ def nothing_is_left_at_the_end(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def slurm(nothing_is_left_at_the_end):
-    """The cluster, in a folder of its own."""
+    """The running cluster, in its own folder."""
     # Names of sockets must be short.
     folder = Path("/tmp") / f"slurm-{os.getpid()}"
     subprocess.run([SCRIPT, "start", folder], check=True, timeout=PATIENCE)
@@ -285,7 +285,7 @@ def test_a_run_continues_after_a_fault(fault, project, local_rows):
 
 
 def test_exceeded_limits_become_rows_and_the_job_request_allows_for_them(project):
-    """A cell over its time or memory ends as rows; the job asked for enough to say so."""
+    """A cell over its limits ends as rows, because its job requested enough to write them."""
     limits = {"seconds": 4, "memory_gib": 0.5}
     config = write_config(
         project, ["gaussian", "hangs", "eats"], limits=limits, strict=False, cells_per_job=2

@@ -1,4 +1,4 @@
-"""A web server on this machine, and official data from the mirror where there is one."""
+"""A local web server, and official data from the mirror if there is one."""
 
 import contextlib
 import functools
@@ -78,13 +78,13 @@ def server(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
-    """Retries without waiting."""
+    """Retry without waiting."""
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
 
 
 @pytest.fixture
 def run_python():
-    """A function that runs a program in a new Python process and returns what it prints."""
+    """Returns a function that runs a program in a new Python process and returns its output."""
 
     def run(program):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -96,5 +96,5 @@ def run_python():
 
 @pytest.fixture(scope="session")
 def official(official_data):
-    """A function that loads an official data set, once a session."""
+    """Returns a function that loads an official data set once per session."""
     return functools.cache(lambda name: datasets.load(name, official_data(name)))

@@ -145,7 +145,7 @@ def test_a_downloaded_file_has_the_permissions_of_any_new_file(server, data):
     assert path.stat().st_mode == (data / "other").stat().st_mode
 
 
-# What is refused
+# Refusals
 
 
 def test_wrong_md5_is_refused(tmp_path, data):

@@ -76,7 +76,7 @@ def sleep():
 
 
 def in_daemon(act):
-    """Do something in a daemon: two forks and a session of its own."""
+    """Do something in a daemon, after two forks in a new session."""
 
     def daemon():
         os.setsid()

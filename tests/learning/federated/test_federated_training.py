@@ -219,7 +219,7 @@ def test_runs_trained_together_equal_runs_trained_alone(data, rate, stacks, tmp_
         federated.train(network, data, plan, noisy, own, checkpoint=tmp_path / str(number))
     other = replace(NETWORK, stacks=not stacks)
     federated.train(other, data, plan, noisy, runs, checkpoint=tmp_path / "4")
-    # Stopped after a round, and resumed.
+    # The run is stopped after a round and resumed.
     for rounds in (1, 3):
         shorter = replace(plan, rounds=rounds)
         federated.train(network, data, shorter, noisy, runs, checkpoint=tmp_path / "5")

@@ -181,7 +181,7 @@ def test_true_epsilon_is_at_most_the_claim_and_more_than_half_of_it(size, epsilo
 @pytest.mark.parametrize("sensitivity", [0.05, 0.4, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 2.0, 15.0])
 def test_the_largest_loss_of_one_element_is_exact(sensitivity, epsilon):
-    """Against the densities of all pairs of values on a grid; the box is [2, 5]."""
+    """Compared with the densities of all pairs of values on a grid; the box is [2, 5]."""
     query = Query(shape=(1,), l2_sensitivity=3 * sensitivity, element_range=(2.0, 5.0))
     mechanism = get_mechanism("exponential").calibrate(query, Budget(epsilon=epsilon))
     rate = epsilon / (2 * 3 * sensitivity)

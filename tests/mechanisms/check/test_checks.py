@@ -22,7 +22,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import verify
 
-# The mistake, and words of the sentence that says so.
+# The mistake, and part of the sentence that reports it.
 INCONSISTENT = {
     planted_noise.HundredthOfTheScale: "mean squared norm",
     planted_noise.TwentiethMore: "mean squared norm",
@@ -294,7 +294,7 @@ def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):
 AT_TWO = Budget(epsilon=2.0)
 
 
-# The mistake, the query, the budget, and words of the sentence that says so.
+# The mistake, the query, the budget, and part of the sentence that reports it.
 MISTAKES = {
     draws.LessNoiseInTraining: (planted.QUERY, planted.BUDGET, "by release_all has"),
     draws.LessNoiseWithDiagnostics: (
