@@ -1,9 +1,11 @@
 """The log of a cell: the beginning and end of its output, which is also copied to stderr."""
 
-import sys
+import contextlib
+import os
 from pathlib import Path
 
 MOST_BYTES = 1 << 20
+_STDERR = 2
 # This leaves room for the line that says how much was left out.
 _HALF = MOST_BYTES // 2 - 100
 
@@ -52,8 +54,10 @@ class CellLog:
         self._left_out += over
 
     def _write(self, printed: bytes) -> None:
-        sys.stderr.write(printed.decode(errors="replace"))
-        sys.stderr.flush()
+        # The terminal may be closed, or its file full: neither ends a cell. A stream with a buffer
+        # would try the same bytes again when this process exits.
+        with contextlib.suppress(OSError):
+            os.write(_STDERR, printed)
         try:
             self._file.write(printed)
         except OSError as error:

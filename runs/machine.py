@@ -2,6 +2,7 @@
 
 import errno
 import re
+import select
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,10 +11,9 @@ from datasets import DataError
 
 # A file system with less free space counts as full: libraries may hide the system's own error.
 FULL_BYTES = 1 << 20
-# Errors of the system as a whole. EMFILE is not among them, as it is a limit of one process. EPIPE
-# is the error of a cell that prints while the job that started it is being killed.
+# Errors of the system as a whole. EMFILE is not among them, as it is a limit of one process.
 MACHINE_ERRORS = {
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE, errno.EPIPE,
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
 }  # fmt: skip
 
 # This is looked up once because the lookup may write a file.
@@ -37,7 +37,18 @@ def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
         if of_system or isinstance(cause, MachineError | DataError):
             return str(cause)
         cause = cause.__cause__ or cause.__context__
-    return full_disk(folder)
+    return "nobody reads the output of this process any more" if is_unread(2) else full_disk(folder)
+
+
+def is_unread(file: int) -> bool:
+    """Return whether a file descriptor is a pipe whose reader has ended.
+
+    The cells of a job print to such a pipe. Where they or the commands that they start go on while
+    the job is being killed, the pipe breaks; neither error says anything about a mechanism.
+    """
+    poll = select.poll()
+    poll.register(file, 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def full_disk(folder: str | Path) -> str | None:

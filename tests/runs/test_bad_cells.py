@@ -104,7 +104,7 @@ def test_a_long_message_keeps_its_ends(middle):
     assert text.startswith("begin") and text.endswith("end") and " [...] " in text
 
 
-def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capsys):
+def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capfd):
     path = tmp_path / "logs/cell.log"
     for run in range(3):
         with CellLog(path) as log:
@@ -116,7 +116,7 @@ def test_a_log_keeps_the_beginning_and_the_end(tmp_path, capsys):
     content = path.read_bytes()
     assert content.startswith(b"begin 2\n") and content.endswith(b"\nend \xff")
     assert b" bytes left out ...\n" in content
-    assert len(capsys.readouterr().err) <= 3 * MOST_BYTES
+    assert len(capfd.readouterr().err) <= 3 * MOST_BYTES
 
 
 def test_short_logs_are_added_to(tmp_path):
@@ -124,6 +124,27 @@ def test_short_logs_are_added_to(tmp_path):
         with CellLog(tmp_path / "log") as log:
             log.add(b"run %d\n" % run)
     assert (tmp_path / "log").read_text() == "run 0\nrun 1\n"
+
+
+COPIES = """
+import sys
+from pathlib import Path
+from runs.cell_log import CellLog
+with CellLog(Path(sys.argv[1])) as log:
+    log.add(b"at work")
+"""
+
+
+def test_a_terminal_that_was_closed_ends_no_cell(tmp_path):
+    """The log is whole, and the process that copies it to stderr ends with status 0."""
+    ends, held = os.pipe()
+    os.close(ends)
+    with os.fdopen(held) as broken, open("/dev/full", "w") as full:
+        for stderr in (broken, full):
+            path = tmp_path / "log"
+            subprocess.run([sys.executable, "-c", COPIES, path], stderr=stderr, check=True)
+            assert path.read_text() == "at work"
+            path.unlink()
 
 
 def test_a_log_that_takes_nothing_is_said_at_the_end():
