@@ -3,6 +3,7 @@
 Coverage is tested exactly if outcomes can be enumerated, and otherwise over many seeded runs.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -228,6 +229,18 @@ def test_draws_that_do_not_belong_to_the_losses_are_noticed():
 
     run = audit_losses(draw, 1.0, samples=10_000, seed=1)
     assert not run.consistent and run.to_dict(0.1)["refuted"] is None
+    # Bounds that meet leave one possible delta: here the upper bound of the counts is zero too.
+    zero = DirectedAudit.from_hits(
+        epsilon=1.0,
+        event="E",
+        trials=100,
+        hits_a=0,
+        hits_b=100,
+        tail=0.01,
+        one_sample=Interval(0.0, 0.1),
+    )
+    assert zero.delta == Interval(0.0, 0.0)
+    assert dataclasses.replace(run, forward=zero, reverse=zero).consistent
     with pytest.raises(ValueError, match="contradict"):
         run.refutes(0.1)
 
