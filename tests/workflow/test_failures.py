@@ -84,8 +84,11 @@ def test_failures_are_rows_and_outside_mechanisms_are_drawn(new_project, tmp_pat
         "trials": 3,
     }
     (project.folder / "broken.yaml").write_text(yaml.safe_dump(config))
-    ended = project.snakemake("results", "r1smg2024_counts", config="broken.yaml")
     results = project.folder / "results/broken"
+    results.mkdir(parents=True)
+    (results / "end.txt").write_text("stopped before the end\n")
+    ended = project.snakemake("results", "r1smg2024_counts", config="broken.yaml")
+    assert (results / "end.txt").read_text() in ended.stderr
     frame = read_frame(results / "studies/count_query.parquet")
     status = {m: set(rows["status"]) for m, rows in frame.groupby("mechanism")}
     assert status == {

@@ -156,12 +156,15 @@ def print_summary():
     The findings are left out until the claims have been judged.
     """
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
-    text, failed = summary_of(RUN, there) if there else ("", 0)
+    if not there:
+        return 0
+    text, failed = summary_of(RUN, there)
+    found = []
     if (RUN / "claims.csv").exists():
         from site_builder.insight import insight
 
-        text = write_end(RUN, text, insight(RUN))
-    print(text, end="", file=sys.stderr)
+        found = insight(RUN)
+    print(write_end(RUN, text, found), end="", file=sys.stderr)
     return failed
 
 
