@@ -14,6 +14,7 @@ from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for, worst_c
 from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
+from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 ONE = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
@@ -210,3 +211,22 @@ BAD = [
 def test_bad_arguments_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+class WideBounds(PrivacyProfile):
+    """delta(epsilon) = exp(-epsilon), known to within a tenth."""
+
+    def _log_delta(self, epsilon):
+        return Bounds(np.log(0.9) - epsilon, -epsilon, np.log(1.1) - epsilon)
+
+    def _scaled(self, factor):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.1, 0.01])
+def test_bounds_of_epsilon_are_proven_by_those_of_delta(delta):
+    """They stop between once and twice the distance at which a curve crosses delta."""
+    found = WideBounds().epsilon(delta)
+    assert found.value == pytest.approx(-math.log(delta), rel=1e-12)
+    assert 1 <= (found.value - found.lower) / -math.log(0.9) <= 2
+    assert 1 <= (found.upper - found.value) / math.log(1.1) <= 2
