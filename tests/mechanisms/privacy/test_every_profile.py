@@ -13,8 +13,8 @@ from mechanisms.privacy.finite_profile import CapProfile, PureProfile, WishartPr
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for, worst_case_mu
 from mechanisms.privacy.keep_or_noise_profile import KeepOrNoiseProfile
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
-from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
+from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 ONE = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
