@@ -230,3 +230,9 @@ def test_bounds_of_epsilon_are_proven_by_those_of_delta(delta):
     assert found.value == pytest.approx(-math.log(delta), rel=1e-12)
     assert 1 <= (found.value - found.lower) / -math.log(0.9) <= 2
     assert 1 <= (found.upper - found.value) / math.log(1.1) <= 2
+
+
+def test_only_one_release_composes_to_itself():
+    once = WideBounds()
+    assert once.compose(1) is once
+    assert once.compose(2) == ComposedProfile(base=once, times=2)
