@@ -105,11 +105,11 @@ def figure_4(results: Results) -> Drawn:
     note = (
         f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is used. "
         "At equal true privacy the noise is rescaled until its true delta at epsilon is the "
-        "budget's. Black markers are the paper's errors, at a tau that it does not state; MVG-1's "
-        "is that without noise in Table 3 and the 0.004 that the text adds. Other markers are "
-        "shifted sideways where they would hide each other. Every panel has its own scale. The "
+        "budget's. Black markers are the paper's errors, at the best tau, which it does not state; "
+        "MVG-1's is that without noise in Table 3 and the 0.004 that the text adds. Other markers "
+        "are shifted sideways where they would hide each other. Every panel has its own scale. The "
         "claims about this figure are judged by paired differences, which can be clear even where "
-        "the intervals shown overlap."
+        "the intervals shown overlap: in I over all tau, in II and III at the best tau of each set."
     )
     return Drawn(caption, lines, figure, note)
 
