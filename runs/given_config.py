@@ -8,21 +8,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from studies.base.yaml_file import ConfigError, read_yaml
-
 DEFAULT = "config/quick.yaml"
 _OPTIONS = ("--configfile", "--configfiles")
 
 
 def check_configs(arguments: Sequence[str]) -> None:
     """Print the configs on stderr, or exit with one line if a file is not a config."""
+    # Every job has a Snakemake of its own, with --mode, and the main process has checked for it.
+    if "--mode" in arguments:
+        return
     paths = list(config_paths(arguments)) or [DEFAULT]
     for path in paths:
         if fault := _fault(path):
             sys.exit(f"error: {fault}")
-    # Jobs run Snakemake with --mode; only the main process prints this line.
-    if "--mode" not in arguments:
-        print(f"reading {' '.join(paths)} and what it needs: some seconds", file=sys.stderr)
+    print(f"reading {' '.join(paths)} and what it needs: some seconds", file=sys.stderr)
 
 
 def config_paths(arguments: Sequence[str]) -> Iterator[str]:
@@ -40,6 +39,9 @@ def config_paths(arguments: Sequence[str]) -> Iterator[str]:
 
 def _fault(path: str) -> str:
     """Say in one line why a file cannot be a config; return "" if it may be one."""
+    # A third of a second, which jobs do not spend.
+    from studies.base.yaml_file import ConfigError, read_yaml
+
     try:
         content = read_yaml(path)
     except ConfigError as error:
