@@ -380,7 +380,7 @@ def _decisive_part(name: str, parts: Sequence[Part], decisive: Sequence[str]) ->
     return Part(name, verdict, found, "; ".join(reasons))
 
 
-def of_reconstruction(part: Part, source: str) -> Part:
+def confirm_or_leave_open(part: Part, source: str) -> Part:
     """Make a part about a stand-in for the paper's method inconclusive unless it is confirmed.
 
     Args:

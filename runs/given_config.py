@@ -1,6 +1,6 @@
 """Check the config files on a command line before Snakemake reads them.
 
-Snakemake reads them before the Snakefile and answers a bad one with a traceback of its own. The
+Snakemake reads them before the Snakefile and answers a bad one with its own traceback. The
 default profile calls `check_configs` while it is parsed.
 """
 
@@ -14,7 +14,7 @@ _OPTIONS = ("--configfile", "--configfiles")
 
 def check_configs(arguments: Sequence[str]) -> None:
     """Print the configs on stderr, or exit with one line if a file is not a config."""
-    # Every job has a Snakemake of its own, with --mode, and the main process has checked for it.
+    # Every job starts its own Snakemake, with --mode; the main process has checked the config.
     if "--mode" in arguments:
         return
     paths = list(config_paths(arguments)) or [DEFAULT]

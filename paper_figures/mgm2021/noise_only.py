@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from claims.comparisons import of_reconstruction, ratios, statement, timed_apart
+from claims.comparisons import confirm_or_leave_open, ratios, statement, timed_apart
 from claims.intervals import Bootstrap, bootstrapped
 from claims.judged_rows import calibrated, listed, ok_rows, required, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
@@ -335,7 +335,7 @@ def _judge_with_calibration(
             parts.append(Part(name, NOT_RUN))
         else:
             part = statement(name, ratio >= far, f"{ratio:.2g} times")
-            parts.append(of_reconstruction(part, "our root finder, slower than a bisection"))
+            parts.append(confirm_or_leave_open(part, "our root finder, slower than a bisection"))
     return tuple(parts)
 
 

@@ -17,10 +17,10 @@ import pandas as pd
 from claims.comparisons import (
     NO_DATA,
     Signal,
+    confirm_or_leave_open,
     equal,
     every,
     levels,
-    of_reconstruction,
     order,
     some,
     statement,
@@ -178,7 +178,7 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
     lower += [statement(label_of(*at), True, "is noise") for at in low if at in noise]
     silent = every(f"{scores.title}, no model learns up to {above:g}", lower)
     if query_size(scores.rows, PARAMETERS, scores.dataset) < SMALL:
-        silent = of_reconstruction(silent, "the paper's network would get more noise")
+        silent = confirm_or_leave_open(silent, "the paper's network would get more noise")
     return [
         silent,
         some(f"{scores.title}, some model learns above", [*leader, *_missing_results(high, run)]),
@@ -246,7 +246,7 @@ def two_groups(results: Results, *, dataset: str, stated: list[Group], tolerance
 
 
 def _judge_rebuilt(mechanism: str, part: Part) -> Part:
-    return of_reconstruction(part, REBUILT[mechanism]) if mechanism in REBUILT else part
+    return confirm_or_leave_open(part, REBUILT[mechanism]) if mechanism in REBUILT else part
 
 
 def _leave_open(mechanism: str, part: Part) -> Part:

@@ -9,7 +9,7 @@ from functools import partial
 
 import pandas as pd
 
-from claims.comparisons import equal, every, levels, of_reconstruction, order, statement
+from claims.comparisons import confirm_or_leave_open, equal, every, levels, order, statement
 from claims.intervals import Mean, paired
 from claims.judged_rows import calibrated, listed, required
 from claims.judges import CannotJudge, Epsilon, judge
@@ -366,7 +366,7 @@ def features_ahead(
         parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
         lows = [scores.low(key, low) for key in others]
         if _extractor_kind(results.rows, dataset) == OWN:
-            lows = [of_reconstruction(part, MORE_NOISE) for part in lows]
+            lows = [confirm_or_leave_open(part, MORE_NOISE) for part in lows]
         parts += lows
     words = " ".join(f"{scores.title}: {theorem_2_words(scores)}" for scores in found.values())
     return Finding(

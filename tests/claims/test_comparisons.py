@@ -10,13 +10,13 @@ from claims.comparisons import (
     Signal,
     at_most,
     beyond,
+    confirm_or_leave_open,
     equal,
     every,
     levels,
     more_than_noise,
     most,
     number,
-    of_reconstruction,
     order,
     ratios,
     some,
@@ -349,9 +349,9 @@ def test_joint_parts(verdicts_of_parts, all_of_them, one_of_them):
 
 def test_the_failure_of_a_reconstruction_decides_nothing():
     for verdict in (CONTRADICTED, NOT_FOUND, INCONCLUSIVE):
-        part = of_reconstruction(Part("x", verdict, "0.3"), "rebuilt")
+        part = confirm_or_leave_open(Part("x", verdict, "0.3"), "rebuilt")
         assert (part.verdict, part.found, part.reason) == (INCONCLUSIVE, "0.3", "rebuilt")
-    assert of_reconstruction(Part("x", CONFIRMED), "rebuilt").verdict == CONFIRMED
+    assert confirm_or_leave_open(Part("x", CONFIRMED), "rebuilt").verdict == CONFIRMED
 
 
 def test_larger_scores_below_the_floor_are_no_signal():
