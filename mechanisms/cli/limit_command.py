@@ -8,6 +8,7 @@ from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     query_of,
 )
+from mechanisms.comparison.advisor import TIE
 from mechanisms.comparison.best_known import best_known
 from mechanisms.limit.certificate import limit_certificate
 from mechanisms.limit.limit import limit
@@ -20,8 +21,8 @@ PREMISE = (
 )
 _DESCRIPTION = (
     "A certified lower bound of the error of every mechanism for a query whose answer takes all "
-    "values, additive or not, and the mechanism of the package with the least error at the exact "
-    "calibration; of those within 0.1% of it, `compare` names the simplest. "
+    "values, additive or not, the mechanism of the package with the least error at the exact "
+    "calibration, and the simplest within 0.1% of it, which `compare` chooses. "
     "The proof is in docs/the_limit.md."
 )
 
@@ -64,9 +65,11 @@ def _run(options: argparse.Namespace) -> dict:
 def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
     """The bound, the best mechanism known, and its error over the bound; None for what is unknown.
 
+    `simplest` is the simplest mechanism within 0.1% of the best, which may be the best itself.
     Errors are root mean square errors of an element.
     """
-    lowest, best = limit(query, budget, fast=fast), best_known(query, budget)
+    lowest = limit(query, budget, fast=fast)
+    best, simplest = best_known(query, budget) or (None, None)
     known = lowest.rmse is not None and best is not None
     return {
         "shape": list(query.shape),
@@ -81,6 +84,8 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
         "best": best.mechanism if best else None,
         "best_rmse": best.rmse if best else None,
         "of_limit": best.rmse / lowest.rmse if known else None,
+        "simplest": simplest.mechanism if simplest else None,
+        "simplest_rmse": simplest.rmse if simplest else None,
     }
 
 
@@ -98,6 +103,10 @@ def text(found: dict) -> str:
     ]
     if found["of_limit"] is not None:
         lines[-1] += f", {rounded_up(found['of_limit'], 5)} times the limit"
+    if found["simplest"] != found["best"]:
+        lines.append(
+            f"use    {found['simplest_rmse']:.6g}: {found['simplest']}, the simplest within {TIE:.1%}"
+        )
     if found["limit_rmse"] is not None:
         lines.append(PREMISE)
     return "\n".join(lines)

@@ -241,8 +241,9 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         how = "exactly calibrated"
     # Stored rows have no scale.
     scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
+    where = "in this suite" if {*all_mechanisms()} <= {*part["mechanism"]} else "of those compared"
     text = (
-        f"At {budget} use {best.title}, {how}{scale}, for the least error of those compared: RMSE "
+        f"At {budget} use {best.title}, {how}{scale}, for the least error {where}: RMSE "
         f"{rmse_text(told)} per {per}{close}."
     )
     if best.of_limit == best.of_limit and best.of_limit is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.registry import all_mechanisms
+from mechanisms.comparison.advisor import SIMPLEST, TIE
 from mechanisms.query.query import Budget, Query, Unsupported
 
 
@@ -18,17 +19,22 @@ class BestKnown:
     rmse: float
 
 
-def best_known(query: Query, budget: Budget) -> BestKnown | None:
-    """The additive mechanism of least error with its options at their defaults, None without one.
+def best_known(query: Query, budget: Budget) -> tuple[BestKnown, BestKnown] | None:
+    """The additive mechanism of least error, and the simplest within 0.1% of it; None without one.
 
-    It calibrates every mechanism of the package, about 2 seconds in all.
+    The latter is the choice of `compare`. Options are at their defaults. It calibrates every
+    mechanism of the package, about 2 seconds in all.
     """
     if query.size == 1:
         # The three norms of one number agree.
         s = query.reach
         query = replace(query, l1_sensitivity=s, l2_sensitivity=s, linf_sensitivity=s)
     found = [known for cls in all_mechanisms().values() if (known := _known(cls, query, budget))]
-    return min(found, key=lambda known: known.rmse, default=None)
+    if not found:
+        return None
+    found.sort(key=lambda known: known.rmse)
+    tied = {known.mechanism: known for known in found if known.rmse <= found[0].rmse * (1 + TIE)}
+    return found[0], next((tied[key] for key in SIMPLEST if key in tied), found[0])
 
 
 def _known(cls, query: Query, budget: Budget) -> BestKnown | None:

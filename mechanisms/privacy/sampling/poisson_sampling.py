@@ -267,7 +267,7 @@ class SampledRun:
 
     def delta(self, epsilon: float) -> float:
         """Upper bound of the run's delta at epsilon >= 0."""
-        return math.exp(self._log_upper(epsilon))
+        return math.exp(self.log_upper(epsilon))
 
     def log_bounds(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of a lower and an upper bound of the run's delta; epsilon a flat array.
@@ -276,7 +276,7 @@ class SampledRun:
         that of one step.
         """
         if not self._has_tails:
-            upper = np.array([self._log_upper(each) for each in epsilon.tolist()])
+            upper = np.array([self.log_upper(each) for each in epsilon.tolist()])
             return np.minimum(self.log_step_delta(epsilon).lower, upper), upper
 
         def curves(level: int, at: np.ndarray) -> np.ndarray:
@@ -332,10 +332,10 @@ class SampledRun:
         if delta < self.floor:
             return math.inf
         target = math.log(delta)
-        if self._log_upper(0.0) <= target:
+        if self.log_upper(0.0) <= target:
             return 0.0
         low, high = 0.0, 1.0
-        while self._log_upper(high) > target:
+        while self.log_upper(high) > target:
             # The first grid of the first level mostly answers; the others take seconds to compute.
             if all(
                 high > each.largest
@@ -347,7 +347,7 @@ class SampledRun:
             low, high = high, 2 * high
 
         def excess(epsilon: float) -> float:
-            return max(self._log_upper(epsilon), _LOG_NOTHING) - target
+            return max(self.log_upper(epsilon), _LOG_NOTHING) - target
 
         root = scipy.optimize.brentq(excess, low, high, xtol=_TINY, rtol=1e-9)
         return float(root * (1 + 2e-9))
@@ -362,7 +362,7 @@ class SampledRun:
 
         def excess(log_factor: float, *, rare: bool = False) -> float:
             run = replace(self, step=self.step.scaled(math.exp(log_factor)), refinement=1)
-            return max(run._log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
+            return max(run.log_upper(epsilon, rare=rare), _LOG_NOTHING) - math.log(delta)
 
         # A start: where rare large losses decide, the run's delta is the sum of its steps'.
         base, _ = self._removed(np.array([float(epsilon)]))
@@ -374,7 +374,8 @@ class SampledRun:
             root = _crossing(functools.partial(excess, rare=True), root)
         return math.exp(root + 5e-4)
 
-    def _log_upper(self, epsilon: float, *, rare: bool = True) -> float:
+    def log_upper(self, epsilon: float, *, rare: bool = True) -> float:
+        """Logarithm of `delta`; without the bound of rare losses, which takes long, if not `rare`."""
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             return self._upper(level, at)[None]
 

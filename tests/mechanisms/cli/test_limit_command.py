@@ -25,6 +25,15 @@ def test_the_command_as_json(capsys):
     assert found["best"] == "spherical-gamma"
     assert found["limit_rmse"] < found["best_rmse"] < 2 * 3.7306317
     assert found["of_limit"] == found["best_rmse"] / found["limit_rmse"]
+    assert found["simplest"] == "spherical-gamma"
+
+
+def test_the_command_names_the_choice_of_compare_among_ties(capsys):
+    arguments = ["limit", "--shape", "1000000", "--l2-sensitivity", "1", "--epsilon", "1"]
+    assert main([*arguments, "--delta", "1e-5", "--fast"]) == 0
+    shown = capsys.readouterr().out
+    assert "best   3.73062: spherical-gamma" in shown
+    assert "use    3.73063: gaussian-analytic, the simplest within 0.1%" in shown
 
 
 def test_the_command_in_words(capsys):

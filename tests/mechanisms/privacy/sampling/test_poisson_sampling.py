@@ -234,7 +234,7 @@ def test_a_run_with_tiny_losses_equals_one_with_a_smaller_mu(mu, rate, steps, ep
     step = GaussianProfile(mu=mu)
     run = SampledRun(step=step, rate=rate, steps=steps, adjacency=adjacency)
     limit = GaussianProfile(mu=rate * mu * math.sqrt(steps)).log_delta(epsilon).value
-    upper = run._log_upper(epsilon)
+    upper = run.log_upper(epsilon)
     assert limit - 1e-6 < upper < limit + 6e-3
     if adjacency == "add-remove":
         lower, close = (float(each[0]) for each in run.log_bounds(np.array([epsilon])))
