@@ -8,13 +8,13 @@ from typing import TypeVar
 import pandas as pd
 
 from claims.judges import CannotJudge
+from claims.mechanism_titles import own_or_shipped
 from claims.verdicts import CONFIRMED, Part, count_of
 from mechanisms import (
     AdditiveMechanism,
     Budget,
     OutOfRangeWarning,
     Query,
-    get_mechanism,
 )
 from mechanisms.query.words import rounded_down
 from runs.result_table import OK
@@ -90,7 +90,7 @@ def calibrated(
     """Calibrate a mechanism without the warning that a budget is outside its theorem's range."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        return get_mechanism(key).calibrate_only(query, budget, calibration, **options)
+        return own_or_shipped(key).calibrate_only(query, budget, calibration, **options)
 
 
 def listed(words: Iterable[str]) -> str:

@@ -5,13 +5,18 @@ from collections.abc import Iterable
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
 
-# Titles by the keys under which a config's `also` stands in rows.
-_OWN: dict[str, str] = {}
+# The mechanisms of a config's `also` by the keys under which they stand in rows.
+OWN: dict[str, type[Mechanism]] = {}
 
 
 def name_own(also: Iterable[str]) -> None:
-    """Let mechanisms of a config's `also`, module:Class, have their titles in this process."""
-    _OWN.update({found.key: found.title for found in map(get_mechanism, also)})
+    """Let this process know the mechanisms of a config's `also`, module:Class, by their keys."""
+    OWN.update({found.key: found for found in map(get_mechanism, also)})
+
+
+def own_or_shipped(key: str) -> type[Mechanism]:
+    """Return a mechanism by its key, as `get_mechanism` does, those of `name_own` included."""
+    return OWN.get(key) or get_mechanism(key)
 
 
 @functools.cache
@@ -41,5 +46,5 @@ def mechanism_title(name: str) -> str:
     """
     found = class_of(name)
     if found is None:
-        return _OWN.get(name, name)
+        return OWN[name].title if name in OWN else name
     return f"{found.title} ({variants()[name][1]})" if name in variants() else found.title

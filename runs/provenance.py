@@ -1,5 +1,6 @@
 """The provenance of a cell: digests that decide if it is current, and facts noted beside them."""
 
+import functools
 import importlib.metadata
 import json
 import subprocess
@@ -109,6 +110,7 @@ def data_of(cell: CellSpec) -> str:
     return digest_of_text(json.dumps(checksums)) if checksums else ""
 
 
+@functools.cache
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)

@@ -105,7 +105,8 @@ def text(found: dict) -> str:
         lines[-1] += f", {rounded_up(found['of_limit'], 5)} times the limit"
     if found["simplest"] != found["best"]:
         lines.append(
-            f"use    {found['simplest_rmse']:.6g}: {found['simplest']}, the simplest within {TIE:.1%}"
+            f"use    {found['simplest_rmse']:.6g}: {found['simplest']}, "
+            f"the simplest within {TIE:.1%}"
         )
     if found["limit_rmse"] is not None:
         lines.append(PREMISE)

@@ -37,7 +37,7 @@ def explain(result: Verification) -> str:
         return "\n".join(lines)
     if result.slack is None:
         lines += [
-            f"  true delta   {result.true_delta.value:.6g} at that epsilon"
+            f"  true delta   {_probability(result.true_delta)} at that epsilon"
             f"{_interval(result.true_delta)}",
             f"  true epsilon {result.true_epsilon.value:.6g} at that delta"
             f"{_interval(result.true_epsilon)}",
@@ -102,11 +102,18 @@ def _attack(result: Verification) -> list[str]:
     )
     right = Bounds(*((1 + bound) / 2 for bound in result.advantage))
     return [
-        f"  attack       true positive rate {rate.value:.6g}{_interval(rate)} at a false positive "
-        f"rate of {FALSE_POSITIVE_RATE:g};",
+        f"  attack       true positive rate {_probability(rate)}{_interval(rate)} at a false "
+        f"positive rate of {FALSE_POSITIVE_RATE:g};",
         f"               the claim allows {claimed:.6g}. Of two data sets it names the right one",
-        f"               with probability {right.value:.6g}{_interval(right)}",
+        f"               with probability {_probability(right)}{_interval(right)}",
     ]
+
+
+def _probability(bounds: Bounds) -> str:
+    """The value; a lower bound of one that is below 1 and would be shown as 1."""
+    if bounds.lower < 1 and f"{bounds.value:.6g}" == "1":
+        return f"above {rounded_down(bounds.lower, 6)}"
+    return f"{bounds.value:.6g}"
 
 
 def _between(bounds: Bounds) -> str:

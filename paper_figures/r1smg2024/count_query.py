@@ -217,31 +217,34 @@ def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
 def largest_counts(results: Results, *, tolerance: float) -> Finding:
     """Judge the largest exact count in Figure 4, in the run's box and in every possible box."""
     rows = official_counts(results.rows)
-    stated = LARGEST_COUNT
     facts = {
         metric: float(pick(rows, metric=metric, mechanism="non-private")["value"].iloc[0])
         for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
     }
     exact = facts["nonprivate_largest_count"]
-    parts = [number("exact, in the box of the five boroughs", exact, stated, tolerance)]
+    parts = [number("exact, in the box of the five boroughs", exact, LARGEST_COUNT, tolerance)]
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
     # The cells of a box that contains both places are at least as large as the window, so that the
     # window meets at most four of them.
     least = math.ceil(DENSEST_WINDOW / 4)
     places = " and ".join(PLACES)
+    where = " and ".join(
+        f"{name} is at {latitude}, {longitude}" for name, (latitude, longitude) in PLACES.items()
+    )
     parts.append(
         statement(
             f"exact, in every box with {places}",
-            least <= stated * (1 + tolerance),
-            f"at least {least} (stated {stated:g})",
+            least <= LARGEST_COUNT * (1 + tolerance),
+            f"at least {least} (stated {LARGEST_COUNT:g})",
         )
     )
     released = _largest(rows)
     return Finding(
         parts=parts,
         detail=(
-            f"Official pickups of the stated window. A box that contains {places} has cells of at "
-            "least 1/89 of the rectangle that these span. A window of that size inside the "
+            "Official pickups of the stated window. In degrees of latitude and longitude, "
+            f"{where}. A box that contains {places} has cells of at least 1/89 of the rectangle "
+            "that these span. A window of that size inside the "
             f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
             "so "
             f"one of them has at least {least}. The paper gives neither its bounding box nor "

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import calibrated, ok_rows, required
+from claims.mechanism_titles import OWN
 from mechanisms import AdditiveMechanism, Unsupported
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.style import mechanism_title
@@ -65,7 +66,7 @@ def metrics(results: Results) -> Drawn:
     records = [
         record
         for setting in PAPER_SETTINGS
-        for key in COMPARED
+        for key in (*COMPARED, *OWN)
         for record in _records(results, losses, setting, key)
     ]
     caption = (

@@ -69,7 +69,7 @@ def test_a_class_from_outside_has_its_own_title(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert mechanism_title("outside_noise:Other") == "Other noise"
     # Rows of `also` have its key.
-    monkeypatch.setattr(mechanism_titles, "_OWN", {})
+    monkeypatch.setattr(mechanism_titles, "OWN", {})
     name_own(["outside_noise:Other"])
     assert look("other").title == "Other noise"
     sys.modules.pop("outside_noise")

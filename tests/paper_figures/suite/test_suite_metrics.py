@@ -2,6 +2,8 @@
 
 import pytest
 
+from claims.mechanism_titles import OWN
+from extend.radial_noise import StudentT
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS
 from paper_figures.suite import metrics as table
 from papers.mvg2018 import FIRST_COMPONENT
@@ -14,6 +16,7 @@ def drawn(make_results, make_guarantee_rows, monkeypatch):
     monkeypatch.setattr(
         table, "PAPER_SETTINGS", (FIRST_COMPONENT, setting("r1smg2024-count-1e-05"))
     )
+    monkeypatch.setitem(OWN, "student-t", StudentT)
     rows = make_guarantee_rows("imgm", {FIRST_COMPONENT.name: "holds"}, expected_loss=1.0)
     rows = [row | {"calibration": "exact"} for row in rows]
     own = {
@@ -53,6 +56,11 @@ def test_scores_and_seconds_are_those_of_the_study(drawn):
     assert component.loc["MVG", "seconds of a draw"] == 2.0
     assert component.loc["IMGM", "loss at equal true privacy"] == 1.0
     assert component["scored by"].to_dict()["MVG"] == "error"
+
+
+def test_a_mechanism_of_also_has_rows(drawn):
+    own = drawn.loc[FIRST_COMPONENT.name].loc["Student-t"]
+    assert abs(own["sampled loss"] - own["expected loss"]) < 5 * own["standard error"]
 
 
 def test_informative_features_are_those_of_the_papers_words():
