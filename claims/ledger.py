@@ -16,7 +16,7 @@ from claims.discovery import paper_modules
 from claims.implied_epsilon import implied_by_claim, implying_studies
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, rule_modules
-from claims.ledger_pages import claims_page, findings_page, size_words
+from claims.ledger_pages import claims_page, size_words
 from claims.paper import differences
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from mechanisms.query.extensions import left_out
@@ -193,7 +193,7 @@ def read_ledger(folder: Path) -> pd.DataFrame:
 
 
 def write_ledger(folder: Path) -> None:
-    """Write `folder`/claims.csv and its pages of claims and findings.
+    """Write `folder`/claims.csv and its page claims.md.
 
     The same results give the same bytes.
 
@@ -206,4 +206,3 @@ def write_ledger(folder: Path) -> None:
     ledger = evaluate(folder)
     ledger.to_csv(folder / "claims.csv", index=False, lineterminator="\n")
     (folder / "claims.md").write_text(claims_page(ledger), encoding="utf-8")
-    (folder / "findings.md").write_text(findings_page(ledger), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The ledger as pages: one with every claim, and a short one of claims that are not confirmed."""
+"""The ledger as a page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,6 @@ from claims.verdicts import (
     INCONCLUSIVE,
     MEANING,
     NOT_FOUND,
-    NOT_RUN,
     PARTLY,
     count_of,
 )
@@ -35,21 +34,17 @@ SHOW = (
 # The most words of one claim on the page of claims; the command `show` prints the rest.
 MOST_WORDS = 200
 _FEW_WORDS = 4
-# The sections of the page of findings, in order.
-_TOLD = {
-    CONTRADICTED: "Contradicted at the stated parameters of the paper or its code",
-    PARTLY: "True in part",
-    DEPENDS: "Depends on a choice that the paper does not state",
-    NOT_FOUND: "Not found",
-    INCONCLUSIVE: "Inconclusive",
-    NOT_RUN: "Not run",
-}
+# The introduction names the claims with these verdicts.
+_NAMED = (CONTRADICTED, PARTLY, DEPENDS, NOT_FOUND, INCONCLUSIVE)
 
 
 def claims_page(ledger: pd.DataFrame) -> str:
     """Return the page of every claim with its verdict, parts and sizes."""
     lines = ["# Claims ledger", "", f"{_count_text(ledger)}.", ""]
-    lines += [f"- **{verdict}**: {meaning}" for verdict, meaning in MEANING.items()]
+    for verdict, meaning in MEANING.items():
+        named = ledger["claim"][(ledger["verdict"] == verdict) & (verdict in _NAMED)]
+        links = ", ".join(f"[{name}](#{name})" for name in named)
+        lines.append(f"- **{verdict}**: {meaning}{f' Claims: {links}.' if links else ''}")
     lines += ["", BRACKETS, "", SHOW]
     for paper, claims in ledger.groupby("paper", sort=False):
         index = pd.DataFrame(
@@ -66,38 +61,6 @@ def claims_page(ledger: pd.DataFrame) -> str:
         lines += [markdown_table(index, markup=["claim"])]
         for _, claim in claims.iterrows():
             lines += _section(claim)
-    return with_minus("\n".join(lines) + "\n")
-
-
-def findings_page(ledger: pd.DataFrame) -> str:
-    """Return the page of claims that are not confirmed, in one table per verdict."""
-    lines = [
-        "# Findings",
-        "",
-        f"{_count_text(ledger)}. [The ledger](claims.md) lists every claim with its parts and "
-        "sizes. This page lists the claims that are not confirmed as stated.",
-    ]
-    for verdict, title in _TOLD.items():
-        claims = ledger[ledger["verdict"] == verdict]
-        if claims.empty:
-            continue
-        table = pd.DataFrame(
-            {
-                "claim": [f"[{name}](claims.md#{name})" for name in claims["claim"]],
-                "paper": claims["paper"] + ", " + claims["where"],
-                "statement": claims["statement"],
-                "we find": claims["sentence"],
-                "sizes": ["; ".join(all_sizes(claim)) for _, claim in claims.iterrows()],
-            }
-        )
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            MEANING[verdict],
-            "",
-            markdown_table(table, markup=["claim"]),
-        ]
     return with_minus("\n".join(lines) + "\n")
 
 

@@ -34,7 +34,7 @@ def insight(run: Path) -> list[str]:
     if (run / "claims.csv").exists():
         lines += _claims(run)
     figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
-    return [*lines, f"look next: {run}/findings.md{figures} and, for every row, {run}/results.csv"]
+    return [*lines, f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv"]
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:

@@ -3,6 +3,7 @@
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
 
+import functools
 import math
 import textwrap
 from collections.abc import Iterable
@@ -114,11 +115,19 @@ QUERY = (
 _MANY = 1000
 
 
+# Many rows share a size, and a limit takes a second.
+@functools.cache
 def _limit(size: int, epsilon: float, delta: float) -> float:
     """Return the least root mean square error of an element, or nan if no bound is known."""
-    query, budget = Query(shape=(size,), l2_sensitivity=1.0), Budget(epsilon=epsilon, delta=delta)
     # For many elements the fast test is accurate within 2%, less than the width of a line.
-    return limit(query, budget, fast=size >= _MANY).rmse or math.nan
+    return (
+        limit(
+            Query(shape=(size,), l2_sensitivity=1.0),
+            Budget(epsilon=epsilon, delta=delta),
+            fast=size >= _MANY,
+        ).rmse
+        or math.nan
+    )
 
 
 def _limits(sizes: pd.Series, epsilon: float, delta: float) -> list[float]:

@@ -14,7 +14,6 @@ from claims.ledger import evaluate, read_ledger, write_ledger
 from claims.ledger_pages import (
     MOST_WORDS,
     claims_page,
-    findings_page,
     size_words,
 )
 from claims.verdicts import Finding, Outcome, Part, Sizes
@@ -198,18 +197,11 @@ def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):
     for claim in ("yes", "no", "half", "open", "choice", "absent"):
         assert f'<a id="{claim}"></a>' in text
         assert f"[{claim}](#{claim})" in text
+    # The introduction names the claims that are not confirmed.
+    introduction = text[: text.index("\n## ")]
+    assert re.findall(r"Claims: \[(\w+)\]", introduction) == ["half", "no", "choice", "open"]
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {row.replace("\\|", "").count("|") for row in rows} == {5}
-
-
-def test_the_page_of_findings_has_what_does_not_hold(folder):
-    text = findings_page(evaluate(folder))
-    places = [
-        text.index(words)
-        for words in ("## Contradicted", "It is two.", "## True in part", "One part is absent.")
-    ]
-    assert places == sorted(places)
-    assert "[yes]" not in text
 
 
 def test_pages_can_be_made_from_the_file(folder):
@@ -217,13 +209,13 @@ def test_pages_can_be_made_from_the_file(folder):
     read = read_ledger(folder)
     # A column of numbers keeps its type even if no claim has a number.
     assert read["rounds"].isna().all()
-    assert findings_page(read) == (folder / "findings.md").read_text()
+    assert claims_page(read) == (folder / "claims.md").read_text()
 
 
 def test_the_same_results_give_the_same_bytes(folder):
     def written():
         write_ledger(folder)
-        names = ("claims.csv", "claims.md", "findings.md")
+        names = ("claims.csv", "claims.md")
         return [(folder / name).read_bytes() for name in names]
 
     assert written() == written()

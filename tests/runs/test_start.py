@@ -26,7 +26,7 @@ def test_a_run_ends_with_what_its_rows_show(tmp_path):
     assert "(pickups): " in ranking and "non-private" not in ranking.lower()
     assert judged.startswith("claims that this run decides: ") and "confirmed" in judged
     assert against.startswith("contradicted: ") and "more" in against
-    assert f"{run}/findings.md" in where
+    assert f"{run}/claims.md" in where
 
 
 def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch):
