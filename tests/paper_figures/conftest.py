@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from paper_figures.suite import headline
+from paper_figures.mvg2018 import figure_4
+from paper_figures.suite import headline, metrics
 from papers.settings import PAPER_SETTINGS
 from runs.results import Results
 
@@ -31,6 +32,15 @@ def fast_limits(monkeypatch):
     """Use fast limits, because tight limits for few elements take seconds."""
     monkeypatch.setattr(headline, "_MANY", 0)
     headline._limit.cache_clear()
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draw little noise, because what the drawings print takes many seconds of draws."""
+    few = dict.fromkeys(figure_4._DRAWS, 2000)
+    monkeypatch.setattr(figure_4, "_DRAWS", few)
+    monkeypatch.setattr(metrics, "NUMBERS", 1000)
+    monkeypatch.setattr(metrics, "DRAWS", (2, 10))
 
 
 @pytest.fixture

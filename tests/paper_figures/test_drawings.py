@@ -37,7 +37,7 @@ STORED = REFERENCE / "studies"
 OTHER = "somebody-elses"
 ADDITIVE = {key for key, cls in all_mechanisms().items() if issubclass(cls, AdditiveMechanism)}
 
-pytestmark = pytest.mark.usefixtures("fast_limits")
+pytestmark = pytest.mark.usefixtures("fast_limits", "few_draws")
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 import pytest
 
 from claims.mechanism_titles import OWN
-from extend.radial_noise import StudentT
+from extend.mechanism import MyMechanism
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS
 from paper_figures.suite import metrics as table
 from papers.mvg2018 import FIRST_COMPONENT
@@ -16,7 +16,7 @@ def drawn(make_results, make_guarantee_rows, monkeypatch):
     monkeypatch.setattr(
         table, "PAPER_SETTINGS", (FIRST_COMPONENT, setting("r1smg2024-count-1e-05"))
     )
-    monkeypatch.setitem(OWN, "student-t", StudentT)
+    monkeypatch.setitem(OWN, MyMechanism.key, MyMechanism)
     rows = make_guarantee_rows("imgm", {FIRST_COMPONENT.name: "holds"}, expected_loss=1.0)
     rows = [row | {"calibration": "exact"} for row in rows]
     own = {
@@ -59,7 +59,7 @@ def test_scores_and_seconds_are_those_of_the_study(drawn):
 
 
 def test_a_mechanism_of_also_has_rows(drawn):
-    own = drawn.loc[FIRST_COMPONENT.name].loc["Student-t"]
+    own = drawn.loc[FIRST_COMPONENT.name].loc[MyMechanism.title]
     assert abs(own["sampled loss"] - own["expected loss"]) < 5 * own["standard error"]
 
 
