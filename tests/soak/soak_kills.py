@@ -8,7 +8,6 @@ import contextlib
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -84,13 +83,8 @@ def test_kills_change_nothing(new_project, tmp_path):
             while child.poll() is None:
                 if sum(killed.values()) < KILLS:
                     time.sleep(draw.uniform(0, 8))
-                    victims = sorted(processes_in(project.folder), key=lambda p: p.pid)
-                    if victims:
-                        victim = draw.choice(victims)
-                        with contextlib.suppress(psutil.Error):
-                            kind = kind_of(victim)
-                            victim.send_signal(signal.SIGKILL)
-                            killed[kind] = killed.get(kind, 0) + 1
+                    with contextlib.suppress(psutil.Error):
+                        kill_one(project, killed, draw)
                 else:
                     child.wait()
             finished = child.returncode == 0
@@ -101,6 +95,15 @@ def test_kills_change_nothing(new_project, tmp_path):
         require_no_orphan(project)
         print(f"after {sum(killed.values())} kills {killed}: the same bytes", flush=True)
     assert {"snakemake", "job", "worker"} <= set(killed)
+
+
+def kill_one(project, killed, draw):
+    """Kill a process of the kind that was killed least, so that few kills hit every kind."""
+    victims = [(kind_of(each), each) for each in processes_in(project.folder)]
+    kind = min(dict(victims), key=lambda name: killed.get(name, 0), default=None)
+    if kind is not None:
+        draw.choice([each for own, each in victims if own == kind]).kill()
+        killed[kind] = killed.get(kind, 0) + 1
 
 
 def kind_of(process):
