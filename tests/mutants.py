@@ -82,11 +82,14 @@ def drawn(count: int, seed: int) -> list[tuple[str, int]]:
 
 @functools.cache
 def tests_of(module: str) -> list[str]:
-    """The tests that import a module, or those of its folder if none does."""
+    """The tests that import a module, its own first, or those of its folder if none does."""
     folder = ROOT / "tests" / Path(module).parent
     while not folder.is_dir():
         folder = folder.parent
     found = [test for test in affected_tests({module}) if test not in WHOLE_PROJECT]
+    # One failure is enough, and its own tests are the likeliest to fail.
+    own = Path(module).stem
+    found.sort(key=lambda test: (own not in test, not (ROOT / test).is_relative_to(folder)))
     return found or [str(folder.relative_to(ROOT))]
 
 
