@@ -23,11 +23,20 @@ def half(table, column, rng):
     return table[table[column].isin(kept) | table[column].isna()]
 
 
+def with_few_draws(claim):
+    """The claim, judged by at most 1000 draws: they take most of the time, and read no rows."""
+    draws = claim.arguments.get("draws")
+    if draws is None:
+        return claim
+    few = {name: 1000 for name in draws} if isinstance(draws, dict) else min(draws, 1000)
+    return claim.model_copy(update={"arguments": claim.arguments | {"draws": few}})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["mechanism", "dataset", "shape", "calibration", "epsilon"])
 def test_no_judge_fails_where_rows_are_missing(column, monkeypatch):
     judges, rng = all_judges(), np.random.default_rng(0)
-    for claim in all_claims():
+    for claim in map(with_few_draws, all_claims()):
         judge = judges[claim.rule or claim.judge]
         if not judge.reads_results:
             continue
