@@ -9,7 +9,7 @@ from toy_data_set import CONTENT, dataset, left_in, put, remote, sha256, tar_byt
 
 import datasets
 from datasets import DataError, fetch
-from datasets.fetching.checksums import local_files
+from datasets.fetching.checksums import known_checksums, local_files
 
 PAGE = b"\n<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n"
 
@@ -45,6 +45,14 @@ def test_the_checksum_is_printed_and_recorded(tmp_path, data, capsys):
     assert (target / "SHA256SUMS").read_text() == f"{sha256(CONTENT)}  file.bin\n"
     fetch(toy, data)
     assert capsys.readouterr().err == ""
+
+
+def test_known_checksums_are_those_of_the_packaging_that_is_there(data):
+    official = remote("official.tgz", sha256=None, bytes=None, check=anything)
+    toy = dataset(official, repack=remote("repack.tar", b"repacked"))
+    assert known_checksums(toy, data / "toy") is None
+    put(data, "repack.tar", b"repacked")
+    assert known_checksums(toy, data / "toy") == {"repack.tar": sha256(b"repacked")}
 
 
 def test_an_http_address_needs_a_checksum():

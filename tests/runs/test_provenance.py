@@ -1,6 +1,7 @@
 """The provenance that keeps a cell current, and the manifest that records it."""
 
 import importlib.metadata
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from datasets.catalogue import loader
 from runs import provenance
 from runs.cells import cells_of
 from runs.manifest import Entry, origins_in, read_manifest, write_manifest
-from runs.provenance import UNKNOWN, Provenance, data_of, provenance_now
+from runs.provenance import UNKNOWN, Provenance, commit_of_tree, data_of, provenance_now
 from runs.result_table import DamagedTable
 from runs.sources import syntax_digest_of
 
@@ -92,6 +93,26 @@ def test_each_change_has_a_name(spec):
     adopted = measured.adopted_by(replace(spec, code="other"), "there", "1 of 2 agree")
     assert adopted.differs(replace(spec, code="other")) == []
     assert (adopted.commit, adopted.adopted) == ("here", "there")
+
+
+def test_the_commit_is_that_of_a_clean_tree_of_the_project(tmp_path, monkeypatch):
+    def git(*words):
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout
+
+    monkeypatch.chdir(tmp_path)
+    assert commit_of_tree() == ""
+    git("init")
+    # An unpacked copy inside another repository has no commit of its own.
+    (tmp_path / "Snakefile").touch()
+    assert commit_of_tree() == ""
+    git("add", "Snakefile")
+    git("-c", "user.name=a", "-c", "user.email=a@b.org", "commit", "--message", "first")
+    commit = git("rev-parse", "HEAD").strip()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "rows").touch()
+    assert commit_of_tree() == commit
+    (tmp_path / "new.py").touch()
+    assert commit_of_tree() == f"{commit}-dirty"
 
 
 def test_other_versions_are_named_and_make_nothing_stale(spec, monkeypatch):

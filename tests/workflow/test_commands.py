@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,12 +99,3 @@ def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project)
     for name in ("r1smg2024_fig5", "r1smg2024_fig9"):
         drawn = pd.read_csv(project.folder / f"results/mine/figures/{name}.csv")
         assert "gaussian-zcdp" in set(drawn["mechanism"]), name
-
-
-def test_the_template_of_radial_noise_is_in_a_drawing_of_a_config(project):
-    shutil.copy(ROOT / "extend/radial_noise.py", project.folder / "my_noise.py")
-    config = QUICK | {"run": "own", "also": ["my_noise:StudentT"]}
-    (project.folder / "own.yaml").write_text(yaml.safe_dump(config))
-    printed(project, "snakemake --cores 2 r1smg2024_fig9 --configfile own.yaml")
-    drawn = pd.read_csv(project.folder / "results/own/figures/r1smg2024_fig9.csv")
-    assert "student-t" in set(drawn["mechanism"])
