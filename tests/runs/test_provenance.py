@@ -96,20 +96,16 @@ def test_each_change_has_a_name(spec):
 
 
 def test_the_commit_is_that_of_a_clean_tree_of_the_project(tmp_path, monkeypatch):
-    def git(*words):
-        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout
+    def shell(line):
+        return subprocess.run(line, shell=True, capture_output=True, text=True, check=True).stdout
 
     monkeypatch.chdir(tmp_path)
     assert commit_of_tree() == ""
-    git("init")
     # An unpacked copy inside another repository has no commit of its own.
-    (tmp_path / "Snakefile").touch()
+    shell("git init && touch Snakefile")
     assert commit_of_tree() == ""
-    git("add", "Snakefile")
-    git("-c", "user.name=a", "-c", "user.email=a@b.org", "commit", "--message", "first")
-    commit = git("rev-parse", "HEAD").strip()
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "rows").touch()
+    shell("git add Snakefile && git -c user.name=a -c user.email=a@b.org commit -m first")
+    commit = shell("mkdir results && touch results/rows && git rev-parse HEAD").strip()
     assert commit_of_tree() == commit
     (tmp_path / "new.py").touch()
     assert commit_of_tree() == f"{commit}-dirty"

@@ -79,12 +79,6 @@ def test_the_twelve_commands_work_as_documented(project):
     assert set(other["epsilon"]) == {0.2}
 
 
-def test_the_log_of_a_run_names_its_config_first(project):
-    command = "snakemake -n --cores 2 --forcerun draw_noise_only --config seed=0"
-    shown = printed(project, command).splitlines()
-    assert shown[1] == "reading config/quick.yaml and what it needs: some seconds"
-
-
 def test_the_guide_puts_a_readers_own_noise_into_the_figures_of_a_paper(project):
     """Uses the guide's file and commands; the config and the figures list their own mechanisms."""
     page = (ROOT / "docs/add_your_own.md").read_text()
