@@ -249,6 +249,8 @@ def comparable_directions(
         words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
         return _nearest(REGRESSION, apart, right, margins), words
 
+    # A run without the data is not judged, and need not wait for the draws.
+    REGRESSION.judged_rows(results.rows)
     right = next(iter(COMPONENT.sets))
     ours = COMPONENT.best(draws)
     errors = {name: COMPONENT.best(draws, name) for name in others[FIRST_COMPONENT.name]}
