@@ -42,7 +42,7 @@ def claims_page(ledger: pd.DataFrame) -> str:
     """Return the page of every claim with its verdict, parts and sizes."""
     lines = ["# Claims ledger", "", f"{_count_text(ledger)}.", ""]
     for verdict, meaning in MEANING.items():
-        named = ledger["claim"][(ledger["verdict"] == verdict) & (verdict in _NAMED)]
+        named = ledger["claim"][ledger["verdict"] == verdict] if verdict in _NAMED else ()
         links = ", ".join(f"[{name}](#{name})" for name in named)
         lines.append(f"- **{verdict}**: {meaning}{f' Claims: {links}.' if links else ''}")
     lines += ["", BRACKETS, "", SHOW]

@@ -120,14 +120,12 @@ _MANY = 1000
 def _limit(size: int, epsilon: float, delta: float) -> float:
     """Return the least root mean square error of an element, or nan if no bound is known."""
     # For many elements the fast test is accurate within 2%, less than the width of a line.
-    return (
-        limit(
-            Query(shape=(size,), l2_sensitivity=1.0),
-            Budget(epsilon=epsilon, delta=delta),
-            fast=size >= _MANY,
-        ).rmse
-        or math.nan
+    found = limit(
+        Query(shape=(size,), l2_sensitivity=1.0),
+        Budget(epsilon=epsilon, delta=delta),
+        fast=size >= _MANY,
     )
+    return found.rmse or math.nan
 
 
 def _limits(sizes: pd.Series, epsilon: float, delta: float) -> list[float]:

@@ -36,7 +36,7 @@ def fast_limits(monkeypatch):
 
 @pytest.fixture
 def few_draws(monkeypatch):
-    """Draw little noise, because what the drawings print takes many seconds of draws."""
+    """Draw little noise, because the draws behind a drawing take many seconds."""
     few = dict.fromkeys(figure_4._DRAWS, 2000)
     monkeypatch.setattr(figure_4, "_DRAWS", few)
     monkeypatch.setattr(metrics, "NUMBERS", 1000)

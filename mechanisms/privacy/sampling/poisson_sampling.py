@@ -375,7 +375,7 @@ class SampledRun:
         return math.exp(root + 5e-4)
 
     def log_upper(self, epsilon: float, *, rare: bool = True) -> float:
-        """Logarithm of `delta`; without `rare`, without the bound of rare losses, which is slow."""
+        """Logarithm of `delta`; `rare=False` leaves out the bound of rare losses, which is slow."""
 
         def curve(level: int, at: np.ndarray) -> np.ndarray:
             return self._upper(level, at)[None]
