@@ -1,5 +1,7 @@
 """Place text in a panel where it hides no line."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Curves of mechanisms: draw identical ones once, and label them at their right ends."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

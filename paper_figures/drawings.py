@@ -1,5 +1,7 @@
 """Declare, discover and write the figures and tables."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path

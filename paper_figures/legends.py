@@ -1,5 +1,7 @@
 """Collect the entries of legends, and place legends."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from paper_figures import pyplot as plt

@@ -1,5 +1,7 @@
 """Figures of accuracy over epsilon: a row of panels per data set, a column per calibration."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # The fields in which statements hold other statements.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PROJECT = (
     "mechanisms",
     "datasets",
@@ -139,14 +140,8 @@ _cached_bytes_hash = functools.cache(_bytes_hash)
 def _syntax_hash(path: str) -> str:
     if not path.endswith(".py"):
         return _bytes_hash(path)
-    tree = ast.parse((ROOT / path).read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            shown = isinstance(node, ast.ClassDef)
-            node.body = [
-                each for each in node.body if not (_is_text(each) or (shown and _is_shown(each)))
-            ]
     try:
+        tree = ast.parse((ROOT / path).read_bytes())
         return hashlib.sha256(_canonical_text(tree).encode()).hexdigest()
     except RecursionError:
         # Expressions are nested hundreds deep; fall back to the bytes, a stricter measure.
@@ -169,8 +164,16 @@ def _is_shown(statement: ast.stmt) -> bool:
 
 
 def _canonical_text(node: object) -> str:
-    """Serialise a syntax tree without empty fields, which differ between Python versions."""
+    """Serialise a syntax tree without what is shown only.
+
+    Empty fields are left out too, because they differ between Python versions.
+    """
     if isinstance(node, ast.AST):
+        if isinstance(node, _DOCUMENTED):
+            shown = isinstance(node, ast.ClassDef)
+            node.body = [
+                each for each in node.body if not (_is_text(each) or (shown and _is_shown(each)))
+            ]
         fields = [
             f"{name}={_canonical_text(value)}"
             for name, value in ast.iter_fields(node)

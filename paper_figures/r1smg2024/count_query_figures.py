@@ -4,6 +4,8 @@ They show the main data set of the run at the budget that the paper gives each m
 verdicts are in count_query.py.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import textwrap

@@ -3,6 +3,8 @@
 Figure 7 is drawn on digits if the run has no MNIST. dpsgd_verdicts.py judges both figures.
 """
 
+from __future__ import annotations
+
 import itertools
 
 import pandas as pd

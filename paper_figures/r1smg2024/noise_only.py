@@ -5,6 +5,8 @@ moments and tails (Theorems 8 and 9, Remark 2) are judged in closed form, at siz
 lack.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from typing import Literal

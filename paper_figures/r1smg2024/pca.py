@@ -3,6 +3,8 @@
 The figure shows the run's main data set; claims are judged on Swarm Behaviour only.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Literal
 

@@ -3,6 +3,8 @@
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
 
+from __future__ import annotations
+
 import functools
 import math
 import textwrap

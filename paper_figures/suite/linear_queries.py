@@ -3,6 +3,8 @@
 `suite_linear` and `suite_linear_table` read the rows of the study linear_queries.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
