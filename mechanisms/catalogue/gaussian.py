@@ -6,7 +6,6 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.requirements import require_delta
 
 
 def classic_multiplier(budget: Budget) -> float:
@@ -32,7 +31,6 @@ class ClassicGaussian(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         sigma = query.l2_sensitivity * classic_multiplier(budget)
         return IndependentGaussian(shape=query.shape, sigma=sigma)
 
@@ -49,7 +47,6 @@ class AnalyticGaussian(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         sigma = query.l2_sensitivity / float(mu_for(budget.epsilon, budget.delta))
         return IndependentGaussian(shape=query.shape, sigma=sigma)
 
@@ -77,7 +74,6 @@ class PerElementGaussian(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         parts = query.size
         share = Budget.of_part(epsilon=budget.epsilon / parts, delta=budget.delta / parts)
         sensitivity = query.linf_sensitivity or query.l2_sensitivity

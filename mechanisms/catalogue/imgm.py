@@ -7,7 +7,6 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.option import positive_integer
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.requirements import require_delta
 
 
 class IMGM(AdditiveMechanism):
@@ -27,7 +26,6 @@ class IMGM(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, compositions):
-        require_delta(budget)
         root = float(mu_for(budget.epsilon, budget.delta))
         sigma = query.l2_sensitivity * math.sqrt(compositions) / root
         return IndependentGaussian(shape=query.shape, sigma=sigma)

@@ -9,7 +9,7 @@ from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.directions import orthonormal
 from mechanisms.query.option import matrix
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import matrix_shape, require_delta
+from mechanisms.query.requirements import matrix_shape
 
 
 def zeta(size: int, delta: float) -> float:
@@ -95,7 +95,6 @@ class MGM(AdditiveMechanism):
         directions,
         column_directions,
     ):
-        require_delta(budget)
         m, n = matrix_shape(query)
         rows = orthonormal("directions", directions, m)
         columns = orthonormal("column_directions", column_directions, n)
@@ -127,7 +126,6 @@ class UDN(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, workload, directions):
-        require_delta(budget)
         m, n = matrix_shape(query)
         rows = orthonormal("directions", directions, m)
         squares = direction_weights("workload", workload, rows, m)
@@ -152,7 +150,6 @@ class IDN(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, workload):
-        require_delta(budget)
         m, n = matrix_shape(query)
         if query.element_range is None:
             raise Unsupported("needs element_range (a, b): Theorem 3 assumes elements in [a, b]")

@@ -9,7 +9,7 @@ from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.directions import orthonormal
 from mechanisms.query.option import choice, matrix, weights
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import matrix_shape, require_delta
+from mechanisms.query.requirements import matrix_shape
 
 
 def harmonic(r: int, order: float = 1.0) -> float:
@@ -70,7 +70,6 @@ class MVG(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, zeta, mode, directions, precision):
-        require_delta(budget)
         m, n = matrix_shape(query)
         if query.frobenius_bound is None:
             raise Unsupported("needs frobenius_bound = sup ||f(x)||_F (gamma in Theorem 3)")

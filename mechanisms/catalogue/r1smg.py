@@ -7,7 +7,6 @@ import scipy
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import require_delta
 
 
 def log_psi(size: int, delta: float) -> float:
@@ -52,7 +51,6 @@ class R1SMG(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         if query.size <= 2:
             raise Unsupported(f"needs at least 3 elements (Theorem 5), got {query.size}")
         log_sigma_star = math.log(2 * query.l2_sensitivity**2 / budget.epsilon) - log_psi(

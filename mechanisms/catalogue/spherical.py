@@ -4,7 +4,7 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import require_delta, require_dimensions
+from mechanisms.query.requirements import require_dimensions
 
 
 class L2Mechanism(AdditiveMechanism):
@@ -47,7 +47,6 @@ class SphericalGamma(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         require_dimensions(query)
         try:
             best = least_noise(

@@ -12,7 +12,6 @@ from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile, Swapped
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.option import Option, is_count
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import require_delta
 
 GRAM_ROWS = 100
 
@@ -68,7 +67,6 @@ class JohnsonLindenstrauss(Mechanism):
 
     @classmethod
     def build(cls, query, budget, calibration, settings):
-        require_delta(budget)
         if query.structure not in ("records", "gram"):
             raise Unsupported(
                 "needs structure 'records' or structure 'gram': how records make up the answer"

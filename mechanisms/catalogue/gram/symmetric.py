@@ -6,7 +6,7 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.catalogue.gaussian import ClassicGaussian, classic_multiplier
 from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import require_delta, require_gram
+from mechanisms.query.requirements import require_gram
 
 
 class ModSulq(AdditiveMechanism):
@@ -25,7 +25,6 @@ class ModSulq(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         require_gram(query)
         size, epsilon = query.shape[0], budget.epsilon
         ratio = (size**2 + size) / (2 * budget.delta * math.sqrt(2 * math.pi))
@@ -51,13 +50,10 @@ class AnalyzeGauss(AdditiveMechanism):
     guarantee = "approximate"
     look = ("#AAAA00", "<", 25)
 
-    @classmethod
-    def limit(cls, query, budget):
-        return ClassicGaussian.limit(query, budget)
+    limit = ClassicGaussian.limit
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget):
-        require_delta(budget)
         require_gram(query)
         sigma = query.gram_change * classic_multiplier(budget)
         return SymmetricGaussian(shape=query.shape, sigma=sigma)

@@ -20,7 +20,6 @@ from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.option import Option, is_count, shares
 from mechanisms.query.query import Budget, Query, Unsupported
-from mechanisms.query.requirements import require_delta
 
 
 def layer_budgets(count: int, budget: Budget) -> list[Budget]:
@@ -70,7 +69,6 @@ class LLAGP(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, layers):
-        require_delta(budget)
         sizes = [query.size] if layers is None else layers
         if layers is not None and query.shape != (1, sum(layers)):
             raise ValueError(
@@ -118,7 +116,6 @@ class DPHSGD(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, thresholds):
-        require_delta(budget)
         sensitivity = _clipped(query, thresholds).reach
         sigma = sensitivity / float(mu_for(budget.epsilon, budget.delta))
         return IndependentGaussian(shape=query.shape, sigma=sigma)

@@ -9,7 +9,6 @@ from mechanisms.catalogue.gaussian import ClassicGaussian, classic_multiplier
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.strategy_gaussian import StrategyGaussian, strategy_sensitivity
 from mechanisms.query.query import Budget, Query
-from mechanisms.query.requirements import require_delta
 from mechanisms.strategies.optimal_strategy import (
     Strategy,
     optimal_strategy,
@@ -50,13 +49,10 @@ class MatrixMechanism(AdditiveMechanism):
     options = WORKLOAD_OPTIONS
     public_information = {"workload": WORKLOAD}
 
-    @classmethod
-    def limit(cls, query, budget):
-        return ClassicGaussian.limit(query, budget)
+    limit = ClassicGaussian.limit
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, **settings):
-        require_delta(budget)
         factors = workload_factors(query, **settings)
         multiplier = classic_multiplier(budget)
         if all(isinstance(factor, Identity) for factor in factors):
