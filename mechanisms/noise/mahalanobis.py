@@ -17,8 +17,11 @@ LARGEST_MOVES = 8192
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Mahalanobis:
-    """mu(D) = ||diag(1 / row_std) R^T D C diag(1 / column_std)||_F for changes D (m, n).
+class MatrixDeviations:
+    """The standard deviations of a noise (m, n) along the rows and along the columns.
+
+    A change D (m, n) of the answer has the Mahalanobis norm
+    mu(D) = ||diag(1 / row_std) R^T D C diag(1 / column_std)||_F.
 
     Args:
         row_std: (m,), positive.
@@ -43,8 +46,8 @@ class Mahalanobis:
         return self.row_directions is None and self.column_directions is None
 
     @property
-    def uniform(self) -> bool:
-        """Whether it is independent and of one standard deviation."""
+    def independent(self) -> bool:
+        """Whether the elements are independent and of one standard deviation."""
         return not (np.ptp(self.row_std) or np.ptp(self.column_std))
 
     @property
@@ -57,25 +60,25 @@ class Mahalanobis:
         """mu of a unit change of element (i, j) is the product of entries i (m,) and j (n,)."""
         rows, columns = (
             1 / std if directions is None else np.linalg.norm(directions / std, axis=1)
-            for std, directions in self._axes
+            for std, directions in self.axes
         )
         return rows, columns
 
-    def of(self, change: np.ndarray) -> float:
+    def mu_of(self, change: np.ndarray) -> float:
         """mu of one change (m, n)."""
-        for std, directions in self._axes:
+        for std, directions in self.axes:
             # The second turn does the columns and turns the change back.
             seen = change if directions is None else directions.T @ change
             change = (seen / std[:, None]).T
         return float(np.linalg.norm(change))
 
-    def of_records(self, records: np.ndarray, signs: np.ndarray) -> float:
+    def mu_of_records(self, records: np.ndarray, signs: np.ndarray) -> float:
         """mu of D = sum_k signs_k x_k x_k^T, where the x_k are the columns of `records` (m, k).
 
         The product of two sums of outer products: no matrix (m, n) is made.
         """
         products = 1.0
-        for std, directions in self._axes:
+        for std, directions in self.axes:
             seen = (records if directions is None else directions.T @ records) / std[:, None]
             products = products * (seen.T @ seen)
         return math.sqrt(signs @ products @ signs)
@@ -84,14 +87,14 @@ class Mahalanobis:
         """R diag(1 / row_std) (m, m) and C diag(1 / column_std) (n, n)."""
         rows, columns = (
             np.diag(1 / std) if directions is None else directions / std
-            for std, directions in self._axes
+            for std, directions in self.axes
         )
         return rows, columns
 
     def least_directions(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
         """The directions of least noise of rows (m, rank) and of columns (n, rank)."""
         found = []
-        for std, directions in self._axes:
+        for std, directions in self.axes:
             least = np.argsort(std, kind="stable")[:rank]
             if directions is None:
                 found.append((np.arange(len(std))[:, None] == least).astype(float))
@@ -100,14 +103,15 @@ class Mahalanobis:
         return tuple(found)
 
     @property
-    def _axes(self) -> tuple[tuple[np.ndarray, np.ndarray | None], ...]:
+    def axes(self) -> tuple[tuple[np.ndarray, np.ndarray | None], ...]:
+        """The standard deviations and the directions of the rows, and those of the columns."""
         return (
             (self.row_std, self.row_directions),
             (self.column_std, self.column_directions),
         )
 
 
-def largest_mu(noise: Mahalanobis, query: Query) -> Supremum:
+def largest_mu(noise: MatrixDeviations, query: Query) -> Supremum:
     """sup mu over the changes (m, n) with the query's l2, l1 and linf sensitivity.
 
     Exact for noise along the axes (`worst_case_mu`) and for equal noise everywhere. Otherwise the
@@ -116,7 +120,7 @@ def largest_mu(noise: Mahalanobis, query: Query) -> Supremum:
     vertices) are upper bounds. Changes that attain them, scaled to keep the query's sensitivities,
     give lower bounds: where nothing is cut off, both are equal.
     """
-    if noise.uniform:
+    if noise.independent:
         mu = query.reach / noise.least_std
         return Supremum(mu, mu)
     if noise.along_axes:
@@ -137,16 +141,16 @@ def largest_mu(noise: Mahalanobis, query: Query) -> Supremum:
         upper.append(query.l1_sensitivity * float(rows.max() * columns.max()))
     if query.linf_sensitivity is not None and element.size <= VERTEX_AXES:
         vertex = worst_vertex(np.kron(*noise.roots())).reshape(noise.shape)
-        upper.append(query.linf_sensitivity * noise.of(vertex))
+        upper.append(query.linf_sensitivity * noise.mu_of(vertex))
         changes.append(vertex)
     return best_bounds(
-        (allowed_share(change, query) * noise.of(change) for change in changes), upper
+        (allowed_share(change, query) * noise.mu_of(change) for change in changes), upper
     )
 
 
-def largest_move(noise: Mahalanobis, query: Query) -> Supremum:
+def largest_move(noise: MatrixDeviations, query: Query) -> Supremum:
     """sup mu over the changes of a histogram: one cell, or two of them by opposite amounts."""
-    if query.adjacency == "add-remove" or noise.uniform or noise.along_axes:
+    if query.adjacency == "add-remove" or noise.independent or noise.along_axes:
         # One cell is the l1 ball's worst change; without correlations the signs do not matter.
         return largest_mu(noise, query)
     own = np.outer(*(weights**2 for weights in noise.element_weights))
@@ -154,7 +158,7 @@ def largest_move(noise: Mahalanobis, query: Query) -> Supremum:
         # The two cells with the least noise of their own: one of the moves.
         move = np.zeros(own.size)
         move[np.argpartition(own.ravel(), -2)[-2:]] = 1.0, -1.0
-        lower = query.record_bound * noise.of(move.reshape(own.shape))
+        lower = query.record_bound * noise.mu_of(move.reshape(own.shape))
         return best_bounds([lower], [largest_mu(noise, query).upper])
     rows, columns = (root @ root.T for root in noise.roots())  # the inverse covariances
     # For each row that a record leaves: the squares (column left, row entered, column entered).
@@ -166,7 +170,7 @@ def largest_move(noise: Mahalanobis, query: Query) -> Supremum:
     return Supremum(mu, mu)
 
 
-def largest_gram_mu(noise: Mahalanobis, query: Query) -> Supremum:
+def largest_gram_mu(noise: MatrixDeviations, query: Query) -> Supremum:
     """sup mu over D = +-x x^T or x x^T - y y^T, records of norm at most B = record_bound.
 
     Upper bounds: the l2 ball, and B^2 sqrt(sum_k 1 / (r_k c_k)^2), r and c the ascending row and
@@ -183,7 +187,9 @@ def largest_gram_mu(noise: Mahalanobis, query: Query) -> Supremum:
     signs = np.array([1.0, -1.0])[:rank]
     axes = np.eye(query.shape[0], rank)
     lower = (
-        min(1.0, _record_share(records, signs, query)) * square * noise.of_records(records, signs)
+        min(1.0, _record_share(records, signs, query))
+        * square
+        * noise.mu_of_records(records, signs)
         for records in (*noise.least_directions(rank), axes)
     )
     return best_bounds(lower, upper)
@@ -199,12 +205,7 @@ def _record_share(records: np.ndarray, signs: np.ndarray, query: Query) -> float
 def allowed_share(change: np.ndarray, query: Query) -> float:
     """The largest multiple of a change that keeps the query's l2, l1 and linf sensitivity."""
     size = np.abs(change)
-    limits = (
-        (query.l2_sensitivity, np.linalg.norm(change)),
-        (query.l1_sensitivity, size.sum()),
-        (query.linf_sensitivity, size.max()),
-    )
-    return float(min(stated / norm for stated, norm in limits if stated is not None))
+    return query.largest_multiple(l2=np.linalg.norm(change), l1=size.sum(), linf=size.max())
 
 
 def worst_vertex(seen: np.ndarray) -> np.ndarray:

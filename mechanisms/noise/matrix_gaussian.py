@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import scipy
@@ -15,7 +14,7 @@ from mechanisms.noise.distribution import (
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.noise.mahalanobis import (
-    Mahalanobis,
+    MatrixDeviations,
     largest_gram_mu,
     largest_move,
     largest_mu,
@@ -26,7 +25,7 @@ from mechanisms.query.supremum import Supremum
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MatrixGaussian(Noise):
+class MatrixGaussian(MatrixDeviations, Noise):
     """U1 N U2^T with N standard normal (m x n) and U_k = directions_k diag(std_k).
 
     The covariance of vec(n) is the Kronecker product of U1 U1^T and U2 U2^T; it is never formed.
@@ -38,15 +37,6 @@ class MatrixGaussian(Noise):
         row_directions: Orthogonal (m, m), one direction per column, or None for the identity.
         column_directions: Orthogonal (n, n) or None.
     """
-
-    row_std: np.ndarray
-    column_std: np.ndarray
-    row_directions: np.ndarray | None = None
-    column_directions: np.ndarray | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.row_std), len(self.column_std)
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
@@ -88,36 +78,22 @@ class MatrixGaussian(Noise):
         return "the query excludes the worst change of the l2 ball, and the noise is not along axes"
 
     def _largest_mu(self, query: Query) -> Supremum:
-        noise = self._norm
         if query.structure == "histogram":
-            return largest_move(noise, query)
+            return largest_move(self, query)
         if query.gram_change is not None:
-            return largest_gram_mu(noise, query)
+            return largest_gram_mu(self, query)
         if not query.one_column:
-            return largest_mu(noise, query)
+            return largest_mu(self, query)
         # D = d e_j^T: the worst column j, times the worst d under the noise of the rows alone.
-        weight = float(noise.element_weights[1].max())
-        rows = replace(noise, column_std=np.ones(1), column_directions=None)
+        weight = float(self.element_weights[1].max())
+        rows = replace(self, column_std=np.ones(1), column_directions=None)
         return Supremum(*(weight * mu for mu in largest_mu(rows, query)))
 
-    @cached_property
-    def _norm(self) -> Mahalanobis:
-        return Mahalanobis(
-            row_std=self.row_std,
-            column_std=self.column_std,
-            row_directions=self.row_directions,
-            column_directions=self.column_directions,
-        )
-
     def squared_norm_survival(self, threshold):
-        if not self._norm.uniform:
+        if not self.independent:
             return None
         sigma = self.parameters()["sigma_min"]
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / sigma**2)
-
-    @property
-    def independent(self):
-        return self._norm.uniform
 
     def workload_variance(self, factors):
         """The product of tr(V_k U_k U_k^T) over both axes, if there is one factor for each."""
@@ -125,11 +101,7 @@ class MatrixGaussian(Noise):
             return uncorrelated_variance(self, factors)
         if tuple(factor.cells for factor in factors) != self.shape:
             return None
-        axes = (
-            (self.row_std, self.row_directions),
-            (self.column_std, self.column_directions),
-        )
         return math.prod(
             variance_along(factor.gram(), std, directions)
-            for factor, (std, directions) in zip(factors, axes, strict=True)
+            for factor, (std, directions) in zip(factors, self.axes, strict=True)
         )

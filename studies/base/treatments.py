@@ -209,9 +209,9 @@ def _svd_seconds(noise: MatrixGaussian) -> float:
     covariances are decomposed many times, after one SVD that loads the library. A 2126 x 2126
     covariance is decomposed only once, because that takes a minute on a busy core.
     """
-    pairs = (noise.row_std, noise.row_directions), (noise.column_std, noise.column_directions)
     covariances = [
-        np.diag(std**2) if along is None else (along * std**2) @ along.T for std, along in pairs
+        np.diag(std**2) if along is None else (along * std**2) @ along.T
+        for std, along in noise.axes
     ]
     np.linalg.svd(np.eye(2))
     seconds = []
