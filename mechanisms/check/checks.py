@@ -126,8 +126,9 @@ def atoms(evidence: Evidence) -> Iterator[str]:
         return
     training, elsewhere = evidence.training, evidence.elsewhere
     rounding = 4 * np.finfo(float).eps * evidence.largest
-    # Noise that is added to zeros is not rounded.
-    share = 4 * rounding / evidence.change_of_one() if evidence.rest.any() else 0.0
+    # One element may change by half as much about rest, for a record. Noise that is added to zeros
+    # is not rounded.
+    share = 8 * rounding / evidence.query.change_of_one if evidence.rest.any() else 0.0
     atom = claimed_of_numbers(profile, share)
     yield from find_recurring_numbers(training, elsewhere, rounding, atom)
     yield from find_exact_answers(elsewhere, atom)

@@ -218,12 +218,6 @@ class Evidence:
             left -= at_most
         return np.concatenate(found)
 
-    def change_of_one(self) -> float:
-        """How much one element may change about rest, at least; of a record it may be half."""
-        query = self.query
-        bounds = query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity
-        return min(bound for bound in bounds if bound is not None) / 2
-
     def keeps_to_a_grid(self) -> bool:
         """Whether noise lies on a grid that the changes of one record keep to.
 

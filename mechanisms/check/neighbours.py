@@ -215,16 +215,13 @@ def _embedded(directions, shape: tuple[int, int], column: int) -> Iterator[tuple
 
 def _largest(query: Query, direction: np.ndarray) -> float:
     """The largest factor on a direction that the sensitivities allow; of records at most 1."""
-    factors = [query.l2_sensitivity / np.linalg.norm(direction)]
-    if query.l1_sensitivity is not None:
-        factors.append(query.l1_sensitivity / np.abs(direction).sum())
-    if query.linf_sensitivity is not None:
-        factors.append(query.linf_sensitivity / np.abs(direction).max())
+    length, sizes = np.linalg.norm(direction), np.abs(direction)
+    factors = [query.largest_multiple(l2=length, l1=sizes.sum(), linf=sizes.max())]
     if query.structure == "gram" and query.adjacency != "local":
         factors.append(1.0)
     if query.one_column:
         # A record may become any other of its norm: -x from x at most.
-        factors.append(2 * query.record_bound / np.linalg.norm(direction))
+        factors.append(2 * query.record_bound / length)
     return float(min(factors))
 
 

@@ -128,13 +128,8 @@ def attained_reach(query: Query) -> float:
         return query.reach
     square = query.record_bound**2
     changes = round((query.gram_change / square) ** 2)
-    limits = (
-        (query.l2_sensitivity, query.gram_change),
-        (query.l1_sensitivity, changes * square),
-        (query.linf_sensitivity, square),
-    )
-    shares = [stated / change for stated, change in limits if stated is not None]
-    attained = min(1.0, *shares) * query.gram_change
+    share = query.largest_multiple(l2=query.gram_change, l1=changes * square, linf=square)
+    attained = min(1.0, share) * query.gram_change
     # A difference by rounding alone is none.
     return query.reach if attained >= query.reach * (1 - 1e-12) else attained
 

@@ -103,12 +103,7 @@ def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:
     size = query.shape[0]
     even = size if query.adjacency == "add-remove" or size == 1 else size - size % 2
     width = query.gram_change / even
-    limits = (
-        (query.l2_sensitivity, query.gram_change),
-        (query.l1_sensitivity, even**2 * width),
-        (query.linf_sensitivity, width),
-    )
-    share = min(1.0, *(stated / change for stated, change in limits if stated is not None))
+    share = min(1.0, query.largest_multiple(l2=query.gram_change, l1=even**2 * width, linf=width))
     largest = min(query.record_bound**2, query.linf_sensitivity or math.inf, query.reach)
     total = min(size * query.reach, query.l1_sensitivity or math.inf)
     return concentrated(total, largest, query.size), Shifts(even**2, share * width, 0.0)

@@ -102,23 +102,18 @@ def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Suprem
         share = 1.0 if query.adjacency == "add-remove" else 2 - 2 * _least_entry(strategies)
         exact = query.record_bound * math.sqrt(share)
         return Supremum(exact, exact)
-    limits = [query.l2_sensitivity, query.l1_sensitivity, query.linf_sensitivity]
-    one_cell = min(limit for limit in limits if limit is not None)
+    one_cell = query.change_of_one
     if query.l1_sensitivity == one_cell:
         return Supremum(one_cell, one_cell)
     values, vectors = zip(*(strategy.spectrum for strategy in strategies), strict=True)
     largest = math.sqrt(math.prod(float(value[-1]) for value in values))
     upper = [query.reach * largest, query.l1_sensitivity or math.inf]
-    if query.gram_change is not None:
-        return best_bounds([min(one_cell, query.record_bound**2)], upper)
-    if query.one_column:
+    if query.gram_change is not None or query.one_column:
         return best_bounds([one_cell], upper)
     # The norms of a Kronecker product are the products of those of its factors.
     worst = [np.abs(vector[:, -1]) for vector in vectors]
-    norms = (1.0, math.prod(v.sum() for v in worst), math.prod(v.max() for v in worst))
-    share = min(
-        limit / norm for limit, norm in zip(limits, norms, strict=True) if limit is not None
-    )
+    total, highest = math.prod(v.sum() for v in worst), math.prod(v.max() for v in worst)
+    share = query.largest_multiple(l2=1.0, l1=total, linf=highest)
     return best_bounds([share * largest, one_cell], upper)
 
 

@@ -86,19 +86,12 @@ class StrategyLaplace(Noise):
         largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
         measurements = math.prod(strategy.measurements for strategy in self.strategies)
         shifts = concentrated(query.l1_sensitivity, query.l1_sensitivity * largest, measurements)
-        one_cell = min(
-            limit
-            for limit in (query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity)
-            if limit is not None
-        )
-        if query.gram_change is not None:
-            one_cell = min(one_cell, query.record_bound**2)
         share = math.prod(strategy.attained_share for strategy in self.strategies)
         return BoundedProfile(
             above=laplace_profile(
                 components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
             ),
-            attained_loss=one_cell * share / self.scale,
+            attained_loss=query.change_of_one * share / self.scale,
         )
 
     def slack(self, query):

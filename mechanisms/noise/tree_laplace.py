@@ -158,17 +158,11 @@ class TreeLaplace(Noise):
 
         One record of a Gram matrix changes a single cell by up to B^2.
         """
-        cells = math.prod(self.tree.level_shapes[-1])
         if query.gram_change is not None:
-            cells = 1
-        elif query.one_column:
-            cells = self.tree.level_shapes[-1][0]
-        each = [query.l2_sensitivity / math.sqrt(cells), query.l1_sensitivity / cells]
-        if query.linf_sensitivity is not None:
-            each.append(query.linf_sensitivity)
-        if query.gram_change is not None:
-            each.append(query.record_bound**2)
-        return cells * min(each)
+            return query.change_of_one
+        top = self.tree.level_shapes[-1]
+        cells = top[0] if query.one_column else math.prod(top)
+        return cells * query.largest_multiple(l2=math.sqrt(cells), l1=cells, linf=1.0)
 
     def slack(self, query):
         if self.tree.height == 1:

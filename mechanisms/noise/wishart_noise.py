@@ -85,6 +85,5 @@ class Wishart(Noise):
     @staticmethod
     def _share(query: Query) -> float:
         """The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities."""
-        stated = (query.l2_sensitivity, query.l1_sensitivity, query.linf_sensitivity)
-        allowed = min(limit for limit in stated if limit is not None) / query.record_bound**2
+        allowed = query.change_of_one / query.record_bound**2
         return 1.0 if allowed >= 1 - 1e-12 else allowed

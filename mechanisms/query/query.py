@@ -323,6 +323,21 @@ class Query:
         l1 = math.inf if self.l1_sensitivity is None else self.l1_sensitivity
         return None if min(l1, linf) == math.inf else concentrated(l1, linf, self.changed)
 
+    def largest_multiple(self, *, l2: float, l1: float, linf: float) -> float:
+        """The largest multiple of a change of these norms that keeps all stated sensitivities."""
+        stated = (
+            (self.l2_sensitivity, l2),
+            (self.l1_sensitivity, l1),
+            (self.linf_sensitivity, linf),
+        )
+        return float(min(limit / norm for limit, norm in stated if limit is not None))
+
+    @property
+    def change_of_one(self) -> float:
+        """The largest change of a single element; on the diagonal of a Gram matrix."""
+        largest = self.largest_multiple(l2=1.0, l1=1.0, linf=1.0)
+        return largest if self.gram_change is None else min(largest, self.record_bound**2)
+
     @property
     def size(self) -> int:
         """M, the number of elements of the answer."""

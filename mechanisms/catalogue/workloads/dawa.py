@@ -169,14 +169,13 @@ class DawaPublished(TwoStage):
         every other cell, where the query has no structure.
         """
         query, size = self.query, self.query.size
-        limits = [query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity]
-        one = min(limit for limit in limits if limit is not None)
+        one = query.change_of_one
         if query.structure == "histogram" and query.adjacency == "replace":
             return [spikes(size, {size // 4: one, 3 * size // 4: -one})]
         if query.gram_change is not None:
             middle = (query.shape[0] + 1) * (query.shape[0] // 2)  # on the diagonal
             place = int(np.flatnonzero(self._order == middle)[0])
-            return [spikes(size, {place: min(one, query.record_bound**2)})]
+            return [spikes(size, {place: one})]
         changed = [spikes(size, {size // 2: one})]
         if query.one_column or query.structure == "histogram":
             return changed
