@@ -132,7 +132,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             if result.audit is not None:
                 words += f", sampled at least {rounded_down(result.audit.delta_lower)}"
                 agreed.append(result.audit.refutes(result.claimed_delta))
-        elif at_setting.slack():
+        elif result.slack:
             words += f"true at most {rounded_up(result.true_delta.upper)}"
         else:
             words += f"true {result.true_delta.value:.4g}"

@@ -59,8 +59,9 @@ class MyBits(Mechanism):
         # Leave this out where it is not known: `verify` then gives no verdict, and `audit` tests
         # the claim by releases. All M bits may differ, so the losses of M answers add up.
         above = PureProfile(largest=self._of_one_bit, times=self.query.size)
-        return BoundedProfile(above=above, attained_loss=self.budget.epsilon)
-
-    def slack(self):
-        # Why `profile` is an upper bound only; None where it is exact.
-        return "it bounds all pairs by the largest loss, which values reach that differ in all bits"
+        # An upper bound, and a sentence that says why it is no more.
+        return BoundedProfile(
+            above=above,
+            attained_loss=self.budget.epsilon,
+            slack="only the largest loss is known, of values that differ in all bits",
+        )

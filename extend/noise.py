@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype
+from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -53,23 +53,10 @@ class TwoScales(Noise):
 
     def profile(self, query: Query):
         # The privacy of the worst pair of neighbouring answers. Leave it out where it is not known:
-        # verdicts then rest on sampled audits, and there is no exact calibration. Where `slack`
-        # gives a reason, return `enclosed(above, below)`: a profile that no pair exceeds, and that
-        # of a pair which the query allows.
+        # verdicts then rest on sampled audits, and there is no exact calibration. Here it lies
+        # between `above`, which no pair exceeds, and `below`, of a change of one element of the
+        # first half. Where they differ, a sentence says why: the profile then proves a claim but
+        # cannot refute one.
         above = GaussianProfile(mu=query.reach / self.sigma)
-        return enclosed(above, GaussianProfile(mu=self._attained(query) / self.sigma))
-
-    def slack(self, query: Query):
-        # One sentence where the pair behind `profile` is worse than any that the query allows; the
-        # profile then proves a claim but cannot refute one. None where it is attained: here by a
-        # change of one element of the first half.
-        if self._attained(query) < query.reach:
-            return "no single element can move by all of the l2 sensitivity"
-        return None
-
-    @staticmethod
-    def _attained(query: Query) -> float:
-        # The largest change of one element, on the diagonal of a Gram matrix.
-        if query.linf_sensitivity is None:
-            return attained_reach(query)
-        return min(query.linf_sensitivity, attained_reach(query))
+        below = GaussianProfile(mu=query.change_of_one / self.sigma)
+        return enclosed(above, below, "no single element can move by all of the l2 sensitivity")

@@ -115,7 +115,8 @@ def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterato
         return
     run = steps.run(profile)
     yield Value("true_delta_upper", run.delta(total.epsilon))
-    if mechanism.slack() is None:
+    whole = mechanism.profile()
+    if whole is not None and whole.slack is None:
         yield Value("true_delta_lower", run.step_delta(total.epsilon).lower)
     epsilon = run.epsilon(total.delta)
     if math.isfinite(epsilon):

@@ -216,7 +216,7 @@ def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
         return
     delta = profile.delta(total.epsilon)
     yield Value("true_delta_upper", float(delta.upper))
-    if mechanism.slack() is None:
+    if profile.slack is None:
         yield Value("true_delta_lower", float(delta.lower))
     epsilon = float(profile.epsilon(total.delta).upper)
     if math.isfinite(epsilon):

@@ -35,8 +35,9 @@ def rescaled(
     if not all(isinstance(each, AdditiveMechanism) for each in published):
         raise Unsupported("adds no noise, so it has no exact calibration")
     for each in published:
-        if slack := each.slack_of_release():
-            raise Unsupported(f"has no exact calibration here: {slack}")
+        profile = each.profile_of_release()
+        if profile is not None and profile.slack:
+            raise Unsupported(f"has no exact calibration here: {profile.slack}")
     if spending is None:
         raise Unsupported("has no exact calibration: the exact total privacy loss is not known")
     try:

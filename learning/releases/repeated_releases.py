@@ -40,7 +40,7 @@ def spent_by_releases(mechanism: Mechanism, releases: int) -> dict[str, float]:
         return found
     total = profile.compose(releases)
     delta, epsilon = total.delta(mechanism.budget.epsilon), total.epsilon(mechanism.budget.delta)
-    if mechanism.slack() is None:
+    if profile.slack is None:
         found["true_delta_lower"] = delta.lower
     found["true_delta_upper"] = delta.upper
     if math.isfinite(epsilon.upper):

@@ -25,8 +25,8 @@ def exact_profile(mechanism) -> PrivacyProfile:
         raise Unsupported("has no exact profile, hence no exact calibration")
     # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
     pure = mechanism.budget.delta == 0 and profile.attains_largest_loss
-    if (slack := mechanism.slack()) and not pure:
-        raise Unsupported(f"has no exact calibration: {slack}")
+    if profile.slack and not pure:
+        raise Unsupported(f"has no exact calibration: {profile.slack}")
     return profile
 
 

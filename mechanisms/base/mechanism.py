@@ -300,7 +300,10 @@ class Mechanism(ABC):
         return answer, released[1], seconds
 
     def profile(self) -> PrivacyProfile | None:
-        """The true privacy profile of everything that the claim covers, or None if unknown."""
+        """The true privacy profile of everything that the claim covers, or None if unknown.
+
+        Where only an upper bound of it is known, its `slack` says why.
+        """
         return None
 
     def profile_of_release(self) -> PrivacyProfile | None:
@@ -310,17 +313,6 @@ class Mechanism(ABC):
         of the records.
         """
         return self.profile()
-
-    def slack(self) -> str | None:
-        """Why `profile` is only an upper bound of the true profile, or None if it is exact.
-
-        The bounds of `profile` contain the true one either way; see `BoundedProfile`.
-        """
-        return None
-
-    def slack_of_release(self) -> str | None:
-        """The same for `profile_of_release`."""
-        return self.slack()
 
     def parameters(self) -> dict[str, float]:
         """Scale parameters by name, maybe none; the exact calibration rescales the first."""
@@ -407,9 +399,6 @@ class AdditiveMechanism(Mechanism):
     @cached_property
     def _profile(self) -> PrivacyProfile | None:
         return self.noise.profile(self.query)
-
-    def slack(self):
-        return self.noise.slack(self.query)
 
 
 def _require_moments(noise: Noise) -> None:

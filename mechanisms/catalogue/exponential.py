@@ -11,6 +11,8 @@ from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Unsupported
 
+SLACK = "its normaliser depends on the data, which costs a part of epsilon that varies"
+
 
 class OneElementProfile(BoundedProfile):
     """That of one element, whose largest loss is known."""
@@ -56,7 +58,7 @@ class Exponential(Mechanism):
             raise Unsupported("needs element_range; without one it equals l2 at half the budget")
         mechanism = super().build(query, budget, calibration, settings)
         if calibration == "exact":
-            raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
+            raise Unsupported(f"has no exact calibration: {SLACK}")
         return mechanism
 
     def _release(self, value, rng):
@@ -84,7 +86,9 @@ class Exponential(Mechanism):
         structured = query.structure is not None and query.adjacency != "local"
         if query.size == 1 and not structured and query.frobenius_bound is None:
             largest = self._largest_loss_of_one()
-            return OneElementProfile(above=PureProfile(largest=largest), attained_loss=largest)
+            return OneElementProfile(
+                above=PureProfile(largest=largest), attained_loss=largest, slack=SLACK
+            )
         low, high = query.element_range
         corner = math.sqrt(query.size) * max(abs(low), abs(high))
         # A bound that cuts corners of the box off excludes the mirror images of values.
@@ -93,6 +97,7 @@ class Exponential(Mechanism):
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             attained_loss=mirrored / self.parameters()["b"],
+            slack=SLACK,
         )
 
     def _largest_loss_of_one(self) -> float:
@@ -108,6 +113,3 @@ class Exponential(Mechanism):
         moved = min(self.query.reach, width)
         inside = -math.expm1(-c * moved) - math.expm1(-c * (width - moved))
         return c * moved + math.log(inside / -math.expm1(-c * width))
-
-    def slack(self):
-        return "its normaliser depends on the data, which costs a part of epsilon that varies"

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from mechanisms.base.mechanism import Mechanism
-from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.finite_profile import CapProfile
 from mechanisms.privacy.numerics import LOG_SQRT_2PI, mills_slope
 from mechanisms.query.query import Query, Unsupported
@@ -161,12 +161,11 @@ class PrivUnitG(Mechanism):
 
     def profile(self):
         profile = CapProfile(largest=self.pure_epsilon, mass=self.cap.p)
-        return profile if self.slack() is None else enclosed(profile)
-
-    def slack(self):
-        if self.query.reach < 2 * self.radius * (1 - 1e-9):
-            return "the sensitivities exclude answers on opposite sides of the ball"
-        return None
+        if self.query.reach >= 2 * self.radius * (1 - 1e-9):
+            return profile
+        return BoundedProfile(
+            above=profile, slack="the sensitivities exclude answers on opposite sides of the ball"
+        )
 
 
 def ball(query: Query) -> tuple[float, float]:

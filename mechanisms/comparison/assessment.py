@@ -168,12 +168,11 @@ def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[st
     found = verify(mechanism, effort=effort)
     if found.contradiction is not None:
         return {"verdict": found.verdict}, [f"contradicts itself: {found.contradiction}"]
-    slack = mechanism.slack()
     return {
         "true_epsilon": found.true_epsilon.value,
         "true_delta": found.true_delta.value,
         "verdict": found.verdict,
-    }, [f"has only a bound on its true privacy: {slack}"] if slack else []
+    }, [f"has only a bound on its true privacy: {found.slack}"] if found.slack else []
 
 
 def _error(mechanism: AdditiveMechanism, task: Task) -> dict:

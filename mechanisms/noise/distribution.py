@@ -16,6 +16,10 @@ from mechanisms.strategies.workload import Workload
 
 # Floats drawn at a time by `squared_norms`: 64 MiB of float64, whatever the shape.
 CHUNK = 1 << 23
+# Why no known change of a Gram matrix attains `Query.reach`, where none does.
+GRAM_SLACK = "the element box or the l1 ball excludes the worst pair of records"
+# Why the profile of measurements is not that of the cells which are computed from them.
+MEASURED = "the released cells may reveal less than the measurements they are computed from"
 
 
 class Noise(ABC):
@@ -61,16 +65,7 @@ class Noise(ABC):
     def profile(self, query: Query) -> PrivacyProfile | None:
         """The profile of the worst pair over the query's sensitivity set, or None if unknown.
 
-        Its bounds contain the worst pair's: where `slack` gives a reason it is a `BoundedProfile`.
-        """
-        return None
-
-    def slack(self, query: Query) -> str | None:
-        """Why `profile` is only an upper bound for the worst pair, or None if it is exact.
-
-        An upper bound can prove a claim, but cannot refute one, and has no exact calibration
-        unless delta is 0 and the largest loss is known. The reason completes "has no exact
-        calibration: ...".
+        Its bounds contain the worst pair's: where that is not known it is a `BoundedProfile`.
         """
         return None
 
@@ -132,10 +127,3 @@ def attained_reach(query: Query) -> float:
     attained = min(1.0, share) * query.gram_change
     # A difference by rounding alone is none.
     return query.reach if attained >= query.reach * (1 - 1e-12) else attained
-
-
-def gram_slack(query: Query) -> str | None:
-    """Why no known change of a Gram matrix attains `Query.reach`, or None if one does."""
-    if attained_reach(query) == query.reach:
-        return None
-    return "the element box or the l1 ball excludes the worst pair of records"

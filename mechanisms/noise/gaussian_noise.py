@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from mechanisms.noise.distribution import (
-    Noise,
-    attained_reach,
-    checked_dtype,
-    gram_slack,
-)
+from mechanisms.noise.distribution import GRAM_SLACK, Noise, attained_reach, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import gaussian_between
 
@@ -43,10 +38,8 @@ class IndependentGaussian(Noise):
         return {"sigma": self.sigma}
 
     def profile(self, query):
-        return gaussian_between(attained_reach(query) / self.sigma, query.reach / self.sigma)
-
-    def slack(self, query):
-        return gram_slack(query)
+        attained = attained_reach(query) / self.sigma
+        return gaussian_between(attained, query.reach / self.sigma, GRAM_SLACK)
 
     def squared_norm_survival(self, threshold):
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / self.sigma**2)

@@ -68,6 +68,3 @@ class KeepOrNoise(Noise):
         columns = np.unique(np.broadcast_to(self.log_keep, self.shape), axis=1).T
         profiles = (KeepOrNoiseProfile.of(noise=noise, log_keep=column) for column in columns)
         return max(profiles, key=lambda profile: profile.log_exposure)
-
-    def slack(self, query):
-        return self.noise.slack(query)

@@ -55,15 +55,10 @@ class IndependentLaplace(Noise):
             )
             for shifts in bounds
         )
-        return enclosed(above, below)
-
-    def slack(self, query):
-        bounds = self._change_bounds(query)
-        if bounds is None or bounds[0] == bounds[1]:
-            return None
+        slack = "l2_sensitivity excludes the worst change of Laplace noise that the query states"
         if query.gram_change is not None:
-            return "the worst change of a Gram matrix is not known for Laplace noise"
-        return "l2_sensitivity excludes the worst change of Laplace noise that the query states"
+            slack = "the worst change of a Gram matrix is not known for Laplace noise"
+        return enclosed(above, below, slack)
 
     def _change_bounds(self, query: Query) -> tuple[Shifts, Shifts] | None:
         """Shifts that dominate all changes of the query, and shifts that some change has.

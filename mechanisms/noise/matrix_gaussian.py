@@ -65,17 +65,15 @@ class MatrixGaussian(MatrixDeviations, Noise):
     def profile(self, query):
         """Gaussian, with the largest mu over the changes that the query allows, or bounds of it."""
         bounds = self._largest_mu(query)
-        return gaussian_between(bounds.lower, bounds.upper)
-
-    def slack(self, query):
-        if self._largest_mu(query).exact:
-            return None
+        slack = (
+            "the query excludes the worst change of the l2 ball, and the noise is not along axes"
+        )
         if query.gram_change is not None:
-            return (
+            slack = (
                 "the least noise of rows and of columns lies in different directions, or the query "
                 "excludes the worst pair of records"
             )
-        return "the query excludes the worst change of the l2 ball, and the noise is not along axes"
+        return gaussian_between(bounds.lower, bounds.upper, slack)
 
     def _largest_mu(self, query: Query) -> Supremum:
         if query.structure == "histogram":

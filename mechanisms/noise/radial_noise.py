@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mechanisms.noise.distribution import (
+    GRAM_SLACK,
     Noise,
     attained_reach,
     checked_dtype,
-    gram_slack,
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
@@ -68,10 +68,7 @@ class RadialNoise(Noise):
         above = RadialProfile(
             dimension=self.size, density=self, scale=self.scale, sensitivity=query.reach
         )
-        return enclosed(above, replace(above, sensitivity=attained_reach(query)))
-
-    def slack(self, query):
-        return gram_slack(query)
+        return enclosed(above, replace(above, sensitivity=attained_reach(query)), GRAM_SLACK)
 
     def workload_variance(self, factors):
         # All directions are alike: the covariance is a multiple of the identity.

@@ -7,10 +7,10 @@ import numpy as np
 import scipy
 
 from mechanisms.noise.distribution import (
+    GRAM_SLACK,
     Noise,
     attained_reach,
     checked_dtype,
-    gram_slack,
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
@@ -67,10 +67,7 @@ class Spherical(Noise):
             scale=self.scale,
             sensitivity=query.reach,
         )
-        return enclosed(above, replace(above, sensitivity=attained_reach(query)))
-
-    def slack(self, query):
-        return gram_slack(query)
+        return enclosed(above, replace(above, sensitivity=attained_reach(query)), GRAM_SLACK)
 
     def squared_norm_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale

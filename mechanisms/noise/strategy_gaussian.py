@@ -61,12 +61,11 @@ class StrategyGaussian(Noise):
 
     def profile(self, query):
         bounds = sensitivity_bounds(query, self.strategies)
-        return gaussian_between(bounds.lower / self.sigma, bounds.upper / self.sigma)
-
-    def slack(self, query):
-        if sensitivity_bounds(query, self.strategies).exact:
-            return None
-        return "the query excludes the worst change of the l2 ball, which the profile covers"
+        return gaussian_between(
+            bounds.lower / self.sigma,
+            bounds.upper / self.sigma,
+            "the query excludes the worst change of the l2 ball, which the profile covers",
+        )
 
     def workload_variance(self, factors):
         """sigma^2 tr(V X^-1), if there is one factor of V for each of X."""

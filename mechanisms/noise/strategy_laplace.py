@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise
+from mechanisms.noise.distribution import MEASURED, Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
@@ -92,7 +92,5 @@ class StrategyLaplace(Noise):
                 components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
             ),
             attained_loss=query.change_of_one * share / self.scale,
+            slack=MEASURED,
         )
-
-    def slack(self, query):
-        return "the released cells may reveal less than the measurements they are computed from"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, attained_reach, checked_dtype, gram_slack
+from mechanisms.noise.distribution import GRAM_SLACK, Noise, attained_reach, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import gaussian_between
 
@@ -55,7 +55,5 @@ class SymmetricGaussian(Noise):
         equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed, or
         replaced by y = B e_2. See `attained_reach` where the query excludes it.
         """
-        return gaussian_between(attained_reach(query) / self.sigma, query.reach / self.sigma)
-
-    def slack(self, query):
-        return gram_slack(query)
+        attained = attained_reach(query) / self.sigma
+        return gaussian_between(attained, query.reach / self.sigma, GRAM_SLACK)

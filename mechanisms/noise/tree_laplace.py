@@ -6,7 +6,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise
+from mechanisms.noise.distribution import MEASURED, Noise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
@@ -151,6 +151,7 @@ class TreeLaplace(Noise):
                 components=height * blocks, width=width, rest=0.0, scale=self.scale
             ),
             attained_loss=height * total / self.scale,
+            slack=MEASURED,
         )
 
     def _spread_over_top_blocks(self, query: Query) -> float:
@@ -163,8 +164,3 @@ class TreeLaplace(Noise):
         top = self.tree.level_shapes[-1]
         cells = top[0] if query.one_column else math.prod(top)
         return cells * query.largest_multiple(l2=math.sqrt(cells), l1=cells, linf=1.0)
-
-    def slack(self, query):
-        if self.tree.height == 1:
-            return self._cells.slack(query)
-        return "the released cells may reveal less than the measurements they are computed from"

@@ -9,7 +9,6 @@ from mechanisms.noise.distribution import Noise, checked_dtype
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.finite_profile import WishartProfile
-from mechanisms.query.query import Query
 
 
 @cache
@@ -75,15 +74,8 @@ class Wishart(Noise):
         """kappa is that of the longest record, or between that and what the query also allows."""
         longest = query.record_bound**2
         above = WishartProfile(kappa=longest / (2 * self.scale))
-        return enclosed(above, replace(above, kappa=above.kappa * self._share(query)))
-
-    def slack(self, query):
-        if self._share(query) == 1:
-            return None
-        return "the query's sensitivities exclude a record of norm record_bound"
-
-    @staticmethod
-    def _share(query: Query) -> float:
-        """The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities."""
-        allowed = query.change_of_one / query.record_bound**2
-        return 1.0 if allowed >= 1 - 1e-12 else allowed
+        # The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities.
+        share = query.change_of_one / longest
+        below = above if share >= 1 - 1e-12 else replace(above, kappa=above.kappa * share)
+        slack = "the query's sensitivities exclude a record of norm record_bound"
+        return enclosed(above, below, slack)

@@ -1,6 +1,6 @@
 """The profile of a worst pair that is not known: bounds that enclose it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,17 +18,22 @@ class BoundedProfile(PrivacyProfile):
     the worst change of the answer is not known. The value reported is that of `above`. Sampled
     losses are those of `above` too: a pair that may belong to no two data sets.
 
+    It can prove a claim, but cannot refute one, and has no exact calibration unless delta is 0 and
+    the largest loss is known.
+
     Args:
         above: Dominates every pair of neighbours.
         below: Profile of some pair of neighbours, or None where none is known; 0 then.
         attained_loss: Pairs of neighbours have losses up to this one, or arbitrarily close to it;
             >= 0. It divides by the factor when the noise is scaled, as that of Laplace noise
             does. The loss that `below` attains need not be stated.
+        slack: Why the worst pair is not known, as in `PrivacyProfile`.
     """
 
     above: PrivacyProfile
     below: PrivacyProfile | None = None
     attained_loss: float = 0.0
+    slack: str = field()
 
     @property
     def calibrated_curve(self) -> str:
@@ -62,7 +67,8 @@ class BoundedProfile(PrivacyProfile):
         )
 
     def _scaled(self, factor: float) -> PrivacyProfile:
-        return BoundedProfile(
+        return replace(
+            self,
             above=self.above.scaled(factor),
             below=self.below and self.below.scaled(factor),
             attained_loss=self.attained_loss / factor,
@@ -94,8 +100,8 @@ class BoundedProfile(PrivacyProfile):
         return Bounds(np.minimum(lower, bounds.value), bounds.value, bounds.upper)
 
 
-def enclosed(above: PrivacyProfile, below: PrivacyProfile | None = None) -> PrivacyProfile:
+def enclosed(above: PrivacyProfile, below: PrivacyProfile, slack: str) -> PrivacyProfile:
     """`above` where it is also the profile `below` of a pair of neighbours, else both as bounds."""
     if above == below:
         return above
-    return BoundedProfile(above=above, below=below)
+    return BoundedProfile(above=above, below=below, slack=slack)

@@ -221,6 +221,7 @@ class EventProfile(FiniteProfile):
     log_p: float
     log_q: float
 
+    slack = "one event bounds its profile from below, and nothing is known from above"
     bounded = (True, False)
     # The largest loss is not known.
     attains_largest_loss = False

@@ -94,14 +94,15 @@ class GaussianProfile(PrivacyProfile):
         return Bounds(np.maximum(result - error, 0.0), result, result + error)
 
 
-def gaussian_between(attained: float, most: float) -> PrivacyProfile:
+def gaussian_between(attained: float, most: float, slack: str) -> PrivacyProfile:
     """The profile of Gaussian noise whose largest mu is known between bounds, or exactly.
 
     Args:
         attained: mu of some pair of neighbours, or arbitrarily close to it.
         most: No pair has a larger one.
+        slack: Why it is not known exactly.
     """
-    return enclosed(GaussianProfile(mu=most), GaussianProfile(mu=attained))
+    return enclosed(GaussianProfile(mu=most), GaussianProfile(mu=attained), slack)
 
 
 def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:

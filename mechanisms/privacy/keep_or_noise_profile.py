@@ -82,6 +82,11 @@ class KeepOrNoiseProfile(PrivacyProfile):
         return self._keeps or self.noise.attains_largest_loss
 
     @property
+    def slack(self) -> str | None:
+        """As the noise's."""
+        return self.noise.slack
+
+    @property
     def calibrated_curve(self) -> str:
         """As the noise's."""
         return self.noise.calibrated_curve

@@ -144,6 +144,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
             ),
             below=replace(self, components=components, rest=0.0),
             attained_loss=times * self.largest_loss,
+            slack="the shifts of several releases are replaced by fewer, larger ones",
         )
 
     def _scaled(self, factor: float) -> PrivacyProfile:

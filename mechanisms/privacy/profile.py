@@ -70,6 +70,10 @@ class PrivacyProfile(ABC):
     # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
     # apart, and no scale is searched for it.
     floor: ClassVar[float] = 0.0
+    # Why no pair of neighbours may have this profile, so that it is an upper bound (or a lower one)
+    # of the true profile; None where some pair has it. The reason completes "has no exact
+    # calibration: ...". The bounds of delta contain the true one either way.
+    slack: ClassVar[str | None] = None
 
     @property
     def largest_loss(self) -> float:

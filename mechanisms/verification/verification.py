@@ -206,7 +206,7 @@ def verify(
             "the same options samples its releases instead"
         )
     true_delta, true_epsilon = profile.delta(epsilon), profile.epsilon(delta)
-    slack = mechanism.slack()
+    slack = profile.slack
     exact = not slack
     # The samples of an upper bound may belong to no two data sets.
     audit = None

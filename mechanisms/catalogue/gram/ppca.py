@@ -73,11 +73,11 @@ class Ppca(Mechanism):
         largest = self._spent * self._density_epsilon
         known = self.settings["components"] < self.query.shape[0]
         return BoundedProfile(
-            above=PureProfile(largest=largest), attained_loss=largest if known else 0.0
+            above=PureProfile(largest=largest),
+            attained_loss=largest if known else 0.0,
+            slack="its normaliser depends on the data, so that only the largest privacy loss is "
+            "known",
         )
-
-    def slack(self):
-        return "its normaliser depends on the data, so that only the largest privacy loss is known"
 
     def _release(self, value, rng):
         return self._releases(value, rng, 1)[0]

@@ -56,11 +56,3 @@ class MomentsAccountant(AdditiveMechanism):
         from mechanisms.privacy.sampling.sampled_profile import sampled
 
         return sampled(GaussianProfile(mu=self.query.reach / self.noise.sigma), rate, steps)
-
-    def slack_of_release(self):
-        return super().slack()
-
-    def slack(self):
-        if self.settings["rate"] < 1:
-            return "the profile of releases on samples is known between bounds only"
-        return super().slack()

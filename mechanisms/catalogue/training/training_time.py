@@ -135,9 +135,6 @@ class DPHSGD(AdditiveMechanism):
     def profile(self):
         return self.noise.profile(self.clipped_query)
 
-    def slack(self):
-        return self.noise.slack(self.clipped_query)
-
 
 def _clipped(query: Query, thresholds) -> Query:
     """The query after clipping; raises Unsupported without a range, ValueError for bad shapes."""

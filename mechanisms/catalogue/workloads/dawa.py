@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
+from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.finite_profile import EventProfile, PureProfile
 from mechanisms.query.option import Option, is_number
-from mechanisms.query.query import Unsupported
 from mechanisms.query.requirements import require_histogram
 from mechanisms.strategies.greedy_h import noisy_totals
 from mechanisms.strategies.partition import (
@@ -41,10 +41,7 @@ class TwoStage(Mechanism):
     @classmethod
     def build(cls, query, budget, calibration, settings):
         require_histogram(query)
-        mechanism = super().build(query, budget, calibration, settings)
-        if calibration == "exact":
-            raise Unsupported(f"has no exact calibration: {mechanism.slack()}")
-        return mechanism
+        return super().build(query, budget, calibration, settings)
 
     def _release(self, value, rng):
         return self._releases(value, rng, 1)[0]
@@ -115,10 +112,10 @@ class Dawa(TwoStage):
 
     def profile(self):
         """The profile of randomised response: no epsilon-DP release is worse."""
-        return PureProfile(largest=self.budget.epsilon)
-
-    def slack(self):
-        return "its partition depends on the data, and only the claim bounds what that costs"
+        return BoundedProfile(
+            above=PureProfile(largest=self.budget.epsilon),
+            slack="its partition depends on the data, and only the claim bounds what that costs",
+        )
 
 
 class DawaPublished(TwoStage):
@@ -149,9 +146,6 @@ class DawaPublished(TwoStage):
         before = self._log_all_single(spikes(self.query.size, {}))
         after = max(self._log_all_single(deviations) for deviations in self._changed())
         return EventProfile(log_p=after, log_q=before) if after > before else None
-
-    def slack(self):
-        return "one event bounds its profile from below, and nothing is known from above"
 
     def _log_all_single(self, deviations) -> float:
         return log_all_single(

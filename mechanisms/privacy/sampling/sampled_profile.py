@@ -26,6 +26,7 @@ class SampledProfile(PrivacyProfile):
     run: SampledRun
 
     calibrated_curve = "upper"
+    slack = "the profile of releases on samples is known between bounds only"
 
     def __post_init__(self) -> None:
         if self.run.adjacency != "add-remove":
@@ -76,6 +77,7 @@ def sampled(profile: PrivacyProfile, rate: float, steps: int) -> PrivacyProfile:
     """The profile of `steps` releases on Poisson samples, from that of one on all records."""
     if isinstance(profile, BoundedProfile):
         below = profile.below and sampled(profile.below, rate, steps)
-        return BoundedProfile(above=sampled(profile.above, rate, steps), below=below)
+        above = sampled(profile.above, rate, steps)
+        return BoundedProfile(above=above, below=below, slack=above.slack)
     run = SampledRun(step=profile, rate=rate, steps=steps, refinement=_REFINEMENT)
     return SampledProfile(run=run)

@@ -184,7 +184,7 @@ def test_many_answers_are_released_independently():
 def test_where_opposite_answers_are_excluded_the_profile_is_an_upper_bound():
     query = Query(shape=(3,), l2_sensitivity=1.0, frobenius_bound=1.0, adjacency="local")
     mechanism = calibrated(query)
-    assert "opposite sides" in mechanism.slack()
+    assert "opposite sides" in mechanism.profile().slack
     assert verify(mechanism).verdict == "holds"
 
 

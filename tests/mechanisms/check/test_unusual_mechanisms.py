@@ -135,7 +135,7 @@ def test_a_profile_beside_that_of_its_noise_is_a_mistake(mistake, words):
     query = Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=8.0)
     assert require_consistent(Gaussian.calibrate(query, AT_ONE), seed=0).releases
     mechanism = mistake.calibrate(query, AT_ONE)
-    assert mistake is TwiceTheTrueMu or mechanism.noise.slack(query)
+    assert mistake is TwiceTheTrueMu or mechanism.noise.profile(query).slack
     with pytest.raises(Inconsistent, match=words):
         require_consistent(mechanism, seed=0)
 

@@ -133,7 +133,7 @@ def test_tldp_on_counts_keeps_the_cells_with_the_largest_chance():
 def test_laplace_shifts_fill_the_box_and_leave_a_remainder(epsilon):
     query = Query(shape=(5,), l2_sensitivity=2.4, l1_sensitivity=3.934, linf_sensitivity=1.505)
     noise = IndependentLaplace(shape=(5,), scale=1.0)
-    assert noise.slack(query) is None
+    assert noise.profile(query).slack is None
     worst = laplace_delta(epsilon, [1.505, 1.505, 3.934 - 3.01])
     bounds = noise.profile(query).delta(epsilon)
     assert bounds.lower <= worst * (1 + 1e-9) and worst * (1 - 1e-9) <= bounds.upper
@@ -174,7 +174,7 @@ def test_laplace_under_the_l2_ball_is_bounded_and_exact_for_pure_privacy():
     assert bounds.lower <= found <= bounds.upper
     assert bounds.lower >= 1 - (1 - keep) ** 4 - 1e-12
     # A single kept value refutes the claim, whatever the noise.
-    assert mechanism.slack() and verify(mechanism).verdict == REFUTED
+    assert mechanism.profile().slack and verify(mechanism).verdict == REFUTED
     stated = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=1.9, adjacency="local")
     exact = get_mechanism("laplace").calibrate(stated, Budget(epsilon=0.5), "exact")
     assert exact.noise.scale == pytest.approx(1.9 / 0.5, rel=1e-12)
@@ -257,7 +257,7 @@ def test_rotated_noise_on_a_histogram_by_enumeration(adjacency):
     changes = cells
     if adjacency == "replace":
         changes = [a - b for a, b in itertools.permutations(cells, 2)]
-    assert noise.slack(query) is None
+    assert noise.profile(query).slack is None
     largest = max(whitened(noise, change) for change in changes)
     assert noise.profile(query).mu == pytest.approx(largest, rel=1e-12)
 
@@ -277,7 +277,7 @@ def test_bounds_of_rotated_noise_cover_every_change(seed):
         above = getattr(profile, "above", profile).mu
         below = getattr(profile, "below", profile).mu
         assert below <= above and found <= above
-        assert (noise.slack(query) is None) == (below == above)
+        assert (noise.profile(query).slack is None) == (below == above)
 
 
 CUT = (
@@ -307,7 +307,7 @@ def test_noise_with_slack_has_bounds_that_differ(key, query):
         return
     bounds = profile.log_delta(0.2)
     wide = bounds.upper > -math.inf and bounds.lower < bounds.upper - 1e-3
-    if mechanism.slack() is not None:
+    if mechanism.profile().slack is not None:
         assert wide
     elif not isinstance(profile, IndependentLaplaceProfile):
         assert not wide
@@ -372,7 +372,7 @@ def worst_of_pairs(noise, adjacency):
 )
 def test_directional_noise_is_judged_by_records(noise, adjacency):
     query = gram(adjacency)
-    assert noise.slack(query) is None
+    assert noise.profile(query).slack is None
     assert noise.profile(query).mu == pytest.approx(worst_of_pairs(noise, adjacency), rel=1e-5)
 
 
@@ -382,7 +382,7 @@ def test_directions_that_differ_make_it_an_upper_bound(adjacency):
     query = gram(adjacency)
     bounds, worst = noise.profile(query), worst_of_pairs(noise, adjacency)
     assert bounds.above.mu > 1.04 * worst > 1.04 * bounds.below.mu
-    assert "different directions" in noise.slack(query)
+    assert "different directions" in noise.profile(query).slack
 
 
 def test_the_typed_l2_sensitivity_counts_where_it_is_smaller_only():
@@ -393,7 +393,7 @@ def test_the_typed_l2_sensitivity_counts_where_it_is_smaller_only():
     assert gram("replace", l2_sensitivity=1.0).reach == 1.0
     assert gram("replace", shape=(1, 1)).reach == pytest.approx(BOUND**2, rel=1e-15)
     cut = MatrixGaussian(row_std=STEEP, column_std=STEEP)
-    assert "excludes" in cut.slack(gram("replace", l2_sensitivity=1.0))
+    assert "excludes" in cut.profile(gram("replace", l2_sensitivity=1.0)).slack
 
 
 def test_a_box_that_cuts_off_the_worst_record_is_slack():
@@ -401,14 +401,14 @@ def test_a_box_that_cuts_off_the_worst_record_is_slack():
     spherical = Spherical(shape=(3, 3), radial_shape=1.0, power=2.0, scale=1.0)
     matrix = MatrixGaussian(row_std=STEEP, column_std=STEEP)
     for noise in (IndependentGaussian(shape=(3, 3), sigma=1.0), spherical, matrix):
-        assert "excludes the worst pair of records" in noise.slack(box)
-        assert noise.slack(gram("replace", linf_sensitivity=BOUND**2)) is None
+        assert "excludes the worst pair of records" in noise.profile(box).slack
+        assert noise.profile(gram("replace", linf_sensitivity=BOUND**2)).slack is None
 
 
 def test_laplace_noise_on_a_gram_matrix_is_an_upper_bound():
     query = gram("replace", l1_sensitivity=10.0)
     noise = IndependentLaplace(shape=(3, 3), scale=1.0)
-    assert "Gram" in noise.slack(query)
+    assert "Gram" in noise.profile(query).slack
     assert not noise.profile(query).attains_largest_loss  # three is odd
 
 
@@ -452,7 +452,7 @@ def test_a_strategy_under_a_small_box_is_not_refuted():
     query = Query(shape=(8,), l2_sensitivity=1.0, element_range=(0.0, 0.36))
     budget = Budget(epsilon=20.0, delta=1e-5)
     mechanism = get_mechanism("matrix-mechanism").calibrate(query, budget, workload="prefix")
-    assert "l2 ball" in mechanism.slack()
+    assert "l2 ball" in mechanism.profile().slack
     assert mechanism.profile().below.mu < mechanism.profile().above.mu
     assert verify(mechanism).true_delta.lower < verify(mechanism).true_delta.value
 
@@ -496,7 +496,7 @@ def noises(rows, columns):
 def test_mu_is_the_largest_over_all_changes_of_one_record(name):
     noise, query = noises(4, 3)[name], query_of(4, 3)
     mu = noise.profile(query).mu
-    assert noise.slack(query) is None
+    assert noise.profile(query).slack is None
     found = []
     for column, corner in itertools.product(range(3), itertools.product((-2, 2), repeat=4)):
         change = np.zeros((4, 3))
@@ -543,10 +543,10 @@ def test_a_box_that_cannot_be_used_is_reported_as_slack():
     turned = noises(4, 3)["turned rows"]
     ball = query_of(4, 3, l2_sensitivity=2.5)
     wide = replace(ball, linf_sensitivity=2.5)
-    assert turned.slack(wide) is None
+    assert turned.profile(wide).slack is None
     assert turned.profile(wide).mu == pytest.approx(2.5 / turned.row_std.min())
     small = replace(ball, linf_sensitivity=1.3)
-    assert "not along axes" in turned.slack(small)
+    assert "not along axes" in turned.profile(small).slack
     worst = max(
         whitened(turned, share * change)
         for change in np.random.default_rng(1).uniform(-1.3, 1.3, (4000, 4, 1)) * [1.0, 0, 0]
@@ -561,7 +561,7 @@ def test_a_box_that_cannot_be_used_is_reported_as_slack():
         column_std=np.ones(2),
         row_directions=rotation(17, 3),
     )
-    assert "not along axes" in many.slack(query_of(17, 2))
+    assert "not along axes" in many.profile(query_of(17, 2)).slack
 
 
 def test_exact_calibration_along_any_directions():

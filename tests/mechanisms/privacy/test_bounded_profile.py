@@ -14,7 +14,7 @@ from mechanisms.privacy.laplace_profile import LaplaceProfile
 def test_the_truth_lies_between_both_profiles_after_every_operation():
     above, below = GaussianProfile(mu=1.0), GaussianProfile(mu=0.6)
     truth = GaussianProfile(mu=0.8)
-    bounded = enclosed(above, below)
+    bounded = enclosed(above, below, "unknown")
     pairs = [
         (bounded, truth),
         (bounded.compose(3), truth.compose(3)),
@@ -26,20 +26,20 @@ def test_the_truth_lies_between_both_profiles_after_every_operation():
             assert bounds.lower < exact.delta(epsilon).value < bounds.upper
         bounds = profile.epsilon(1e-3)
         assert bounds.lower < exact.epsilon(1e-3).value < bounds.upper
-    assert enclosed(above, GaussianProfile(mu=1.0)) is above
+    assert enclosed(above, GaussianProfile(mu=1.0), "unknown") is above
 
 
 def test_an_attained_loss_makes_the_pure_guarantee_exact():
     above = LaplaceProfile(l1_sensitivity=2.0, scale=1.0)
-    known = BoundedProfile(above=above, attained_loss=2.0)
+    known = BoundedProfile(above=above, attained_loss=2.0, slack="unknown")
     assert known.attains_largest_loss
     assert known.epsilon(0.0) == pytest.approx([2.0] * 3)
     assert known.epsilon(0.01).lower == 0.0
     assert known.delta(1.0).lower == 0.0
     assert known.scaled(4.0).epsilon(0.0).lower == pytest.approx(0.5)
     assert known.compose(3).epsilon(0.0).lower == pytest.approx(6.0)
-    assert not BoundedProfile(above=above, attained_loss=1.9).attains_largest_loss
-    assert not BoundedProfile(above=PureProfile(largest=1.0)).attains_largest_loss
+    assert not BoundedProfile(above=above, attained_loss=1.9, slack="unknown").attains_largest_loss
+    assert not BoundedProfile(above=PureProfile(largest=1.0), slack="unknown").attains_largest_loss
 
 
 def test_an_event_bounds_delta_and_epsilon_from_below():

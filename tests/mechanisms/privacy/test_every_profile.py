@@ -53,7 +53,7 @@ PROFILES = {
     "Wishart": WishartProfile(kappa=0.5),
     "known samples": KnownSamplesProfile(mu=1.0, rate=0.3, steps=10),
     "composed": ComposedProfile(base=ONE, times=4),
-    "bounded": BoundedProfile(above=ONE, attained_loss=0.5),
+    "bounded": BoundedProfile(above=ONE, attained_loss=0.5, slack="unknown"),
 }
 every_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 

@@ -87,7 +87,7 @@ def test_imgm_claim_covers_all_compositions(make_query):
 def test_the_worst_pair_of_laplace_noise(l1, l2, linf, worst):
     query = Query(shape=(3, 3), l2_sensitivity=l2, l1_sensitivity=l1, linf_sensitivity=linf)
     noise = IndependentLaplace(shape=(3, 3), scale=2.0)
-    assert noise.slack(query) is None
+    assert noise.profile(query).slack is None
     count, width = worst
     one = LaplaceProfile(l1_sensitivity=width, scale=2.0)
     assert noise.profile(query).delta(0.1) == one.compose(count).delta(0.1)
@@ -120,7 +120,7 @@ def test_a_profile_with_slack_refutes_only_by_its_lower_bound():
     rotated = get_mechanism("mvg").calibrate(
         query, budget, directions=turn, precision=[0.7, 0.1, 0.1, 0.1]
     )  # fmt: skip
-    assert "axes" in rotated.slack()
+    assert "axes" in rotated.profile().slack
     bounds = rotated.profile()
     between = math.sqrt(bounds.below.mu * bounds.above.mu) / mu_for(0.5, 1e-5)
     open_question = dataclasses.replace(rotated, noise=rotated.noise.scaled(between))

@@ -100,9 +100,9 @@ def test_ppca_holds_by_an_upper_bound(adjacency):
 def test_verify_says_why_no_losses_were_sampled():
     mechanism = calibrated("ppca", gram(3))
     asked = verify(mechanism, samples=2000)
-    assert (asked.audit, asked.to_dict()["not_sampled"]) == (None, mechanism.slack())
+    assert (asked.audit, asked.to_dict()["not_sampled"]) == (None, mechanism.profile().slack)
     (line,) = (line for line in explain(asked).splitlines() if line.startswith("  sampled"))
-    assert line.endswith(f"nothing, the worst pair is not known: {mechanism.slack()}")
+    assert line.endswith(f"nothing, the worst pair is not known: {mechanism.profile().slack}")
     assert "  sampled" not in explain(verify(mechanism))
 
 

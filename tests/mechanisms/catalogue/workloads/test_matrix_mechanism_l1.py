@@ -166,7 +166,7 @@ def test_the_default_is_plain_laplace_noise_at_any_size(shape):
     assert ours.noise == laplace.noise
     assert workload_error(ours) == ours.expected_loss() == laplace.expected_loss()
     assert ours.optimality() == 1
-    assert ours.slack() is None
+    assert ours.profile().slack is None
     assert calibrated(*shape, calibration="exact").noise == ours.noise
 
 
