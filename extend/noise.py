@@ -5,7 +5,7 @@ that uses it chooses its scale (extend/mechanism.py).
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class TwoScales(Noise):
     shape: tuple[int, ...]
     sigma: float
 
+    # The field that a factor on the noise multiplies; without this line it is `scale`.
+    scale_field = "sigma"
+
     @property
     def deviations(self) -> np.ndarray:
         """The standard deviation of every element in C order, (M,)."""
@@ -43,10 +46,6 @@ class TwoScales(Noise):
         variances = self.deviations**2
         gaussian = ((1, 1), (2, 3), (3, 15), (4, 105))  # E Z^2k of a standard Gaussian Z
         return LossMoments.of_sum(tuple(moment * variances**k for k, moment in gaussian))
-
-    def _scaled(self, factor):
-        # The law of `factor` times this noise; `scaled` has checked that the factor is > 0.
-        return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):
         return {"sigma": self.sigma}

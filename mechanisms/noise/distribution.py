@@ -5,6 +5,7 @@ A mechanism chooses the scale of the noise; everything else follows from the dis
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -29,12 +30,14 @@ class Noise(ABC):
         symmetric: Whether the noise and its negative have the same distribution, so that its mean
             is zero.
         independent: Whether the elements are independent and have one law.
+        scale_field: The field that a factor on the noise multiplies.
     """
 
     shape: tuple[int, ...]
 
     symmetric: ClassVar[bool] = True
     independent: ClassVar[bool] = False
+    scale_field: ClassVar[str] = "scale"
 
     @property
     def size(self) -> int:
@@ -54,9 +57,9 @@ class Noise(ABC):
         check_positive("factor", factor)
         return self._scaled(factor)
 
-    @abstractmethod
     def _scaled(self, factor: float) -> Self:
         """As `scaled`, for a factor that was checked."""
+        return replace(self, **{self.scale_field: getattr(self, self.scale_field) * factor})
 
     @abstractmethod
     def parameters(self) -> dict[str, float]:

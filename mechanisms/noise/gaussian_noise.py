@@ -1,7 +1,7 @@
 """Independent Gaussian noise of one standard deviation on every element."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -19,6 +19,7 @@ class IndependentGaussian(Noise):
     sigma: float
 
     independent = True
+    scale_field = "sigma"
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
@@ -30,9 +31,6 @@ class IndependentGaussian(Noise):
         return LossMoments(
             tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
         )
-
-    def _scaled(self, factor):
-        return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):
         return {"sigma": self.sigma}

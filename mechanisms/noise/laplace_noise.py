@@ -1,7 +1,7 @@
 """Independent Laplace noise of one scale on every element."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,9 +32,6 @@ class IndependentLaplace(Noise):
     def loss(self):
         raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
         return LossMoments.of_independent(tuple(raw), self.size)
-
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
 
     def parameters(self):
         return {"b": self.scale}

@@ -38,6 +38,8 @@ class MatrixGaussian(MatrixDeviations, Noise):
         column_directions: Orthogonal (n, n) or None.
     """
 
+    scale_field = "row_std"
+
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, *self.shape), dtype)
@@ -53,9 +55,6 @@ class MatrixGaussian(MatrixDeviations, Noise):
 
     def loss(self):
         return LossMoments.of_kronecker_gaussian(self.row_std, self.column_std)
-
-    def _scaled(self, factor):
-        return replace(self, row_std=self.row_std * factor)
 
     def parameters(self):
         products = self.row_std.min() * self.column_std.min()

@@ -1,8 +1,9 @@
 """Spherically symmetric noise of any density that falls with the radius, with its exact privacy."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import mpmath
 import numpy as np
 
 from mechanisms.noise.distribution import (
@@ -14,6 +15,7 @@ from mechanisms.noise.distribution import (
 )
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.privacy.spherical.radial_profile import RadialProfile
 
 
@@ -44,7 +46,10 @@ class RadialNoise(Noise):
 
     @abstractmethod
     def log_moments(self) -> tuple:
-        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; inf where there is none."""
+        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; inf where there is none.
+
+        It is called at a precision of 60 digits.
+        """
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
@@ -54,21 +59,23 @@ class RadialNoise(Noise):
         return draws.reshape(trials, *self.shape)
 
     def loss(self):
-        return LossMoments.of_radius(
-            tuple(log + 2 * k * np.log(self.scale) for k, log in enumerate(self.log_moments(), 1))
-        )
-
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
+        with mpmath.workdps(60):
+            log_scale = mpmath.log(self.scale)
+            log_raw = (log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1))
+            return LossMoments.of_radius(tuple(log_raw))
 
     def parameters(self):
         return {"scale": self.scale}
 
     def profile(self, query):
-        above = RadialProfile(
-            dimension=self.size, density=self, scale=self.scale, sensitivity=query.reach
+        above, below = map(self._profile, (query.reach, attained_reach(query)))
+        return enclosed(above, below, GRAM_SLACK)
+
+    def _profile(self, sensitivity: float) -> PrivacyProfile:
+        """The profile of a change of this l2 norm."""
+        return RadialProfile(
+            dimension=self.size, density=self, scale=self.scale, sensitivity=sensitivity
         )
-        return enclosed(above, replace(above, sensitivity=attained_reach(query)), GRAM_SLACK)
 
     def workload_variance(self, factors):
         # All directions are alike: the covariance is a multiple of the identity.

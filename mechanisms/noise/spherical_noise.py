@@ -1,25 +1,17 @@
 """Spherically symmetric noise whose radius follows a generalised gamma distribution."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mpmath
 import numpy as np
 import scipy
 
-from mechanisms.noise.distribution import (
-    GRAM_SLACK,
-    Noise,
-    attained_reach,
-    checked_dtype,
-    uncorrelated_variance,
-)
-from mechanisms.noise.loss_moments import LossMoments
-from mechanisms.privacy.bounded_profile import enclosed
+from mechanisms.noise.radial_noise import RadialNoise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spherical(Noise):
+class Spherical(RadialNoise):
     """Noise R v with v uniform on the unit sphere of R^M and (R / scale)^power ~ Gamma(a/power).
 
     `mechanisms.privacy.spherical.spherical_profile` has the density. The Gaussian is
@@ -32,47 +24,36 @@ class Spherical(Noise):
         scale: Positive, in units of the answer.
     """
 
-    shape: tuple[int, ...]
     radial_shape: float
     power: float
-    scale: float
 
-    def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
-        draws = rng.standard_normal((trials, self.size), dtype)
-        radius = rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
-        draws *= (self.scale * radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)
-        return draws.reshape(trials, *self.shape)
+    def log_density(self, radius):
+        return (self.radial_shape - self.size) * np.log(radius) - radius**self.power
 
-    def loss(self):
-        with mpmath.workdps(60):
-            a, p, b = (mpmath.mpf(v) for v in (self.radial_shape, self.power, self.scale))
-            log_raw = tuple(
-                2 * k * mpmath.log(b) + mpmath.loggamma((a + 2 * k) / p) - mpmath.loggamma(a / p)
-                for k in (1, 2, 3, 4)
-            )
-        return LossMoments.of_radius(log_raw)
+    def steepness(self, radius):
+        return self.size - self.radial_shape + self.power * radius**self.power
 
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
+    def sample_radius(self, rng, trials):
+        return rng.standard_gamma(self.radial_shape / self.power, trials) ** (1 / self.power)
+
+    def log_moments(self):
+        a, p = mpmath.mpf(self.radial_shape), mpmath.mpf(self.power)
+        return tuple(
+            mpmath.loggamma((a + 2 * k) / p) - mpmath.loggamma(a / p) for k in (1, 2, 3, 4)
+        )
 
     def parameters(self):
         return {"b": self.scale, "a": self.radial_shape, "power": self.power}
-
-    def profile(self, query):
-        above = SphericalProfile(
-            dimension=query.size,
-            radial_shape=self.radial_shape,
-            power=self.power,
-            scale=self.scale,
-            sensitivity=query.reach,
-        )
-        return enclosed(above, replace(above, sensitivity=attained_reach(query)), GRAM_SLACK)
 
     def squared_norm_survival(self, threshold):
         radius = np.sqrt(np.asarray(threshold)) / self.scale
         return scipy.special.gammaincc(self.radial_shape / self.power, radius**self.power)
 
-    def workload_variance(self, factors):
-        # All directions are alike: the covariance is E R^2 / M times the identity.
-        return uncorrelated_variance(self, factors)
+    def _profile(self, sensitivity):
+        return SphericalProfile(
+            dimension=self.size,
+            radial_shape=self.radial_shape,
+            power=self.power,
+            scale=self.scale,
+            sensitivity=sensitivity,
+        )

@@ -1,7 +1,7 @@
 """Gaussian noise on the measurements of a strategy, seen in the least-squares cells."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -29,6 +29,8 @@ class StrategyGaussian(Noise):
     sigma: float
     strategies: tuple[Strategy, ...]
 
+    scale_field = "sigma"
+
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
         sizes = [len(strategy.gram) for strategy in self.strategies]
@@ -47,9 +49,6 @@ class StrategyGaussian(Noise):
         return LossMoments(
             tuple(2 ** (k - 1) * math.gamma(k) * self.sigma ** (2 * k) * s for k, s in powers)
         )
-
-    def _scaled(self, factor):
-        return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):
         """sigma, and the least and largest standard deviation along any direction of x."""

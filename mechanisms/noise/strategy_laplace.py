@@ -1,7 +1,7 @@
 """Laplace noise on the measurements of a strategy, seen in the least-squares cells."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -66,9 +66,6 @@ class StrategyLaplace(Noise):
                 for factor, strategy in zip(factors, self.strategies, strict=True)
             )
         )
-
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
 
     def parameters(self):
         measurements = math.prod(strategy.measurements for strategy in self.strategies)

@@ -1,7 +1,7 @@
 """Symmetric Gaussian noise on a Gram matrix, independent on and above the diagonal."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,8 @@ class SymmetricGaussian(Noise):
 
     shape: tuple[int, int]
     sigma: float
+
+    scale_field = "sigma"
 
     def sample(self, rng, trials, dtype=np.float64):
         dtype = checked_dtype(dtype)
@@ -40,9 +42,6 @@ class SymmetricGaussian(Noise):
                 for k in (1, 2, 3, 4)
             )
         )
-
-    def _scaled(self, factor):
-        return replace(self, sigma=self.sigma * factor)
 
     def parameters(self):
         return {"sigma": self.sigma}

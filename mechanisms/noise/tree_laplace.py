@@ -112,9 +112,6 @@ class TreeLaplace(Noise):
         estimates = self._solver.estimate(measured).reshape(cells, cells)
         return 2 * self.scale**2 * float(np.trace(estimates))
 
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
-
     def parameters(self):
         return {
             "b": self.scale,

@@ -64,9 +64,6 @@ class Wishart(Noise):
             tuple(float(unit) * self.scale ** (2 * k) for k, unit in enumerate(units, 1))
         )
 
-    def _scaled(self, factor):
-        return replace(self, scale=self.scale * factor)
-
     def parameters(self):
         return {"c": self.scale}
 
