@@ -70,8 +70,9 @@ class Check:
     Attributes:
         name: Name of the check.
         statement: A sentence that is true of a mechanism that passes.
-        find: Yields a sentence for every way in which the releases contradict it.
-        draws: Whether it needs releases.
+        find: Yields a sentence for every way in which the evidence contradicts it.
+        needs: What the evidence must have, by the names of its attributes; the check finds nothing
+            where it does not. By default releases.
         in_every_cell: Whether it is cheap enough for every mechanism of a study.
         in_studies: Whether a study runs it for the first mechanism of a cell.
     """
@@ -79,49 +80,30 @@ class Check:
     name: str
     statement: str
     find: Callable[[Evidence], Iterator[str]]
-    draws: bool = True
+    needs: tuple[str, ...] = ("count",)
     in_every_cell: bool = False
     in_studies: bool = True
 
-    def failures(
-        self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH
-    ) -> Iterator[str]:
-        """Sentences on how a mechanism fails this check; Args, Raises: as `require_consistent`."""
-        yield from self._failures(Evidence(mechanism, np.random.default_rng(seed), effort))
-
     def require(self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH) -> None:
         """Raise Inconsistent where a mechanism fails it; Args, Raises: as `require_consistent`."""
-        for sentence in self.failures(mechanism, seed=seed, effort=effort):
-            raise Inconsistent(sentence)
+        require_consistent(mechanism, seed=seed, effort=effort, checks=(self,))
 
-    def _failures(self, evidence: Evidence) -> Iterator[str]:
-        if not self.draws or evidence.count:
+    def failures(self, evidence: Evidence) -> Iterator[str]:
+        """Sentences on how the evidence contradicts it."""
+        if all(getattr(evidence, need) for need in self.needs):
             yield from self.find(evidence)
 
 
-def seeds(evidence: Evidence) -> Iterator[str]:
-    yield from find_seed_faults(evidence.mechanism, evidence.rest)
-
-
-def inputs(evidence: Evidence) -> Iterator[str]:
-    yield from find_writes(evidence.mechanism, evidence.rest)
-
-
 def fresh_draws(evidence: Evidence) -> Iterator[str]:
-    if not evidence.is_additive:
-        return
     training, test = evidence.training, evidence.test
     yield from find_constant_noise(training, test)
     for draws in (training, evidence.at_once, *evidence.other_ways.values()):
         yield from find_shared_noise(draws, test)
-    if evidence.mechanism.noise.independent:
+    if evidence.is_independent:
         yield from find_alike_elements(training, test)
 
 
 def atoms(evidence: Evidence) -> Iterator[str]:
-    profile = evidence.profile
-    if not evidence.is_additive or profile is None or evidence.value is None:
-        return
     if evidence.keeps_to_a_grid() or evidence.rounds_first():
         return
     training, elsewhere = evidence.training, evidence.elsewhere
@@ -129,7 +111,7 @@ def atoms(evidence: Evidence) -> Iterator[str]:
     # One element may change by half as much about rest, for a record. Noise that is added to zeros
     # is not rounded.
     share = 8 * rounding / evidence.query.change_of_one if evidence.rest.any() else 0.0
-    atom = claimed_of_numbers(profile, share)
+    atom = claimed_of_numbers(evidence.profile, share)
     yield from find_recurring_numbers(training, elsewhere, rounding, atom)
     yield from find_exact_answers(elsewhere, atom)
     again = np.concatenate([training, evidence.test])
@@ -138,8 +120,6 @@ def atoms(evidence: Evidence) -> Iterator[str]:
 
 def moments(evidence: Evidence) -> Iterator[str]:
     """The mean and the variance of the squared norm, however it is drawn."""
-    if not evidence.is_additive:
-        return
     constant = np.concatenate([evidence.training, evidence.test])
     samples = [("of a constant", constant), ("of a constant, drawn at once,", evidence.at_once)]
     samples += [(f"of a constant by {name}", noise) for name, noise in evidence.other_ways.items()]
@@ -159,8 +139,6 @@ def _wrong_moments(
 
 def law(evidence: Evidence) -> Iterator[str]:
     """The distribution of the norm, and the symmetry."""
-    if not evidence.is_additive:
-        return
     stated, at_once, where = evidence.mechanism.noise, evidence.at_once, "of a constant"
     yield from find_wrong_norms(stated, evidence.norms_at_once(), 0.0, "drawn at once")
     yield from find_wrong_norms(stated, evidence.squared_norms, 0.0, "drawn as squared norms")
@@ -173,15 +151,12 @@ def law(evidence: Evidence) -> Iterator[str]:
 
 
 def independent_releases(evidence: Evidence) -> Iterator[str]:
-    if evidence.is_additive:
-        for draws in (evidence.training, evidence.at_once, *evidence.other_ways.values()):
-            yield from find_correlated_releases(draws, evidence.test)
+    for draws in (evidence.training, evidence.at_once, *evidence.other_ways.values()):
+        yield from find_correlated_releases(draws, evidence.test)
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
     """The same of noise that is added to a random value, and whether it depends on that."""
-    if not evidence.is_additive or evidence.value is None:
-        return
     stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
     noise = evidence.elsewhere
     yield from _dependence(evidence, [("the value", value)])
@@ -198,8 +173,6 @@ def random_value(evidence: Evidence) -> Iterator[str]:
 
 def every_value(evidence: Evidence) -> Iterator[str]:
     """Values of other kinds, and other directions."""
-    if not evidence.is_additive or evidence.value is None:
-        return
     yield from _dependence(evidence, evidence.moves)
     for name, value in other_values(evidence.query, evidence.rest, evidence.value, evidence.rng):
         if evidence.source.time_is_up():
@@ -216,45 +189,23 @@ def _dependence(evidence: Evidence, directions: list[tuple[str, np.ndarray]]) ->
     yield from find_dependence_on_value(evidence.test, evidence.elsewhere, units, grid)
 
 
-def scaling(evidence: Evidence) -> Iterator[str]:
-    if evidence.is_additive:
-        yield from find_wrong_scaling(evidence.mechanism.noise)
-
-
-def independent_elements(evidence: Evidence) -> Iterator[str]:
-    if evidence.is_additive and evidence.mechanism.noise.independent:
-        yield from find_wrong_elements(evidence.mechanism.noise, evidence.many_at_once.ravel())
-
-
-def joint_law(evidence: Evidence) -> Iterator[str]:
-    if evidence.is_additive and evidence.mechanism.noise.independent:
-        noise = evidence.mechanism.noise
-        yield from find_dependent_elements(noise, evidence.training, evidence.test)
-
-
 def stated_curve(evidence: Evidence) -> Iterator[str]:
-    profile = evidence.profile
-    if profile is None:
-        return
-    yield from find_wrong_curve(profile, evidence.mechanism.budget.epsilon)
+    yield from find_wrong_curve(evidence.profile, evidence.mechanism.budget.epsilon)
     if evidence.is_additive:
-        yield from find_other_profile(evidence.mechanism, profile)
+        yield from find_other_profile(evidence.mechanism, evidence.profile)
 
 
 def drawn_losses(evidence: Evidence) -> Iterator[str]:
-    if evidence.profile is not None:
-        count = evidence.effort.numbers // NUMBERS_PER_LOSS
-        yield from find_wrong_losses(evidence.profile, evidence.rng, count, evidence.effort.seconds)
+    count = evidence.effort.numbers // NUMBERS_PER_LOSS
+    yield from find_wrong_losses(evidence.profile, evidence.rng, count, evidence.effort.seconds)
 
 
 def neighbours(evidence: Evidence) -> Iterator[str]:
-    if evidence.profile is None:
-        return
     count = evidence.count
     if evidence.is_additive:
         for name, change in evidence.prepared_moves:
             yield from find_shown_change(evidence, name, change)
-        if evidence.mechanism.noise.independent:
+        if evidence.is_independent:
             yield from find_shown_elements(evidence)
     else:
         looks = evidence.source.answers(evidence.rest, LOOK)
@@ -297,84 +248,98 @@ CHECKS = (
     Check(
         "seeds",
         "Equal generators give equal answers.",
-        seeds,
+        find_seed_faults,
         in_every_cell=True,
     ),
     Check(
         "inputs",
         "A release leaves the value that it is given as it was.",
-        inputs,
+        find_writes,
         in_every_cell=True,
     ),
     Check(
         "fresh draws",
         "No release repeats the noise of another, and no element that of another one.",
         fresh_draws,
+        needs=("count", "is_additive"),
         in_every_cell=True,
     ),
     Check(
         "independent releases",
         "The noise of a release says nothing of that of another.",
         independent_releases,
+        needs=("count", "is_additive"),
     ),
     Check(
         "atoms",
         "No number recurs in the noise more often than the profile allows.",
         atoms,
+        needs=("count", "is_additive", "has_profile", "has_value"),
         in_every_cell=True,
     ),
     Check(
         "moments",
         "The squared norm of the noise has the stated mean and variance, however it is drawn.",
         moments,
+        needs=("count", "is_additive"),
         in_every_cell=True,
     ),
     Check(
         "law",
         "The norm of the noise has the stated distribution, and the noise leans to no side.",
         law,
+        needs=("count", "is_additive"),
         in_every_cell=True,
     ),
     Check(
         "random value",
         "The noise of a random value is that of a constant.",
         random_value,
+        needs=("count", "is_additive", "has_value"),
         in_every_cell=True,
     ),
     Check(
         "scaling",
         "Scaled noise has scaled moments, and the error of a workload is that of the noise.",
-        scaling,
-        draws=False,
+        find_wrong_scaling,
+        needs=("is_additive",),
         in_every_cell=True,
     ),
-    Check("every value", "The noise of large, whole and sparse values is the same.", every_value),
+    Check(
+        "every value",
+        "The noise of large, whole and sparse values is the same.",
+        every_value,
+        needs=("count", "is_additive", "has_value"),
+    ),
     Check(
         "independent elements",
         "Elements that are stated to be independent and alike have the stated distribution.",
-        independent_elements,
+        find_wrong_elements,
+        needs=("count", "is_independent"),
     ),
     Check(
         "joint law",
         "Elements that are stated to be independent have the stated noise in every direction.",
-        joint_law,
+        find_dependent_elements,
+        needs=("count", "is_independent"),
     ),
     Check(
         "stated curve",
         "Delta is a probability, falls with epsilon, and is that of the noise.",
         stated_curve,
-        draws=False,
+        needs=("has_profile",),
     ),
     Check(
         "drawn losses",
         "The privacy losses that the profile draws do not exceed its delta.",
         drawn_losses,
-        draws=False,
+        needs=("has_profile",),
     ),
     Check(
         "neighbours",
         "Releases of two neighbouring values show no more than the profile states.",
         neighbours,
+        needs=("count", "has_profile"),
     ),
     Check(
         "other budget",
@@ -413,7 +378,7 @@ def require_consistent(
     """
     evidence = Evidence(mechanism, np.random.default_rng(seed), effort)
     for check in checks:
-        for sentence in check._failures(evidence):
+        for sentence in check.failures(evidence):
             raise Inconsistent(sentence)
     if evidence.compared:
         return Comparison(evidence.source.drawn)
@@ -442,4 +407,4 @@ def glimpse(mechanism: Mechanism, rng: np.random.Generator) -> Iterator[str]:
     evidence = Evidence(mechanism, rng, GLIMPSE)
     for check in CHECKS:
         if check.in_every_cell:
-            yield from check._failures(evidence)
+            yield from check.failures(evidence)

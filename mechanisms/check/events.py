@@ -37,15 +37,6 @@ PLACING = 1 << 12
 
 
 @dataclass(frozen=True)
-class Contradiction:
-    """A lower bound of delta at `epsilon`, above what is claimed there."""
-
-    epsilon: float
-    lower: float
-    claim: float
-
-
-@dataclass(frozen=True)
 class Event:
     """Scores beyond a threshold; delta >= A(event) - e^epsilon B(event) of sides (A, B) `order`.
 
@@ -61,8 +52,11 @@ class Event:
     claim: float
     paired: bool
 
-    def judged(self, tested: Sequence[np.ndarray]) -> Contradiction | None:
-        """A contradiction in other scores (n,) of each side; each bound errs by `TAIL` at most."""
+    def contradiction(self, tested: Sequence[np.ndarray]) -> str | None:
+        """How other scores (n,) of each side contradict the claim; a bound errs by `TAIL` at most.
+
+        None where they do not.
+        """
         thresholds = np.array([self.threshold])
         lower, upper = event_bounds(
             tested, self.order, thresholds, above=self.above, paired=self.paired
@@ -70,7 +64,10 @@ class Event:
         proved = float(hockey_stick(lower, upper, self.epsilon)[0])
         if proved <= self.claim * (1 + ROUNDING):
             return None
-        return Contradiction(self.epsilon, proved, self.claim)
+        return (
+            f"delta({self.epsilon:g}) of at least {proved:.4g}; the profile states at most "
+            f"{self.claim:.4g}"
+        )
 
 
 def chosen_event(

@@ -61,10 +61,23 @@ class Evidence:
     def is_additive(self) -> bool:
         return isinstance(self.mechanism, AdditiveMechanism)
 
+    @property
+    def is_independent(self) -> bool:
+        """Whether it is noise of independent elements that is added."""
+        return self.is_additive and self.mechanism.noise.independent
+
     @cached_property
     def profile(self) -> PrivacyProfile | None:
         """The stated profile of one release."""
         return self.mechanism.profile_of_release()
+
+    @property
+    def has_profile(self) -> bool:
+        return self.profile is not None
+
+    @property
+    def has_value(self) -> bool:
+        return self.value is not None
 
     @cached_property
     def source(self) -> TimedReleases:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.check.audit_statistics import (
     clopper_pearson,
     largest_probability,
     least_probability,
 )
 from mechanisms.check.events import TAIL
+from mechanisms.check.evidence import Evidence
 from mechanisms.check.timed_releases import other_releases, released_by
 
 # Seed of the two generators that must give the same numbers.
@@ -110,12 +110,13 @@ def _equal(first: np.ndarray, second: np.ndarray) -> int:
     return int(np.count_nonzero((first == second).any(axis=1)))
 
 
-def find_seed_faults(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
+def find_seed_faults(evidence: Evidence) -> Iterator[str]:
     """Sentences on methods that give other numbers from an equal generator."""
+    mechanism, value = evidence.mechanism, evidence.rest
     ways: list[tuple[str, Callable]] = [("release", lambda rng: mechanism.release(value, rng))]
     for name in other_releases(mechanism):
         ways.append((name, lambda rng, name=name: released_by(mechanism, name, value, 1, rng)))
-    if isinstance(mechanism, AdditiveMechanism):
+    if evidence.is_additive:
         ways.append(("sample", lambda rng: mechanism.sample(rng, 2)))
     for name, draw in ways:
         first, second = (draw(np.random.default_rng(SEED)) for _ in range(2))
@@ -127,9 +128,9 @@ def find_seed_faults(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
             )
 
 
-def find_writes(mechanism: Mechanism, value: np.ndarray) -> Iterator[str]:
+def find_writes(evidence: Evidence) -> Iterator[str]:
     """A sentence on a `release_all` that writes into its values; `release` refuses it itself."""
-    values = np.repeat(value[None], 2, axis=0)
-    mechanism.release_all(values, np.random.default_rng(SEED))
-    if not np.array_equal(values, np.repeat(value[None], 2, axis=0)):
+    values = np.repeat(evidence.rest[None], 2, axis=0)
+    evidence.mechanism.release_all(values, np.random.default_rng(SEED))
+    if not (values == evidence.rest).all():
         yield "release_all writes into the values that it is given; it must return a new array"

@@ -43,11 +43,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
         found = _judged(evidence, trained, tested, multiple, multiple * length)
         if found is not None:
             times = "" if multiple == 1 else f", multiplied by {multiple:g}"
-            yield (
-                f"{len(tested)} releases show a change of {name}{times}, with "
-                f"delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile states "
-                f"at most {found.claim:.4g}"
-            )
+            yield (f"{len(tested)} releases show a change of {name}{times}, with {found}")
 
 
 def find_shown_elements(evidence: Evidence) -> Iterator[str]:
@@ -68,18 +64,17 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
                 yield (
                     f"{len(tested):,} elements of the noise, which states that they are "
                     f"independent and alike, show a change of {size} multiplied by "
-                    f"{multiple:g}, with delta({found.epsilon:g}) of at least "
-                    f"{found.lower:.4g}; the profile states at most {found.claim:.4g}"
+                    f"{multiple:g}, with {found}"
                 )
 
 
 def _judged(
     evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
-):
+) -> str | None:
     """How scores (n,) and the moved scores contradict the claim for `multiple` times a change."""
     evidence.compared += 1
     event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
-    return event.judged((tested, tested + moved))
+    return event.contradiction((tested, tested + moved))
 
 
 def _deviation(scores: np.ndarray) -> float:

@@ -31,19 +31,21 @@ def vectors_of(draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
             yield name, vectors
 
 
-def find_dependent_elements(noise, training: np.ndarray, test: np.ndarray) -> Iterator[str]:
+def find_dependent_elements(evidence) -> Iterator[str]:
     """Sentences on a direction in which the noise is not as large as that of one element.
 
-    The directions of the least and of the largest noise in `training` are judged by `test`, both
-    (n, *shape). The fourth moment along u is 3 v^2 + (E x^4 - 3 v^2) sum u^4, with v = E x^2.
+    The directions of the least and of the largest noise in some draws are judged by others. The
+    fourth moment along u is 3 v^2 + (E x^4 - 3 v^2) sum u^4, with v = E x^2.
     """
+    noise = evidence.mechanism.noise
     try:
         mean, variance, *_ = noise.loss().cumulants
     except Unsupported:
         return
     square = mean / noise.size
     fourth = variance / noise.size + square**2
-    for (name, chosen), (_, judged) in zip(vectors_of(training), vectors_of(test), strict=True):
+    samples = map(vectors_of, (evidence.training, evidence.test))
+    for (name, chosen), (_, judged) in zip(*samples, strict=True):
         axes = np.linalg.eigh(chosen.T @ chosen)[1]
         for most, axis in (("least", axes[:, 0]), ("most", axes[:, -1])):
             along = 3 * square**2 + (fourth - 3 * square**2) * float(np.sum(axis**4))

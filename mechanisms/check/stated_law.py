@@ -160,16 +160,16 @@ def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:
         )
 
 
-def find_wrong_elements(noise, elements: np.ndarray) -> Iterator[str]:
-    """Sentences on elements (n,) of noise that have another distribution than one element states.
+def find_wrong_elements(evidence) -> Iterator[str]:
+    """Sentences on elements of noise that have another distribution than one element states.
 
     For noise whose elements are independent and alike: one element is noise of the shape (1,).
     """
     try:
-        element = dataclasses.replace(noise, shape=(1,))
+        element = dataclasses.replace(evidence.mechanism.noise, shape=(1,))
     except (TypeError, ValueError):
         return
-    sizes = np.sort(np.abs(elements))
+    sizes = np.sort(np.abs(evidence.many_at_once.ravel()))
     places = np.unique(np.linspace(0, len(sizes) - 1, PLACES).astype(int))
     found = sizes[places]
     rounding = NORM_ROUNDING * found
@@ -181,8 +181,9 @@ def find_wrong_elements(noise, elements: np.ndarray) -> Iterator[str]:
     yield from _of_distance(reached, above, places, len(sizes), what)
 
 
-def find_wrong_scaling(noise) -> Iterator[str]:
+def find_wrong_scaling(evidence) -> Iterator[str]:
     """Sentences on `scaled` and `workload_variance` that contradict the stated mean E ||n||^2."""
+    noise = evidence.mechanism.noise
     try:
         mean, scaled = noise.loss().mean, noise.scaled(FACTOR).loss().mean
     except (Unsupported, NotImplementedError):

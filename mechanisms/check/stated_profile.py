@@ -73,14 +73,12 @@ def _seconds_of_one(profile: PrivacyProfile) -> float:
     return max((time.process_time() - begun) / LOOK, 1e-9)
 
 
-def find_other_profile(
-    mechanism: AdditiveMechanism, profile: PrivacyProfile | None
-) -> Iterator[str]:
+def find_other_profile(mechanism: AdditiveMechanism, profile: PrivacyProfile) -> Iterator[str]:
     """Sentences where a profile excludes that of the noise, which is only added.
 
     Both contain the delta of the worst pair, however wide their bounds are.
     """
-    if profile is None or not mechanism.only_adds_noise:
+    if not mechanism.only_adds_noise:
         return
     noise = mechanism.noise.profile(mechanism.query)
     if noise is None:

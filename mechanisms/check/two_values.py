@@ -52,13 +52,12 @@ def find_telling_pair(
             draws = 0 if source.time_is_up() else source.affordable(pair[0], count, way)
         if not draws:
             continue
-        found = event.judged([score(source.answers(value, draws, way)) for value in pair])
+        found = event.contradiction([score(source.answers(value, draws, way)) for value in pair])
         if found is not None:
             by = f" by {way}" if way else ""
             yield (
                 f"{draws} releases{by} of each of two values that differ by a change of {name} "
-                f"show delta({found.epsilon:g}) of at least {found.lower:.4g}; the profile "
-                f"states at most {found.claim:.4g}"
+                f"show {found}"
             )
 
 
