@@ -29,15 +29,10 @@ class Cap:
     1 - p = (1 - q) (1 - t q / phi(t)), and the part along v has the variance 1 + t m - m^2 = 1.
 
     Args:
-        threshold: t > 0.
+        threshold: t > 0, which is also the mean m of the part along v.
     """
 
     threshold: float
-
-    @property
-    def mean(self) -> float:
-        """Mean of the part along v."""
-        return self.threshold
 
     @property
     def log_q(self) -> float:
@@ -156,7 +151,7 @@ class PrivUnitG(Mechanism):
         draws = rng.standard_normal(lifted.shape)
         lifted *= (self.cap.draw(rng, count) - np.vecdot(draws, lifted))[:, None]
         draws += lifted
-        estimates = self.centre + self.radius / self.cap.mean * draws[:, :-1]
+        estimates = self.centre + self.radius / self.cap.threshold * draws[:, :-1]
         return estimates.reshape(values.shape).astype(values.dtype)
 
     def profile(self):

@@ -283,16 +283,15 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
 def familywise_confidence(confidence: float, audits: int) -> float:
     """The confidence that each of `audits` audits needs so that all hold at once (Bonferroni).
 
+    audits: at least 1.
     No independence is needed. It costs little: the samples an audit needs grow with the logarithm
     of 1 / (1 - confidence).
 
     Raises:
-        ValueError: if confidence is not in (0, 1) or audits is not a positive integer.
+        ValueError: if confidence is not in (0, 1).
     """
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")
-    if audits < 1 or audits != int(audits):
-        raise ValueError(f"audits must be a positive integer, got {audits!r}; count the audits run")
     return 1.0 - (1.0 - confidence) / audits
 
 

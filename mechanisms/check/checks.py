@@ -240,8 +240,10 @@ def other_budget(evidence: Evidence) -> Iterator[str]:
             )
         except (Unsupported, ValueError):
             return
-    for sentence in glimpse(other, evidence.rng):
-        yield f"calibrated again, to epsilon {budget.epsilon:g}: {sentence}"
+    evidence = Evidence(other, evidence.rng, GLIMPSE)
+    for check in IN_EVERY_CELL:
+        for sentence in check.failures(evidence):
+            yield f"calibrated again, to epsilon {budget.epsilon:g}: {sentence}"
 
 
 CHECKS = (
@@ -348,6 +350,8 @@ CHECKS = (
         in_studies=False,
     ),
 )
+IN_STUDIES = tuple(check for check in CHECKS if check.in_studies)
+IN_EVERY_CELL = tuple(check for check in CHECKS if check.in_every_cell)
 
 
 @dataclass(frozen=True)
@@ -394,17 +398,5 @@ def require_consistent_in_study(mechanism: Mechanism, *, seed: int, first: bool)
     Raises:
         Inconsistent, ReleaseError: As `require_consistent`.
     """
-    if first:
-        checks = tuple(check for check in CHECKS if check.in_studies)
-        require_consistent(mechanism, seed=seed, effort=FIRST, checks=checks)
-        return
-    for sentence in glimpse(mechanism, np.random.default_rng(seed)):
-        raise Inconsistent(sentence)
-
-
-def glimpse(mechanism: Mechanism, rng: np.random.Generator) -> Iterator[str]:
-    """Sentences on how few releases contradict what a mechanism states."""
-    evidence = Evidence(mechanism, rng, GLIMPSE)
-    for check in CHECKS:
-        if check.in_every_cell:
-            yield from check.failures(evidence)
+    effort, checks = (FIRST, IN_STUDIES) if first else (GLIMPSE, IN_EVERY_CELL)
+    require_consistent(mechanism, seed=seed, effort=effort, checks=checks)

@@ -2,8 +2,6 @@
 
 import argparse
 
-import numpy as np
-
 from mechanisms.audit.audit import (
     DEFAULT_SAMPLES,
     OutputAudit,
@@ -19,7 +17,7 @@ from mechanisms.cli.query_arguments import (
     audited_mechanism_of,
     query_of,
 )
-from mechanisms.query.words import query_in_words
+from mechanisms.query.words import query_in_words, rounded_down
 from mechanisms.verification.verification import REFUTED
 
 _DESCRIPTION = (
@@ -167,11 +165,5 @@ def _show(found: dict) -> str:
 
 def _bound(bound: float, claimed: float) -> str:
     """A lower bound in words; "above" what is claimed where five digits do not tell them apart."""
-    shown = _down(bound)
+    shown = rounded_down(bound, 5)
     return f"above {claimed:g}" if float(shown) <= claimed < bound else f"at least {shown}"
-
-
-def _down(bound: float) -> str:
-    """A lower bound with five digits, rounded down."""
-    shown = f"{bound:.5g}"
-    return shown if float(shown) <= bound else f"{np.nextafter(bound * (1 - 5e-5), 0):.5g}"

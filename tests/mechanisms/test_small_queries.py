@@ -108,10 +108,7 @@ def log_density(noise, x):
             ) ** noise.power
         case MatrixGaussian():
             sides = []
-            for std, directions in (
-                (noise.row_std, noise.row_directions),
-                (noise.column_std, noise.column_directions),
-            ):
+            for std, directions in noise.axes:
                 directions = np.eye(len(std)) if directions is None else directions
                 sides.append(directions * np.asarray(std))
             white = np.linalg.solve(sides[0], x) @ np.linalg.inv(sides[1]).T

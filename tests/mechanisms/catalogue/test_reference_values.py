@@ -11,6 +11,7 @@ from mechanisms import (
     Query,
     get_mechanism,
 )
+from mechanisms.catalogue.mvg import precision_bound
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,6 @@ def test_mvg_bound_of_r1smg2024_section_7_2():
     It does not state gamma. The bound is largest at the least possible gamma, s / 2, and even then
     far below the printed number.
     """
-    from mechanisms.catalogue.mvg import precision_bound
-
     s = 2400 * math.sqrt(2) / 24016
     query = Query(shape=(2400, 2400), l2_sensitivity=s, frobenius_bound=s / 2)
     budget = Budget(epsilon=1.6, delta=1e-7)
@@ -90,26 +89,15 @@ def test_mvg_bound_of_r1smg2024_section_7_2():
     assert precision_bound(query, budget, "sqrt") < 0.011
 
 
-def test_mvg_theorem_3_is_met_with_equality(make_query, uber_budget):
-    from mechanisms.catalogue.mvg import precision_bound
-
-    query = make_query(6, 9)
-    theta = np.array([0.4, 0.3, 0.1, 0.1, 0.05, 0.05])
-    mechanism = get_mechanism("mvg").calibrate(query, uber_budget, precision=theta)
-    left = np.linalg.norm(mechanism.noise.row_std**-2) * np.linalg.norm(
-        mechanism.noise.column_std**-2
-    )
-    assert left == pytest.approx(precision_bound(query, uber_budget, "published"), rel=1e-12)
-
-
-def test_equimodal_mvg_meets_theorem_3_with_equality(make_query, uber_budget):
-    from mechanisms.catalogue.mvg import precision_bound
-
-    query = make_query(4, 4)
-    options = {"mode": "equimodal", "zeta": "sqrt", "precision": [0.7, 0.1, 0.1, 0.1]}
-    mechanism = get_mechanism("mvg").calibrate(query, uber_budget, **options)
-    left = np.linalg.norm(mechanism.noise.row_std**-2) ** 2
-    assert left == pytest.approx(precision_bound(query, uber_budget, "sqrt"), rel=1e-12)
+@pytest.mark.parametrize(
+    ("shape", "mode", "zeta"), [((4, 9), "unimodal", "published"), ((4, 4), "equimodal", "sqrt")]
+)
+def test_mvg_theorem_3_is_met_with_equality(shape, mode, zeta, make_query, uber_budget):
+    query = make_query(*shape)
+    options = {"mode": mode, "zeta": zeta, "precision": [0.7, 0.1, 0.1, 0.1]}
+    noise = get_mechanism("mvg").calibrate(query, uber_budget, **options).noise
+    left = np.linalg.norm(noise.row_std**-2) * np.linalg.norm(noise.column_std**-2)
+    assert left == pytest.approx(precision_bound(query, uber_budget, zeta), rel=1e-12)
 
 
 def test_mgm_noise_is_n_times_larger_than_udn_and_udn_m_times_than_idn():

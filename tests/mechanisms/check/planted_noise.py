@@ -22,11 +22,20 @@ def with_noise(kind):
     return Planted
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class HundredthOfTheScale(IndependentGaussian):
+def changed(change):
+    """A mechanism whose draws (n, *shape) are `change(draws, sigma, rng)` of correct draws."""
+
     def sample(self, rng, trials, dtype=np.float64):
-        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(0.01)
+        draws = IndependentGaussian.sample(self, rng, trials)
+        return change(draws, self.sigma, rng).astype(dtype)
+
+    kind = type(change.__name__, (IndependentGaussian,), {"sample": sample, "__module__": __name__})
+    return with_noise(dataclasses.dataclass(frozen=True, kw_only=True)(kind))
+
+
+@changed
+def hundredth_of_the_scale(draws, sigma, rng):
+    return 0.01 * draws
 
 
 class LessThanStated(Spherical):
@@ -42,11 +51,9 @@ class FifthLess(R1SMG):
         return LessThanStated(**vars(super().noise_for(query, budget)))
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TwentiethMore(IndependentGaussian):
-    def sample(self, rng, trials, dtype=np.float64):
-        return super().sample(rng, trials, dtype) * np.dtype(dtype).type(1.05)
+@changed
+def twentieth_more(draws, sigma, rng):
+    return 1.05 * draws
 
 
 @with_noise
@@ -63,45 +70,29 @@ class OneOfTenSeeds(IndependentGaussian):
         return super().sample(np.random.default_rng(rng.integers(10)), trials, dtype)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class OneNumberForAllElements(IndependentGaussian):
-    def sample(self, rng, trials, dtype=np.float64):
-        one = dataclasses.replace(self, shape=(1,) * len(self.shape))
-        return np.broadcast_to(
-            IndependentGaussian.sample(one, rng, trials, dtype), (trials, *self.shape)
-        )
+@changed
+def one_number_for_all_elements(draws, sigma, rng):
+    return np.broadcast_to(draws[:, :1, :1], draws.shape)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CorrelatedElements(IndependentGaussian):
+@changed
+def correlated_elements(draws, sigma, rng):
     """The elements of a row share a part of their noise; each has the right variance."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        own = super().sample(rng, trials, dtype)
-        return (np.sqrt(0.1) * own + np.sqrt(0.9) * own[:, :, :1]).astype(dtype) * np.where(
-            np.arange(self.shape[1]) == 0, 1 / (np.sqrt(0.1) + np.sqrt(0.9)), 1
-        ).astype(dtype)
+    mixed = np.sqrt(0.1) * draws + np.sqrt(0.9) * draws[:, :, :1]
+    mixed[:, :, 0] = draws[:, :, 0]
+    return mixed
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class OneElementWithoutNoise(IndependentGaussian):
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype)
-        draws[:, 3, 5] = 0
-        return draws
+@changed
+def one_element_without_noise(draws, sigma, rng):
+    draws[:, 3, 5] = 0
+    return draws
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RoundedNoise(IndependentGaussian):
+@changed
+def rounded_noise(draws, sigma, rng):
     """Noise on a grid is added to a value off the grid: the answer modulo the grid is exact."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        grid = self.sigma / 1000
-        return (np.round(super().sample(rng, trials) / grid) * grid).astype(dtype)
+    return np.round(draws / sigma * 1000) * sigma / 1000
 
 
 @with_noise
@@ -113,104 +104,65 @@ class SinglePrecisionInside(IndependentGaussian):
         return super().sample(rng, trials, np.float32).astype(dtype)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LighterTails(IndependentGaussian):
+@changed
+def lighter_tails(draws, sigma, rng):
     """The noise is uniform with the right variance, and states the profile of a Gaussian."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        reach = np.sqrt(3) * self.sigma
-        return rng.uniform(-reach, reach, (trials, *self.shape)).astype(dtype)
+    return sigma * rng.uniform(-np.sqrt(3), np.sqrt(3), draws.shape)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class HeavierTails(IndependentGaussian):
+@changed
+def heavier_tails(draws, sigma, rng):
     """The noise is Student's t with six degrees of freedom and the right variance."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = rng.standard_t(6, (trials, *self.shape)) * np.sqrt(4 / 6)
-        return (self.sigma * draws).astype(dtype)
+    return sigma * rng.standard_t(6, draws.shape) * np.sqrt(4 / 6)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SmoothNoise(IndependentGaussian):
+@changed
+def smooth_noise(draws, sigma, rng):
     """Each element shares part of the noise of the next one, so that alternating changes show."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        size = int(np.prod(self.shape))
-        draws = self.sigma * rng.standard_normal((trials, size + 1))
-        mixed = 0.8 * draws[:, :-1] + 0.6 * draws[:, 1:]
-        return mixed.reshape(trials, *self.shape).astype(dtype)
+    flat = draws.reshape(len(draws), -1)
+    return (0.8 * flat + 0.6 * np.roll(flat, -1, axis=1)).reshape(draws.shape)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ClippedNoise(IndependentGaussian):
+@changed
+def clipped_noise(draws, sigma, rng):
     """The noise stays within three standard deviations; a neighbour's answer may lie beyond."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        return np.clip(super().sample(rng, trials, dtype), -3 * self.sigma, 3 * self.sigma)
+    return draws.clip(-3 * sigma, 3 * sigma)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ClippedNorm(IndependentGaussian):
+@changed
+def clipped_norm(draws, sigma, rng):
     """The norm of the noise is at most its root mean square."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype)
-        norms = np.linalg.norm(draws.reshape(trials, -1), axis=1)
-        shares = np.minimum(1, self.loss().mean ** 0.5 / norms)
-        return (draws * shares.reshape(-1, *(1,) * len(self.shape))).astype(dtype)
+    norms = np.linalg.norm(draws, axis=(1, 2), keepdims=True)
+    return draws * np.minimum(1, sigma * np.sqrt(draws[0].size) / norms)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class OneSidedHalf(IndependentGaussian):
-    """Every second element in C order only moves up; the others move both ways."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype).reshape(trials, -1)
-        draws[:, ::2] = np.abs(draws[:, ::2])
-        return draws.reshape(trials, *self.shape)
+@changed
+def one_sided_half(draws, sigma, rng):
+    """Every second element of a row only moves up; the others move both ways."""
+    draws[:, :, ::2] = np.abs(draws[:, :, ::2])
+    return draws
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SignsOfSixtyToForty(IndependentGaussian):
-    def sample(self, rng, trials, dtype=np.float64):
-        sizes = np.abs(super().sample(rng, trials, dtype))
-        return np.where(rng.random(sizes.shape) < 0.6, sizes, -sizes)
+@changed
+def signs_of_sixty_to_forty(draws, sigma, rng):
+    return np.abs(draws) * np.where(rng.random(draws.shape) < 0.6, 1, -1)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SignsOfManySides(IndependentGaussian):
+@changed
+def signs_of_many_sides(draws, sigma, rng):
     """Each element is biased to its own side, so that the sum of all is unbiased."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        sizes = np.abs(super().sample(rng, trials, dtype))
-        signs = np.where(rng.random(sizes.shape) < 0.7, 1, -1)
-        own = np.resize([1, -1], sizes[0].size).reshape(self.shape)
-        return (sizes * signs * own).astype(dtype)
+    own = np.resize([1, -1], draws[0].size).reshape(draws.shape[1:])
+    return np.abs(draws) * np.where(rng.random(draws.shape) < 0.7, 1, -1) * own
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SymmetricNoise(IndependentGaussian):
+@changed
+def symmetric_noise(draws, sigma, rng):
     """Symmetric noise for Gram matrices, of the right variance, is added to another matrix."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        upper = np.triu(super().sample(rng, trials, dtype))
-        return upper + np.triu(upper, 1).transpose(0, 2, 1)
+    upper = np.triu(draws)
+    return upper + np.triu(upper, 1).transpose(0, 2, 1)
 
 
-@with_noise
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class OneDrawForAll(IndependentGaussian):
+@changed
+def one_draw_for_all(draws, sigma, rng):
     """Single draws are right; all draws of a batch are equal."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        return np.repeat(super().sample(rng, 1, dtype), trials, axis=0)
+    return np.repeat(draws[:1], len(draws), axis=0)

@@ -4,20 +4,9 @@ import dataclasses
 
 import numpy as np
 from planted_bugs import Gaussian
-from planted_noise import with_noise
+from planted_noise import changed, with_noise
 
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-
-
-def changed(name: str, change):
-    """A mechanism whose draws (n, *shape) are `change(draws, sigma, rng)` of correct draws."""
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = IndependentGaussian.sample(self, rng, trials)
-        return change(draws, self.sigma, rng).astype(dtype)
-
-    kind = type(name, (IndependentGaussian,), {"sample": sample, "__module__": __name__})
-    return with_noise(dataclasses.dataclass(frozen=True, kw_only=True)(kind))
 
 
 def _half_in_one_percent(draws, sigma, rng):
@@ -77,16 +66,16 @@ SMALL = {
     "nothing wrong": Gaussian,
     "a profile 3% too good": profile_times(0.97),
     "a profile 1% too good": profile_times(0.99),
-    "half the noise in 1% of the elements": changed("HalfInFew", _half_in_one_percent),
-    "2% less noise": changed("LessNoise", lambda draws, sigma, rng: 0.98 * draws),
-    "the value itself once in 100 releases": changed("BareInHundred", _bare(0.01)),
-    "the value itself once in 1,000 releases": changed("BareInThousand", _bare(0.001)),
-    "correlation of 0.2 between draws": changed("Correlated", _correlated(0.2)),
-    "correlation of 0.02 between draws": changed("LittleCorrelated", _correlated(0.02)),
-    "seeds of 20 bits": changed("Seeds20", _seeds(20)),
-    "seeds of 24 bits": changed("Seeds24", _seeds(24)),
+    "half the noise in 1% of the elements": changed(_half_in_one_percent),
+    "2% less noise": changed(lambda draws, sigma, rng: 0.98 * draws),
+    "the value itself once in 100 releases": changed(_bare(0.01)),
+    "the value itself once in 1,000 releases": changed(_bare(0.001)),
+    "correlation of 0.2 between draws": changed(_correlated(0.2)),
+    "correlation of 0.02 between draws": changed(_correlated(0.02)),
+    "seeds of 20 bits": changed(_seeds(20)),
+    "seeds of 24 bits": changed(_seeds(24)),
     "noise cut off at 5 standard deviations": changed(
-        "CutOff", lambda draws, sigma, rng: draws.clip(-5 * sigma, 5 * sigma)
+        lambda draws, sigma, rng: draws.clip(-5 * sigma, 5 * sigma)
     ),
     "half the noise at one rare value": SmallAtOneValue,
 }

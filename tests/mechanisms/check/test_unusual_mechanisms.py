@@ -58,9 +58,6 @@ class GeometricGrid(Noise):
         raw = tuple(float(masses @ (self.grid * k) ** (2 * power)) for power in (1, 2, 3, 4))
         return LossMoments.of_independent(raw, math.prod(self.shape))
 
-    def _scaled(self, factor):
-        return dataclasses.replace(self, scale=factor * self.scale)
-
     def parameters(self):
         return {"scale": self.scale}
 

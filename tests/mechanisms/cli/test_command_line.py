@@ -156,14 +156,7 @@ def test_an_exception_that_is_not_the_input_s_fault_has_its_place(monkeypatch, c
     assert line.endswith(", in fail): a mistake of ours")
 
 
-def test_runs_as_a_module():
-    shown = subprocess.run(
-        [sys.executable, "-m", "mechanisms", "list"], capture_output=True, text=True, check=True
-    )
-    assert "IMGM" in shown.stdout
-
-
-def test_describe_does_without_docstrings():
+def test_describe_runs_as_a_module_and_does_without_docstrings():
     """`python -OO` removes them."""
     command = [sys.executable, "-OO", "-m", "mechanisms", "describe", "gaussian"]
     assert "guarantee" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -37,10 +37,7 @@ def rotation(size, seed):
 def whitened(noise, change):
     """||row covariance^-1/2 D column covariance^-1/2||_F from the covariances themselves."""
     sides = []
-    for std, directions in (
-        (noise.row_std, noise.row_directions),
-        (noise.column_std, noise.column_directions),
-    ):
+    for std, directions in noise.axes:
         directions = np.eye(len(std)) if directions is None else directions
         sides.append(np.linalg.inv(directions * std))
     return np.linalg.norm(sides[0] @ change @ sides[1].T)
@@ -336,18 +333,10 @@ def worst_of_pairs(noise, adjacency):
 
     The norm is convex in |x|^2 and in |y|^2, so records at the maximum have norm 0 or B.
     """
-    rows, columns = (
-        (np.eye(3) if directions is None else directions) / std
-        for std, directions in (
-            (noise.row_std, noise.row_directions),
-            (noise.column_std, noise.column_directions),
-        )
-    )
 
     def less(pair, replaced):
         x, y = (BOUND * each / np.linalg.norm(each) for each in (pair[:3], pair[3:]))
-        change = np.outer(x, x) - replaced * np.outer(y, y)
-        return -np.linalg.norm(rows.T @ change @ columns)
+        return -whitened(noise, np.outer(x, x) - replaced * np.outer(y, y))
 
     starts = np.random.default_rng(0).standard_normal((12, 6))
     kinds = (0, 1) if adjacency == "replace" else (0,)

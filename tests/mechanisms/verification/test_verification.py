@@ -146,23 +146,6 @@ def test_random_answer_is_perfectly_private(make_query):
     assert (result.true_delta.value, result.verdict) == (0.0, HOLDS)
 
 
-def test_the_element_box_makes_diagonal_noise_more_private():
-    """Elements may change by 1/10 only, so mu is that of one element, not of the l2 ball."""
-    ball = Query(shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0)
-    box = Query(
-        shape=(2, 2), l2_sensitivity=0.2, frobenius_bound=1.0, linf_sensitivity=0.1
-    )  # fmt: skip
-    theta = [0.9, 0.1]
-    budget = Budget(epsilon=0.5, delta=1e-5)
-    mu = {}
-    for name, query in (("ball", ball), ("box", box)):
-        mechanism = get_mechanism("mvg").calibrate(query, budget, precision=theta)
-        mu[name] = mechanism.profile().mu
-        std = mechanism.noise.row_std
-    assert mu["ball"] == pytest.approx(0.2 / std.min(), rel=1e-12)
-    assert mu["box"] == pytest.approx(0.1 * math.sqrt(2 / std[0] ** 2 + 2 / std[1] ** 2), rel=1e-12)
-
-
 def test_audit_agrees_with_the_exact_profile():
     mechanism = calibrated("r1smg", unit(16), Budget(epsilon=1, delta=1e-5))
     result = verify(mechanism, samples=20_000, seed=3)

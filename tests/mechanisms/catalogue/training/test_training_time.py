@@ -128,9 +128,6 @@ def test_unmet_assumptions_are_reported():
     query = Query(shape=(2, 3), l2_sensitivity=1.0)
     with pytest.raises(Unsupported, match="needs element_range"):
         get_mechanism("dphsgd").calibrate(query, BUDGET)
-    for key in ("llagp", "dphsgd"):
-        with pytest.raises(Unsupported, match="needs delta > 0"):
-            get_mechanism(key).calibrate(box_query((2, 3), -1, 1), Budget(epsilon=1.0))
 
 
 @pytest.mark.parametrize("width", [0.1, 1.0, 100.0])
