@@ -6,7 +6,7 @@ import types
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -353,9 +353,7 @@ class AdditiveMechanism(Mechanism):
         if calibration == "exact":
             noise = noise.scaled(exact_factor(published))
         _require_moments(noise)
-        if calibration == "published":
-            return published
-        return cls(query=query, budget=budget, calibration="exact", settings=settings, noise=noise)
+        return replace(published, calibration=calibration, noise=noise)
 
     def prepared(self, value: np.ndarray) -> np.ndarray:
         """The array that noise is added to: the value, or a function of it such as a clipped one.

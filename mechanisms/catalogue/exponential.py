@@ -56,10 +56,9 @@ class Exponential(Mechanism):
     def build(cls, query, budget, calibration, settings):
         if query.element_range is None:
             raise Unsupported("needs element_range; without one it equals l2 at half the budget")
-        mechanism = super().build(query, budget, calibration, settings)
         if calibration == "exact":
             raise Unsupported(f"has no exact calibration: {SLACK}")
-        return mechanism
+        return super().build(query, budget, calibration, settings)
 
     def _release(self, value, rng):
         return self._releases(value, rng, 1)[0]

@@ -212,10 +212,8 @@ def worst_vertex(seen: np.ndarray) -> np.ndarray:
     """The vector of signs d with the largest ||seen^T d||, (m,), for `seen` (m, k).
 
     A convex function is largest over a box at one of its vertices. All 2^(m-1) of them (d and -d
-    count once) are tried, so m is at most `VERTEX_AXES`.
+    count once) are tried, so that m must be small, such as `VERTEX_AXES`.
     """
     size = len(seen)
-    if size > VERTEX_AXES:
-        raise ValueError(f"a box of {size} axes has too many vertices, at most {VERTEX_AXES} axes")
     signs = 1 - 2 * (np.arange(2 ** (size - 1))[:, None] >> np.arange(size) & 1)
     return signs[np.linalg.norm(signs @ seen, axis=1).argmax()]

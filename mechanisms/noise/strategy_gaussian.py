@@ -1,8 +1,8 @@
 """Gaussian noise on the measurements of a strategy, seen in the least-squares cells."""
 
+import itertools
 import math
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -81,11 +81,6 @@ class StrategyGaussian(Noise):
         return math.prod(float(of(strategy.spectrum[0])) for strategy in self.strategies)
 
 
-def strategy_sensitivity(query: Query, strategies: tuple[Strategy, ...]) -> float:
-    """sup ||A D||_2 over the changes of the query, or an upper bound: see `sensitivity_bounds`."""
-    return sensitivity_bounds(query, strategies).upper
-
-
 def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Supremum:
     """Bounds of sup ||A D||_2 for A with unit columns, X = A^T A; equal where it is known.
 
@@ -117,9 +112,5 @@ def sensitivity_bounds(query: Query, strategies: tuple[Strategy, ...]) -> Suprem
 
 def _least_entry(strategies: tuple[Strategy, ...]) -> float:
     """The least entry of a Kronecker product, from the extreme entries of its factors."""
-
-    def combined(low_high, strategy):
-        products = np.outer(low_high, (strategy.gram.min(), strategy.gram.max()))
-        return float(products.min()), float(products.max())
-
-    return reduce(combined, strategies, (1.0, 1.0))[0]
+    extremes = ((float(each.gram.min()), float(each.gram.max())) for each in strategies)
+    return min(math.prod(entries) for entries in itertools.product(*extremes))

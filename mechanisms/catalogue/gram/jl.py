@@ -1,7 +1,7 @@
 """The Johnson-Lindenstrauss transform: releases random combinations of the records."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,14 +81,17 @@ class JohnsonLindenstrauss(Mechanism):
             if rows not in (None, columns):
                 raise ValueError(f"option rows must be {columns} or null for records, got {rows}")
             rows = columns
-        common = {"query": query, "budget": budget, "settings": settings}
         rows = int(rows or GRAM_ROWS)
-        w = published_w(query, budget, rows)
-        published = cls(**common, calibration="published", w=w, rows=rows)
+        published = cls(
+            query=query,
+            budget=budget,
+            settings=settings,
+            w=published_w(query, budget, rows),
+            rows=rows,
+        )
         if calibration == "published":
             return published
-        exact = published.w * exact_factor(published)
-        return cls(**common, calibration="exact", w=exact, rows=rows)
+        return replace(published, calibration="exact", w=published.w * exact_factor(published))
 
     def _release(self, value, rng):
         draw = self._gram if self.query.structure == "gram" else self._combinations

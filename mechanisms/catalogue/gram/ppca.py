@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 
-from mechanisms.base.exact_calibration import exact_factor
 from mechanisms.base.mechanism import Mechanism
 from mechanisms.noise.bingham import CONVERGED, sample_bingham
 from mechanisms.privacy.bounded_profile import BoundedProfile
@@ -52,10 +51,7 @@ class Ppca(Mechanism):
                 f"option components must be at most d = {query.shape[0]}, got "
                 f"{settings['components']}"
             )
-        mechanism = super().build(query, budget, calibration, settings)
-        if calibration == "exact":
-            exact_factor(mechanism)
-        return mechanism
+        return super().build(query, budget, calibration, settings)
 
     @property
     def _spent(self) -> float:

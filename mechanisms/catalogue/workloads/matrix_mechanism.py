@@ -7,7 +7,7 @@ from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.public_information import WORKLOAD
 from mechanisms.catalogue.gaussian import ClassicGaussian, classic_multiplier
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from mechanisms.noise.strategy_gaussian import StrategyGaussian, strategy_sensitivity
+from mechanisms.noise.strategy_gaussian import StrategyGaussian, sensitivity_bounds
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.optimal_strategy import (
     Strategy,
@@ -60,14 +60,16 @@ class MatrixMechanism(AdditiveMechanism):
             sigma = query.l2_sensitivity * multiplier
             return IndependentGaussian(shape=query.shape, sigma=sigma)
         strategies = tuple(cls.strategy(factor) for factor in factors)
-        sigma = strategy_sensitivity(query, strategies) * multiplier
+        sigma = sensitivity_bounds(query, strategies).upper * multiplier
         return StrategyGaussian(shape=query.shape, sigma=sigma, strategies=strategies)
 
+    # All budgets and both calibrations of one workload share one optimisation.
     @staticmethod
+    @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 2048 cells."""
         require_size(workload.cells)
-        return _optimal_strategy(workload)
+        return optimal_strategy(workload.gram())
 
     def optimality_gap(self) -> float:
         """The certified relative distance of tr(W^T W X^-1) from its least value."""
@@ -83,18 +85,8 @@ class MatrixMechanismCVXPY(MatrixMechanism):
     look = ("#DDCC77", "4", 22)
 
     @staticmethod
+    @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 64 cells."""
         require_sdp_size(workload.cells)
-        return _sdp_strategy(workload)
-
-
-# All budgets and both calibrations of one workload share one optimisation.
-@lru_cache(maxsize=8)
-def _optimal_strategy(workload: Workload) -> Strategy:
-    return optimal_strategy(workload.gram())
-
-
-@lru_cache(maxsize=8)
-def _sdp_strategy(workload: Workload) -> Strategy:
-    return sdp_strategy(workload.gram())
+        return sdp_strategy(workload.gram())
