@@ -56,8 +56,6 @@ class KeepOrNoise(Noise):
 
     def profile(self, query):
         noise = self.noise.profile(query)
-        if noise is None:
-            return None
         if not query.one_column:
             # Only the elements that may change at once, those that are kept most often, count.
             often = np.sort(self.log_keep, axis=None)[::-1]

@@ -74,12 +74,12 @@ class StrategyLaplace(Noise):
     def profile(self, query):
         """The profile of the measurements from above: the released cells are a function of them.
 
+        The query must state its l1 sensitivity.
+
         Every column of A has l1 norm 1 and no entry above some w: the measurements of one cell that
         changes by l1_sensitivity are no worse than as many as fit that change by w times it (see
         `LaplaceProfile`). The largest loss is that of the measurements where `attained_share` is 1.
         """
-        if query.l1_sensitivity is None:
-            return None
         largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
         measurements = math.prod(strategy.measurements for strategy in self.strategies)
         shifts = concentrated(query.l1_sensitivity, query.l1_sensitivity * largest, measurements)

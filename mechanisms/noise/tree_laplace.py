@@ -79,11 +79,6 @@ class TreeLaplace(Noise):
         cumulants = sum(copies * self._subtree_cumulants(kind) for kind, copies in kinds.items())
         return LossMoments(tuple(float(k) for k in cumulants))
 
-    @property
-    def _cells(self) -> IndependentLaplace:
-        """The noise of a tree with a single level."""
-        return IndependentLaplace(shape=self.shape, scale=self.scale)
-
     def _subtree_cumulants(self, shape: tuple[int, ...]) -> np.ndarray:
         """The first four cumulants of L for one block of the top level, (4,)."""
         noise = TreeLaplace(tree=replace(self.tree, shape=shape), scale=1.0)
@@ -124,8 +119,8 @@ class TreeLaplace(Noise):
 
         One cell changes one block of each of the h levels. A histogram changes one cell by B, or
         two by B and -B, which share no block if they lie in different blocks of the top level.
-        Otherwise the l1 change of a level is at most l1_sensitivity, and no level is worse than one
-        block that changes by all of it (see `LaplaceProfile`).
+        Otherwise the l1 change of a level is at most l1_sensitivity, which the query must state,
+        and no level is worse than one block that changes by all of it (see `LaplaceProfile`).
 
         The largest loss is known: of two releases with cells that differ by D the log ratio of the
         densities reaches g / b, g = min ||m||_1 over the measurements m with the estimate D (the
@@ -133,12 +128,10 @@ class TreeLaplace(Noise):
         and g = h B. Two: 2 h B. In general any ||D||_1 that cells of different top blocks may have.
         """
         if self.tree.height == 1:
-            return self._cells.profile(query)
+            return IndependentLaplace(shape=self.shape, scale=self.scale).profile(query)
         if query.structure == "histogram":
             blocks, width = query.changed, query.record_bound
             total = blocks * width
-        elif query.l1_sensitivity is None:
-            return None
         else:
             blocks, width = 1, query.l1_sensitivity
             total = self._spread_over_top_blocks(query)
