@@ -23,38 +23,34 @@ class Gaussian(AnalyticGaussian):
     key = "planted"
 
 
-class WritesIntoTheValue(Gaussian):
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        value += self.sample(rng, 1, value.dtype)[0]
-        return value
+def releasing(release):
+    """A mechanism that differs from the analytic Gaussian in how it releases a value."""
+    return type(release.__name__, (Gaussian,), {"_release": release, "only_adds_noise": False})
 
 
-class Scalar(Gaussian):
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        return (value + self.sample(rng, 1)[0]).sum()
-
-
-class AnotherPrecision(Gaussian):
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        return (value + self.sample(rng, 1)[0]).astype(np.float64)
+@releasing
+def writes_into_the_value(self, value, rng):
+    value += self.sample(rng, 1, value.dtype)[0]
+    return value
 
 
-class Overflow(Gaussian):
+@releasing
+def scalar(self, value, rng):
+    return (value + self.sample(rng, 1)[0]).sum()
+
+
+@releasing
+def another_precision(self, value, rng):
+    return (value + self.sample(rng, 1)[0]).astype(np.float64)
+
+
+@releasing
+def overflow(self, value, rng):
     """The norm is infinite in float32, so that no noise is left."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        noise = self.sample(rng, 1, value.dtype)[0]
-        large = noise * value.dtype.type(1e25)
-        with np.errstate(over="ignore"):
-            return value + large / np.linalg.norm(large) * np.linalg.norm(noise)
+    noise = self.sample(rng, 1, value.dtype)[0]
+    large = noise * value.dtype.type(1e25)
+    with np.errstate(over="ignore"):
+        return value + large / np.linalg.norm(large) * np.linalg.norm(noise)
 
 
 class MomentsAreNaN(Gaussian):
@@ -89,14 +85,11 @@ class NoiseUsedTwice(Gaussian):
         return value + noise
 
 
-class SignOfTheValue(Gaussian):
+@releasing
+def sign_of_the_value(self, value, rng):
     """The noise has the right size but never moves an element closer to zero."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        noise = self.sample(rng, 1, value.dtype)[0]
-        return value + np.where(value == 0, noise, np.sign(value) * np.abs(noise))
+    noise = self.sample(rng, 1, value.dtype)[0]
+    return value + np.where(value == 0, noise, np.sign(value) * np.abs(noise))
 
 
 class FewExactAnswers(Gaussian):
@@ -117,39 +110,28 @@ class FewerExactAnswers(FewExactAnswers):
     share = 0.01
 
 
-class RoundedAnswers(Gaussian):
+@releasing
+def rounded_answers(self, value, rng):
     """No mistake: rounding an answer, or repeating it, does not weaken its privacy."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        return np.round(value + self.sample(rng, 1, value.dtype)[0])
+    return np.round(value + self.sample(rng, 1, value.dtype)[0])
 
 
-class StepToTheSign(Gaussian):
+@releasing
+def step_to_the_sign(self, value, rng):
     """Each element moves a small step away from zero, a 37th of the noise."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        return value + 0.1 * np.sign(value) + self.sample(rng, 1, value.dtype)[0]
+    return value + 0.1 * np.sign(value) + self.sample(rng, 1, value.dtype)[0]
 
 
-class NoiseOfTheValue(Gaussian):
+@releasing
+def noise_of_the_value(self, value, rng):
     """The noise is right at zero and grows with the value."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        scale = 1 + np.abs(value).mean() / 100
-        return (value + scale * self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
+    scale = 1 + np.abs(value).mean() / 100
+    return (value + scale * self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 
 
-class ShrinksTheValue(Gaussian):
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        return (0.9 * value + self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
+@releasing
+def shrinks_the_value(self, value, rng):
+    return (0.9 * value + self.sample(rng, 1, value.dtype)[0]).astype(value.dtype)
 
 
 class WrongSensitivity(Gaussian):

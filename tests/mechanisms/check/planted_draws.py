@@ -4,8 +4,8 @@ import dataclasses
 import math
 
 import numpy as np
-from planted_bugs import Gaussian
-from planted_noise import with_noise
+from planted_bugs import Gaussian, releasing
+from planted_noise import changed, with_noise
 
 from mechanisms import Budget, Mechanism
 from mechanisms.catalogue.privunit import PrivUnitG
@@ -65,15 +65,12 @@ class ShortSeeds(IndependentGaussian):
         return np.concatenate([draw(np.random.default_rng(seed), 1, dtype) for seed in seeds])
 
 
-class ClippedToTheData(Gaussian):
+@releasing
+def clipped_to_the_data(self, value, rng):
     """No answer exceeds the largest element of the value, which reveals that element."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        answer = value + self.sample(rng, 1, value.dtype)[0]
-        largest = np.abs(value).max()
-        return np.clip(answer, -largest, largest) if largest else answer
+    answer = value + self.sample(rng, 1, value.dtype)[0]
+    largest = np.abs(value).max()
+    return np.clip(answer, -largest, largest) if largest else answer
 
 
 class SteepFarFromRest(Gaussian):
@@ -107,13 +104,10 @@ class ProfileThatGrows(Gaussian):
         return GrowsWithEpsilon(mu=super().profile().mu)
 
 
-class FineGrid(Gaussian):
+@changed
+def fine_grid(draws, sigma, rng):
     """The noise lies on multiples of 0.04; a change by one record leaves this grid."""
-
-    only_adds_noise = True
-
-    def sample(self, rng, trials, dtype=np.float64):
-        return (0.04 * np.rint(super().sample(rng, trials, dtype) / 0.04)).astype(dtype)
+    return 0.04 * np.rint(draws / 0.04)
 
 
 class TwiceTheEpsilon(PrivUnitG):

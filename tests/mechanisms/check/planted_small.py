@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from planted_bugs import Gaussian
+from planted_bugs import Gaussian, releasing
 from planted_noise import changed, with_noise
 
 from mechanisms.noise.gaussian_noise import IndependentGaussian
@@ -52,14 +52,11 @@ def profile_times(share: float):
     return with_noise(Stated)
 
 
-class SmallAtOneValue(Gaussian):
+@releasing
+def small_at_one_value(self, value, rng):
     """The noise is halved where the first element is above 1000."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        noise = self.sample(rng, 1, value.dtype)[0]
-        return (value + noise / (2 if 1000 < value.flat[0] < 1001 else 1)).astype(value.dtype)
+    noise = self.sample(rng, 1, value.dtype)[0]
+    return (value + noise / (2 if 1000 < value.flat[0] < 1001 else 1)).astype(value.dtype)
 
 
 SMALL = {
@@ -77,5 +74,5 @@ SMALL = {
     "noise cut off at 5 standard deviations": changed(
         lambda draws, sigma, rng: draws.clip(-5 * sigma, 5 * sigma)
     ),
-    "half the noise at one rare value": SmallAtOneValue,
+    "half the noise at one rare value": small_at_one_value,
 }

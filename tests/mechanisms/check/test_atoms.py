@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import planted_bugs as planted
 import pytest
+from planted_noise import changed
 from scipy.special import ndtr
 
 from mechanisms import Inconsistent, Query, get_mechanism
@@ -55,25 +56,18 @@ QUERIES = {"histogram": HISTOGRAM} | FAR
 TABLE = np.random.default_rng(0).standard_normal(1 << 16)
 
 
-class SnapsToTheValue(planted.Gaussian):
+@planted.releasing
+def snaps_to_the_value(self, value, rng):
     """An answer near the true one is replaced by the true one."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        noise = self.sample(rng, 1, value.dtype)[0]
-        return value + np.where(np.abs(noise) < 0.01 * self.noise.sigma, 0, noise)
+    noise = self.sample(rng, 1, value.dtype)[0]
+    return value + np.where(np.abs(noise) < 0.01 * self.noise.sigma, 0, noise)
 
 
-class OneOfManyWithoutNoise(planted.Gaussian):
+@changed
+def one_of_many_without_noise(draws, sigma, rng):
     """One random element of a hundred gets no noise."""
-
-    only_adds_noise = True
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype)
-        draws[rng.random(draws.shape) < 0.01] = 0
-        return draws
+    draws[rng.random(draws.shape) < 0.01] = 0
+    return draws
 
 
 class Cycle(planted.Gaussian):
@@ -100,7 +94,7 @@ class RoundedTo(planted.Gaussian):
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 @pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["study", "verify"])
-@pytest.mark.parametrize("mistake", [SnapsToTheValue, OneOfManyWithoutNoise, Cycle])
+@pytest.mark.parametrize("mistake", [snaps_to_the_value, one_of_many_without_noise, Cycle])
 def test_numbers_that_recur_are_a_mistake(mistake, effort, query):
     words = "numbers that occurred more than once|element of the value itself"
     for seed in range(2):
@@ -153,22 +147,19 @@ def test_the_allowed_probability_of_near_numbers_is_small():
 PAGE = " ".join((Path(__file__).resolve().parents[3] / "SHARP_EDGES.md").read_text().split())
 
 
-class HidesABit(planted.Gaussian):
+@planted.releasing
+def hides_a_bit(self, value, rng):
     """The last bit of every number says whether the value is above 0.5 there."""
-
-    only_adds_noise = False
-
-    def _release(self, value, rng):
-        answer = value + self.sample(rng, 1, value.dtype)[0]
-        bits = answer.view(f"u{answer.itemsize}")
-        return (bits & ~bits.dtype.type(1) | (value > 0.5)).view(value.dtype)
+    answer = value + self.sample(rng, 1, value.dtype)[0]
+    bits = answer.view(f"u{answer.itemsize}")
+    return (bits & ~bits.dtype.type(1) | (value > 0.5)).view(value.dtype)
 
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("effort", [QUICK, THOROUGH], ids=["study", "verify"])
 def test_a_hidden_bit_passes(effort):
     assert "hides a bit of the answer in the last bit of its float passed too; `audit" in PAGE
-    mechanism = HidesABit.calibrate(planted.QUERY, planted.BUDGET)
+    mechanism = hides_a_bit.calibrate(planted.QUERY, planted.BUDGET)
     for seed in range(2):
         assert require_consistent(mechanism, seed=seed, effort=effort).releases
 
@@ -182,8 +173,8 @@ def test_an_audit_of_bits_finds_a_hidden_bit():
         return audit_samples(pair, 1.0, 1e-5, score=score, samples=2000, seed=0).verdict
 
     assert "`audit --score bits` finds it." in PAGE
-    assert verdict(HidesABit, "bits") == "refuted"
-    assert verdict(HidesABit, None) == verdict(planted.Gaussian, "bits") == "undecided"
+    assert verdict(hides_a_bit, "bits") == "refuted"
+    assert verdict(hides_a_bit, None) == verdict(planted.Gaussian, "bits") == "undecided"
 
 
 @pytest.mark.usefixtures("steady_clock")

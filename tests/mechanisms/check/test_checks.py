@@ -44,13 +44,13 @@ INCONSISTENT = {
     planted_noise.one_draw_for_all: "not drawn afresh",
     planted.LessNoiseInStudies: "drawn at once",
     planted.NoiseUsedTwice: "a generator of the same seed",
-    planted.SignOfTheValue: "the noise depends on the value: along the value",
-    planted.StepToTheSign: "leans to one side: along (the value|the signs of the value)",
+    planted.sign_of_the_value: "the noise depends on the value: along the value",
+    planted.step_to_the_sign: "leans to one side: along (the value|the signs of the value)",
     planted.FewExactAnswers: "contains numbers that occurred more than once",
     planted.FewerExactAnswers: "contains numbers that occurred|are exactly the value",
-    planted.Overflow: "in float32",
-    planted.NoiseOfTheValue: "of a random value",
-    planted.ShrinksTheValue: "of a random value",
+    planted.overflow: "in float32",
+    planted.noise_of_the_value: "of a random value",
+    planted.shrinks_the_value: "of a random value",
     planted.WrongSensitivity: "that of the noise has at least",
     profile_times(0.5): "the profile states at most",
     planted.ClaimWithoutDelta: "that of the noise has at least",
@@ -76,7 +76,7 @@ PLAIN = [
         planted_noise.twentieth_more,
         planted_noise.OneOfTenSeeds,
         planted_noise.lighter_tails,
-        planted.StepToTheSign,
+        planted.step_to_the_sign,
         planted.FewExactAnswers,
         planted.FewerExactAnswers,
     )
@@ -105,7 +105,7 @@ def test_a_plain_mistake_is_caught_in_a_study(mistake):
 @pytest.mark.parametrize("shape", [(8, 8), (60, 60)])
 def test_rounded_answers_are_no_mistake(shape):
     query = Query(shape=shape, l2_sensitivity=1.0)
-    mechanism = planted.RoundedAnswers.calibrate(query, planted.BUDGET)
+    mechanism = planted.rounded_answers.calibrate(query, planted.BUDGET)
     assert require_consistent(mechanism, seed=1).releases
 
 
@@ -189,9 +189,9 @@ def test_noise_of_single_precision_gives_a_double_away():
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (planted.WritesIntoTheValue, "writes into the value that it is given"),
-        (planted.Scalar, r"must be an array of shape \(8, 8\), got float64"),
-        (planted.AnotherPrecision, "must keep the precision of the value, float32, got float64"),
+        (planted.writes_into_the_value, "writes into the value that it is given"),
+        (planted.scalar, r"must be an array of shape \(8, 8\), got float64"),
+        (planted.another_precision, "must keep the precision of the value, float32, got float64"),
     ],
 )
 def test_a_release_that_breaks_its_contract_is_an_error(mistake, words):
@@ -245,7 +245,7 @@ OUTSIDE = ["--shape", "8x8", "--l2-sensitivity", "1", "--l1-sensitivity", "8", "
         ("planted_noise:hundredth_of_the_scale", "mean squared norm"),
         ("planted_draws:ProfileThatGrows", "grows with epsilon"),
         ("planted_draws:ProfileOfNaN", "which is not a probability"),
-        ("planted_bugs:WritesIntoTheValue", "writes into the value"),
+        ("planted_bugs:writes_into_the_value", "writes into the value"),
     ],
 )
 def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, words, capsys):
@@ -285,11 +285,15 @@ MISTAKES = {
     draws.NoSeed: (planted.QUERY, planted.BUDGET, "a generator of the same seed"),
     draws.AntitheticHalves: (planted.QUERY, planted.BUDGET, "of the release half of them before"),
     draws.ShortSeeds: (planted.QUERY, planted.BUDGET, "too few different draws"),
-    draws.ClippedToTheData: (planted.QUERY, planted.BUDGET, "hold an element of the value itself"),
+    draws.clipped_to_the_data: (
+        planted.QUERY,
+        planted.BUDGET,
+        "hold an element of the value itself",
+    ),
     draws.SteepFarFromRest: (planted.QUERY, planted.BUDGET, "show a change of"),
     draws.ProfileOfNaN: (planted.QUERY, planted.BUDGET, "which is not a probability"),
     draws.ProfileThatGrows: (planted.QUERY, planted.BUDGET, "grows with epsilon"),
-    draws.FineGrid: (
+    draws.fine_grid: (
         kinds.HISTOGRAM,
         planted.BUDGET,
         "grid that moves|elements of the noise",
@@ -302,7 +306,7 @@ MISTAKES = {
 # The releases of a study are too few to show these.
 TOO_FEW_IN_A_STUDY = {
     draws.ShortSeeds,
-    draws.FineGrid,
+    draws.fine_grid,
     draws.TwiceTheEpsilon,
     draws.BitsOfFiveEpsilons,
 }
@@ -354,20 +358,16 @@ def query(kind, side):
     return Query(**{"shape": (side, side), "l2_sensitivity": 1.0} | QUERIES[kind])
 
 
-class SharedRows(planted.Gaussian):
-    """The second row has the noise of the first, times `sign`."""
-
-    only_adds_noise = True
-    sign = 1
-
-    def sample(self, rng, trials, dtype=np.float64):
-        draws = super().sample(rng, trials, dtype)
-        draws[:, 1] = self.sign * draws[:, 0]
-        return draws
+@planted_noise.changed
+def shared_rows(draws, sigma, rng):
+    draws[:, 1] = draws[:, 0]
+    return draws
 
 
-class OppositeRows(SharedRows):
-    sign = -1
+@planted_noise.changed
+def opposite_rows(draws, sigma, rng):
+    draws[:, 1] = -draws[:, 0]
+    return draws
 
 
 class Amplified(planted.Gaussian):
@@ -381,7 +381,7 @@ class Amplified(planted.Gaussian):
 
 @pytest.mark.usefixtures("steady_clock")
 @pytest.mark.parametrize("kind", QUERIES)
-@pytest.mark.parametrize("mistake", [SharedRows, OppositeRows])
+@pytest.mark.parametrize("mistake", [shared_rows, opposite_rows])
 @pytest.mark.parametrize("side", [8, 32, 64])
 def test_rows_that_share_their_noise_are_caught_in_a_study(mistake, kind, side):
     mechanism = mistake.calibrate(query(kind, side), planted.BUDGET)
