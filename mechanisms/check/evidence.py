@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,7 @@ class Evidence:
     # Comparisons that were made, and why none could be.
     compared: int = 0
     missing: str = ""
+    _known_claims: dict[float, np.ndarray] = field(default_factory=dict)
 
     @property
     def query(self) -> Query:
@@ -280,10 +281,6 @@ class Evidence:
                 prepared(end) - prepared(value) for end in ends if is_allowed(end, self.query)
             ]
         return found
-
-    @cached_property
-    def _known_claims(self) -> dict[float, np.ndarray]:
-        return {}
 
     def claims(self, multiple: float) -> np.ndarray:
         """The largest delta, at each of EPSILONS, that is stated of a change times `multiple`."""
