@@ -395,7 +395,7 @@ class ComposedProfile(PrivacyProfile):
     def _last_loss(self, level: int) -> float:
         """The loss of a release beyond which it does not matter."""
         if ("last", level) not in self._known:
-            self._known["last", level] = _top(self.base, CUTS[level] / self.times)
+            self._known["last", level] = top_loss(self.base, CUTS[level] / self.times)
         return self._known["last", level]
 
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
@@ -405,7 +405,7 @@ class ComposedProfile(PrivacyProfile):
             if side == "above":
                 law = _symmetric_chords(nodes, delta.upper, spacing)
             else:
-                law = _symmetric_cells(self.base, nodes, delta.value, spacing)
+                law = symmetric_cells(self.base, nodes, delta.value, spacing)
             self._known[side, level, reach] = LossSum(law, self.times)
         return self._known[side, level, reach]
 
@@ -418,7 +418,7 @@ class ComposedProfile(PrivacyProfile):
             spacing, places = 1.0, np.zeros(1, dtype=int)
             if top:
                 # No loss less by rounding: a few ulps below the largest one they are all of delta.
-                spacing, places = top / size * (1 + 8 * ULP), _nodes(size, _NODES[level])
+                spacing, places = top / size * (1 + 8 * ULP), nodes_up_to(size, _NODES[level])
             # The last node may lie off the largest loss by rounding.
             at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
             at[-1] = max(at[-1], top)
@@ -429,18 +429,19 @@ class ComposedProfile(PrivacyProfile):
         return self._known["grid", level, reach]
 
 
-def _top(profile: PrivacyProfile, cut: float) -> float:
+def top_loss(profile: PrivacyProfile, cut: float) -> float:
     """The loss beyond which delta of one release is below the cut, or as low as is resolved."""
-    if profile.infinite_mass > 0:
-        return profile.largest_finite_loss
     top = float(profile.epsilon(max(cut, profile.floor)).upper)
     if not np.isfinite(top):
-        raise ValueError(f"{profile} has an infinite loss, which cannot be composed numerically")
+        raise ValueError(
+            f"the loss of {profile} is infinite with a probability above {cut:g}: it has no "
+            "distribution on a grid"
+        )
     # A largest loss that close may be an atom, which has to lie within the grid.
     return float(profile.largest_loss) if top > 0.999 * profile.largest_loss else top
 
 
-def _nodes(size: int, count: int) -> np.ndarray:
+def nodes_up_to(size: int, count: int) -> np.ndarray:
     """Multiples of the grid spacing from 0 to `size`: half of them even, half geometric."""
     even = np.linspace(0, size, count // 2)
     geometric = np.geomspace(1, size, count // 2)
@@ -458,7 +459,7 @@ def _symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> L
     return _mirrored(nodes[1:], positive, spacing, float(delta[-1]))
 
 
-def _symmetric_cells(
+def symmetric_cells(
     profile: PrivacyProfile, nodes: np.ndarray, delta: np.ndarray, spacing: float
 ) -> LossDistribution:
     """A better pair than that of a symmetric profile, which has `delta` at nodes * spacing.
@@ -466,11 +467,9 @@ def _symmetric_cells(
     nodes: increasing integers from 0 on.
     """
     # An atom at the largest loss lies beyond the last node.
-    losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_finite_loss, 0.0))
-    infinite = profile.infinite_mass
-    finite = (np.maximum(each - infinite, 0.0) for each in (delta, profile.survival(losses)))
-    merged = cells(losses, *tails_of_pair(losses, *finite))
-    return _mirrored(*on_grid(*merged, spacing), spacing, infinite)
+    losses = np.minimum(nodes * spacing, np.nextafter(profile.largest_loss, 0.0))
+    merged = cells(losses, *tails_of_pair(losses, delta, profile.survival(losses)))
+    return _mirrored(*on_grid(*merged, spacing), spacing, 0.0)
 
 
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:

@@ -57,7 +57,7 @@ class FiniteProfile(PrivacyProfile):
         of_loss, of_mass = self._rounding
         of_loss += 4 * ULP * epsilon
         # There no finite loss is left, whatever its rounding.
-        of_loss = np.where(epsilon < self.largest_finite_loss, of_loss, 0.0)
+        of_loss = np.where(epsilon < self.largest_loss, of_loss, 0.0)
         lower, value, upper = (
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
         )
@@ -139,7 +139,7 @@ class PureProfile(FiniteProfile):
         log_choices = -np.log(count + 1.0) - scipy.special.betaln(k + 1.0, count - k + 1.0)
         log_truth = -np.log1p(np.exp(-self.largest))
         return (
-            np.minimum((2.0 * k - count) * self.largest, self.largest_finite_loss),
+            np.minimum((2.0 * k - count) * self.largest, self.largest_loss),
             log_choices + count * log_truth - (count - k) * self.largest,
         )
 

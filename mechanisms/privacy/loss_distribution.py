@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechanisms.privacy.composition import nodes_up_to, symmetric_cells, top_loss
 from mechanisms.privacy.profile import check_positive
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def loss_distribution(
             f"{type(profile).__name__} has two directions of different loss and no optimistic "
             "distribution that covers both; ask for the pessimistic one"
         )
-    size = _grid_size(profile, interval)
-    nodes = _nodes(size)
+    nodes = nodes_up_to(_grid_size(profile, interval), _NODES)
     epsilon = interval * nodes
     delta = profile.delta(epsilon)
     if pessimistic:
@@ -49,50 +49,18 @@ def loss_distribution(
             np.minimum.accumulate(np.r_[mirrored[:0:-1], upper]),
         )
         return privacy_loss_distribution.PrivacyLossDistribution(masses)
-    places, masses = _merged_cells(epsilon, delta.value, profile.survival(epsilon), interval)
+    better = symmetric_cells(profile, nodes, delta.value, interval)
     return privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(
-        dict(zip(places.tolist(), masses.tolist(), strict=True)),
+        dict(zip(better.places.tolist(), better.masses.tolist(), strict=True)),
         0.0,
         interval,
         pessimistic_estimate=False,
     )
 
 
-def _merged_cells(
-    epsilon: np.ndarray, delta: np.ndarray, survival: np.ndarray, interval: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """A better pair: outputs whose losses lie between two nodes become one, with a loss that is
-    rounded down. Multiples of the interval, and their masses under P."""
-    # Q(L > epsilon), and by symmetry P(L < -epsilon).
-    other = np.exp(-epsilon) * np.maximum(survival - delta, 0.0)
-    mass_p = np.maximum(-np.diff(survival, append=0.0), 0.0)
-    mass_q = np.maximum(-np.diff(other, append=0.0), 0.0)
-    seen = (mass_p > 0) & (mass_q > 0)
-    mass_p, mass_q, lower = mass_p[seen], mass_q[seen], epsilon[seen]
-    losses = np.maximum(np.log(mass_p / mass_q), lower)
-    # The remaining mass has loss zero.
-    zero = max(1 - survival[0] - other[0], 0.0)
-    places = np.floor(np.r_[-losses, 0.0, losses] / interval).astype(int)
-    masses = np.r_[mass_q, zero, mass_p]
-    first = places.min()
-    summed = np.bincount(places - first, masses)
-    return first + np.flatnonzero(summed), summed[summed > 0]
-
-
-def _nodes(size: int) -> np.ndarray:
-    """Where the profile is evaluated, from 0 to `size`: half of them even, half geometric."""
-    even = np.linspace(0, size, _NODES // 2)
-    return np.unique(np.round(np.r_[even, np.geomspace(1, size, _NODES // 2)]).astype(int))
-
-
 def _grid_size(profile: PrivacyProfile, interval: float) -> int:
     """Intervals from zero up to the loss that is cut off."""
-    largest = profile.largest_loss
-    top = float(profile.epsilon(CUT).upper)
-    # A largest loss that close may be an atom, which has to lie within the grid.
-    top = float(largest) if top > 0.999 * largest else top
-    if not math.isfinite(top):
-        raise ValueError(f"the loss is infinite with a probability above {CUT:g}")
+    top = top_loss(profile, CUT)
     size = max(1, math.ceil(top / interval))
     if size > _LARGEST_GRID:
         raise ValueError(

@@ -85,16 +85,6 @@ class PrivacyProfile(ABC):
         """Whether `largest_loss` is that of the worst pair, and not only an upper bound of it."""
         return True
 
-    @property
-    def infinite_mass(self) -> float:
-        """P(L = inf), where `largest_finite_loss` bounds the other losses; 0 in other profiles."""
-        return 0.0
-
-    @property
-    def largest_finite_loss(self) -> float:
-        """Essential supremum of the losses that are finite, where `infinite_mass` is known."""
-        return self.largest_loss
-
     def delta(self, epsilon: ArrayLike) -> Bounds:
         """Smallest delta for which the pair is (epsilon, delta)-indistinguishable.
 
@@ -279,8 +269,6 @@ class PrivacyProfile(ABC):
                 bound[moving] = np.clip(bound[moving] + sign * step[moving], 0.0, self._ceiling)
                 moving &= bound > 0 if sign < 0 else bound < self._ceiling
                 step *= 2
-        # Beyond the end of a search only an infinite mass above delta proves that epsilon is inf.
-        lower = np.where((delta > 0) & (delta < self.infinite_mass), np.inf, lower)
         upper = np.where(upper < self._ceiling, upper, self.largest_loss)
         upper = np.minimum(np.maximum(upper, start.value), self.largest_loss)
         value = np.minimum(start.value, upper)
