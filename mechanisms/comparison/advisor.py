@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ import numpy as np
 from mechanisms.base.guard import check_whole_numbers
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
-from mechanisms.comparison.assessment import SERVED, TOO_SLOW, Task, unserved_rows
-from mechanisms.comparison.assessor import Assessor
+from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, Task, unserved_rows
+from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooSlow
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import rounded_down
 from mechanisms.strategies.workload_options import workload_factors
@@ -105,15 +106,33 @@ def compare(
         get_mechanism(key)
     if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
         raise ValueError(f"seconds must be a finite number > 0, got {seconds!r}")
-    with Assessor(task, float(seconds)) as assessor:
+    limited = LimitedProcess("mechanisms.comparison.assessment:assessed_rows", task)
+    with contextlib.closing(limited) as process:
         rows = []
         for key in keys:
             tell(key)
             if key in _ON_REQUEST and not named:
                 rows += unserved_rows(task, key, TOO_SLOW, _ON_REQUEST[key])
             else:
-                rows += assessor.rows(key)
+                rows += rows_in_time(process, task, key, float(seconds))
     return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def rows_in_time(process: LimitedProcess, task: Task, key: str, seconds: float) -> list[dict]:
+    """One row for every budget and calibration; a mechanism over the time limit says so.
+
+    seconds: For all budgets and calibrations together.
+    """
+    try:
+        return process.ask(key, seconds)
+    except TooSlow as reason:
+        note = (
+            f"{reason} for this size (strategy, profile or draws); allow more with --seconds, "
+            "or seconds= from Python"
+        )
+        return unserved_rows(task, key, TOO_SLOW, note)
+    except NoAnswer as reason:
+        return unserved_rows(task, key, FAILED, str(reason))
 
 
 def checked_task(query: Query, budget, workload, calibrations, answer=None) -> Task:

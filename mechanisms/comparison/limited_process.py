@@ -56,15 +56,15 @@ class LimitedProcess:
             self._process.stdin.flush()
         answer = self._lines.line(seconds)
         if answer is None:
-            self.end()
+            self.close()
             raise TooSlow(f"takes longer than {seconds:.3g} seconds")
         if not answer:
-            self.end()
+            self.close()
             raise NoAnswer("ended its process without an answer, which may be a lack of memory")
         try:
             return json.loads(answer)
         except ValueError:
-            self.end()
+            self.close()
             raise NoAnswer("wrote into the answers of its process") from None
 
     def _start(self) -> None:
@@ -82,10 +82,10 @@ class LimitedProcess:
                 pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
         if self._lines.line(_SECONDS_TO_START) != _READY:
-            self.end()
+            self.close()
             raise RuntimeError("the child process did not start")
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Kill the process, if there is one, and those that it started in its session."""
         if self._process is None:
             return

@@ -1,9 +1,8 @@
 """Workloads: linear queries W x on a histogram x, represented by their Gram matrix.
 
 The matrix mechanism sees a workload W (q x n) only through V = W^T W (n x n): the total squared
-error of unbiased answers with noise of covariance C on x is tr(W C W^T) = tr(V C). So every
-workload here gives `gram()` in closed form, without the q rows; `matrix()` writes them out for
-small n.
+error of unbiased answers with noise of covariance C on x is tr(W C W^T) = tr(V C). So a workload
+of many rows gives `gram()` in closed form; `matrix()` writes the rows out for small n.
 """
 
 from abc import ABC, abstractmethod
@@ -26,9 +25,10 @@ class Workload(ABC):
     cells: int
     queries: int
 
-    @abstractmethod
     def gram(self) -> np.ndarray:
-        """V = W^T W, a new (n, n) float64 array."""
+        """V = W^T W, a new (n, n) float64 array; without the rows where there are many."""
+        rows = self.matrix()
+        return rows.T @ rows
 
     @abstractmethod
     def matrix(self) -> np.ndarray:
@@ -82,9 +82,6 @@ class Total(_Named):
     def trace(self):
         return float(self.cells)
 
-    def gram(self):
-        return np.ones((self.cells, self.cells))
-
     def gram_times(self, cells):
         return np.broadcast_to(cells.sum(axis=-1, keepdims=True), cells.shape)
 
@@ -99,9 +96,6 @@ class Average(_Named):
 
     def trace(self):
         return 1 / self.cells
-
-    def gram(self):
-        return np.full((self.cells, self.cells), self.cells**-2.0)
 
     def gram_times(self, cells):
         return np.broadcast_to(cells.mean(axis=-1, keepdims=True) / self.cells, cells.shape)
@@ -172,12 +166,6 @@ class Width(_Named):
     @property
     def queries(self):
         return self.cells - self.width + 1
-
-    def gram(self):
-        # Cells i <= j share the ranges that start between j - k + 1 and i.
-        first, last = _ends(self.cells)
-        starts = np.minimum(first, self.cells - self.width) - np.maximum(last - self.width + 1, 0)
-        return np.maximum(starts + 1.0, 0.0)
 
     def matrix(self):
         starts = np.arange(self.queries)
@@ -251,9 +239,6 @@ class Explicit(Workload):
 
     def trace(self):
         return float(np.vdot(self._matrix, self._matrix))
-
-    def gram(self):
-        return self._matrix.T @ self._matrix
 
     def gram_times(self, cells):
         return cells @ self._matrix.T @ self._matrix

@@ -73,7 +73,7 @@ def test_a_limited_process_answers_in_time_or_not_at_all(tmp_path, monkeypatch):
         process.ask("sleep", 1)
     assert ended(int((tmp_path / "child").read_text()))
     assert process.ask("", 20) == "right"
-    process.end()
+    process.close()
 
 
 class Unreadable(Exception):

@@ -9,8 +9,8 @@ import pytest
 
 from mechanisms.__main__ import main
 from mechanisms.cli.compare_command import is_identity, read_workload
+from mechanisms.comparison import advisor
 from mechanisms.comparison.assessment import assessed_rows
-from mechanisms.comparison.assessor import Assessor
 
 QUERY = ["compare", "--shape", "6", "--l2-sensitivity", "1", "--l1-sensitivity", "1"]
 FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn,mgm"]
@@ -19,7 +19,9 @@ FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn,mgm"]
 @pytest.fixture(autouse=True)
 def assessed_here(monkeypatch):
     """Compare in this process; test_misbehaving_mechanisms.py tests the separate processes."""
-    monkeypatch.setattr(Assessor, "rows", lambda self, key: assessed_rows(self.task, key))
+    monkeypatch.setattr(
+        advisor, "rows_in_time", lambda process, task, key, seconds: assessed_rows(task, key)
+    )
 
 
 def test_the_text_has_ranks_reasons_and_a_conclusion(capsys):
