@@ -85,10 +85,10 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
         optimal X is singular as well, and X is mixed with 1e-6 of the identity.
 
     Raises:
-        ValueError: `gram` is not such a matrix.
+        ValueError: `gram` is zero or infinite.
         Unsupported: n is too large, or 300 iterations do not reach the gap.
     """
-    gram = _checked(gram)
+    _require_within_range(gram)
     require_size(len(gram))
     asked = np.diag(gram) > 0
     if not asked.all():
@@ -137,7 +137,7 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     Returns:
         A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
     """
-    gram = _checked(gram)
+    _require_within_range(gram)
     require_sdp_size(len(gram))
     import cvxpy
 
@@ -203,8 +203,6 @@ def _dual(gram: np.ndarray, v: np.ndarray) -> _Dual:
     scaled = gram * root_v
     scaled *= root_v[:, None]
     values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-    if values[0] < -10 * _rounding(values):
-        raise ValueError("the Gram matrix of a workload must be positive semidefinite")
     # Values that are rounding errors are dropped: that can only lower the bound.
     roots = np.sqrt(np.where(values > _rounding(values), values, 0.0))
     return _Dual(
@@ -253,19 +251,12 @@ def _rounding(values: np.ndarray) -> float:
     return len(values) * np.finfo(float).eps * float(values.max())
 
 
-def _checked(gram: np.ndarray) -> np.ndarray:
-    gram = np.asarray(gram, dtype=float)
-    if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
-        raise ValueError(f"the Gram matrix of a workload must be square, got shape {gram.shape}")
-    if not np.isfinite(gram).all():
-        raise ValueError("the Gram matrix of a workload must be finite, got NaN or infinity")
-    diagonal = np.diag(gram)
-    largest = float(np.abs(gram).max())
-    if diagonal.max() <= 0 or largest > diagonal.max() * (1 + 1e-9) or diagonal.min() < 0:
-        raise ValueError("the Gram matrix of a workload must be positive semidefinite, not zero")
-    if np.abs(gram - gram.T).max() > 1e-9 * largest:
-        raise ValueError("the Gram matrix of a workload must be symmetric")
-    return gram
+def _require_within_range(gram: np.ndarray) -> None:
+    """Squares of large coefficients overflow, and those of small ones vanish."""
+    if not 0 < np.trace(gram) < np.inf:
+        raise ValueError(
+            f"the squares of a workload's coefficients add up to {np.trace(gram):g}: scale them"
+        )
 
 
 def duration(seconds: float) -> str:
