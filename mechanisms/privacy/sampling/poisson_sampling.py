@@ -51,8 +51,6 @@ _NODES_PER_SIDE = (128, 384, 768, 768)
 _BELOW = (1, 4)
 # The points of a grid on either side: at least _SIZE for one step, _LEAST_SIZE for each of many.
 _SIZE, _LEAST_SIZE = 20_000, 1000
-# Every tenth order of Renyi DP is tried first: whole numbers, which are fast.
-_EVERY = 10
 # The default orders of dp_accounting.
 _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)
 # In place of 0 and infinity, which have no logarithm.
@@ -75,11 +73,13 @@ def gaussian_epsilon(
     """
     if rate == 1 and accountant is None:
         return _unsampled_epsilon(multiplier, steps, delta)
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
     from dp_accounting.rdp import RdpAccountant
 
     accountant = accountant or RdpAccountant()
     with _without_warnings():
-        return float(accountant.compose(_sampled(multiplier, rate), steps).get_epsilon(delta))
+        step = PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier))
+        return float(accountant.compose(step, steps).get_epsilon(delta))
 
 
 def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
@@ -98,12 +98,6 @@ def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
     return max(0.0, min(found))
 
 
-def _sampled(multiplier: float, rate: float):
-    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
-
-    return PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier))
-
-
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
     """Without those of orders whose series does not converge, which dp_accounting skips.
@@ -119,27 +113,6 @@ def _without_warnings() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _renyi_epsilon(multiplier: float, rate: float, steps: int, delta: float) -> float:
-    """`gaussian_epsilon` by Renyi DP from a quarter of its 156 orders: equal, or above.
-
-    Over the orders epsilon falls and then rises, as the logarithm of a moment is convex in its
-    order: some spread ones are tried, and those next to the best of these.
-    """
-    if rate == 1:
-        return _unsampled_epsilon(multiplier, steps, delta)
-    from dp_accounting.rdp import RdpAccountant
-
-    def least(orders: tuple[float, ...]) -> tuple[float, float]:
-        accountant = RdpAccountant(orders).compose(_sampled(multiplier, rate), steps)
-        return accountant.get_epsilon_and_optimal_order(delta)
-
-    with _without_warnings():
-        spread, best = least(_ORDERS[_EVERY - 1 :: _EVERY])
-        place = _ORDERS.index(best)
-        near, _ = least(_ORDERS[max(place - _EVERY, 0) : place + _EVERY + 1])
-    return float(min(spread, near))
-
-
 @functools.cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
     """The multiplier at which `gaussian_epsilon` by Renyi DP equals `epsilon`, to 1e-9.
@@ -150,21 +123,11 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
         ValueError: It is not between 0.05 and 1e6.
     """
     check_target(epsilon, delta)
-    run = rate, steps, delta
-    found = _multiplier(lambda multiplier: _renyi_epsilon(multiplier, *run), epsilon, delta)
-    reached = gaussian_epsilon(found, *run)
-    if reached > 0 and math.isclose(reached, _renyi_epsilon(found, *run), rel_tol=1e-12):
-        return found
-    # Where epsilon jumps to zero, and where dp_accounting's errors for orders that are no whole
-    # numbers make it a zigzag.
-    return _multiplier(lambda multiplier: gaussian_epsilon(multiplier, *run), epsilon, delta)
 
-
-def _multiplier(epsilon_of: Callable[[float], float], epsilon: float, delta: float) -> float:
     # In logarithms the curve is nearly straight, so that the root takes few evaluations.
     @functools.cache
     def excess(log_multiplier: float) -> float:
-        found = epsilon_of(math.exp(log_multiplier))
+        found = gaussian_epsilon(math.exp(log_multiplier), rate, steps, delta)
         return math.log(min(max(found, _TINY), _HUGE) / epsilon)
 
     low = high = 0.0
