@@ -36,7 +36,7 @@ from mechanisms.privacy.spherical.spherical_panels import LOG_LEFT_OUT
 
 # Relative error of delta beyond the estimated one: what the comparison of two rules misses, what
 # both leave out (`range_of` and `first_panels`), and rounding where the profile is not steep. Finer
-# rules that leave out less find 1e-10 at most in random cases (test_spherical_integral.py), and
+# rules that leave out less find 1e-10 at most in random cases (test_spherical_profile.py), and
 # 50-digit arithmetic 1e-11 (spherical_reference.csv).
 _ALLOWANCE = 1e-9
 

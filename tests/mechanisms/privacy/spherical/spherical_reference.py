@@ -19,6 +19,16 @@ import mpmath as mp
 
 TABLE = Path(__file__).with_name("spherical_reference.csv")
 PIECES = 8
+# Few elements, and powers far from 1 and 2: dimension, shape, power, scale, epsilon.
+MORE = [
+    (2, 2.0, 2.0, 2.5, 0.3),
+    (2, 1.0, 2.0, 10.0, 0.2),
+    (2, 0.7, 0.6, 1 / 0.6, 0.5),
+    (4, 3.6, 1.0, 0.5, 1.5),
+    (7, 1.0, 1.5, 1 / 0.3, 0.05),
+    (12, 7.0, 5.0, 5.0, 2.0),
+    (13, 6.3, 7.0, 50.0, 0.1),
+]
 COLUMNS = ["dimension", "shape", "power", "scale", "epsilon", "delta"]
 
 
@@ -129,6 +139,7 @@ def cases():
                     dimension=dimension, radial_shape=shape, power=power, scale=1.0, sensitivity=1.0
                 )
                 yield dimension, shape, power, profile.scale_factor(epsilon, delta), epsilon
+    yield from MORE
 
 
 def main() -> None:

@@ -1,12 +1,10 @@
 """SphericalProfile against 50-digit arithmetic, the Gaussian, known values and samples."""
 
 import csv
-import itertools
 
 import mpmath as mp
 import numpy as np
 import pytest
-import scipy
 import spherical_reference
 
 from mechanisms.privacy import numerics
@@ -170,7 +168,7 @@ def test_the_l2_mechanism_is_purely_private_at_its_largest_loss(dimension, epsil
     assert 0 < profile.scale_factor(epsilon, 3.33e-7) < 1
 
 
-# The integral behind SphericalProfile: its definition, a finer rule, and both ends of epsilon.
+# The integral behind SphericalProfile: a finer rule, and both ends of epsilon.
 
 
 def root(rising, high):
@@ -218,54 +216,6 @@ def test_delta_too_small_to_resolve_is_below_the_stated_bound():
 def test_bounds_at_an_enormous_epsilon():
     bounds = spherical(2, 2.0, 30.0, 1.0, 1e300).log_delta(1e300)
     assert bounds.lower <= bounds.value <= bounds.upper
-
-
-def delta_by_definition(noise, epsilon):
-    """E[(1 - e^(epsilon - L))_+] over y = log v and the angle phi, integrated over y by scipy."""
-    units, weights = scipy.special.roots_legendre(300)
-    top, norm = np.pi / 2, scipy.special.beta((noise.dimension - 1) / 2, 0.5)
-
-    def excess(phi, y):
-        x = noise.ratio * np.exp(-y / noise.power)
-        u = 0.5 * np.log1p(np.maximum(x * (x + 2 * np.sin(phi)), np.nextafter(-1.0, 0.0)))
-        return noise.gap * u + np.exp(y) * np.expm1(noise.power * u) - epsilon
-
-    def integrand(y):
-        if excess(top, y) <= 0:
-            return 0.0
-        # The loss rises with phi.
-        low = -top
-        if excess(low, y) < 0:
-            low = scipy.optimize.brentq(excess, -top, top, args=(y,), xtol=1e-15, rtol=1e-15)
-        phi = low + (top - low) * (units + 1) / 2
-        gain = -np.expm1(np.minimum(-excess(phi, y), 0.0)) * np.cos(phi) ** (noise.dimension - 2)
-        log_density = noise.order * y - np.exp(y) - scipy.special.gammaln(noise.order)
-        return np.exp(log_density) * (top - low) / 2 * (gain @ weights) / norm
-
-    ends = np.linspace(-40 / noise.order, np.log(40 + 3 * noise.order), 60)
-    options = {"epsabs": 0.0, "epsrel": 1e-10, "limit": 200}
-    parts = (scipy.integrate.quad(integrand, *pair, **options) for pair in itertools.pairwise(ends))
-    return sum(part[0] for part in parts)
-
-
-@pytest.mark.parametrize(
-    ("dimension", "shape", "power", "ratio", "epsilon"),
-    [
-        (2, 2.0, 2.0, 0.4, 0.3),
-        (2, 1.0, 2.0, 0.1, 0.2),
-        (2, 0.7, 0.6, 0.6, 0.5),
-        (4, 3.6, 1.0, 2.0, 1.5),
-        (7, 1.0, 1.5, 0.3, 0.05),
-        (8, 8.0, 1.0, 1.0, 0.9),
-        (12, 7.0, 5.0, 0.2, 2.0),
-        (13, 6.3, 7.0, 0.02, 0.1),
-        (30, 1.0, 2.0, 0.2, 3.0),
-    ],
-)
-def test_delta_agrees_with_its_definition(dimension, shape, power, ratio, epsilon):
-    noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
-    found = spherical_integral.log_delta(noise, np.array([epsilon])).log_delta[0]
-    assert np.exp(found) == pytest.approx(delta_by_definition(noise, epsilon), rel=3e-9)
 
 
 def random_noise(rng):
