@@ -226,13 +226,6 @@ class EventProfile(FiniteProfile):
     # The largest loss is not known.
     attains_largest_loss = False
 
-    def __post_init__(self) -> None:
-        if not -np.inf < self.log_q < self.log_p <= 0:
-            raise ValueError(
-                f"log_q < log_p <= 0 must be finite logarithms of probabilities, got "
-                f"log_p {self.log_p} and log_q {self.log_q}"
-            )
-
     @cached_property
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
         missed_p, missed_q = log1mexp(np.array([self.log_p, self.log_q]))

@@ -161,13 +161,7 @@ def worst_case_mu(
     have (the box while it lasts, then l2^2, or all of l1 in as few components as the box allows),
     and with 1 / std_i^2 falling in i the objective is a sum of these with weights >= 0.
     """
-    check_positive("l2_sensitivity", l2_sensitivity)
     std = np.asarray(std, dtype=float).ravel()
-    if std.size == 0 or not (np.isfinite(std) & (std > 0)).all():
-        raise ValueError("std must be a non-empty array of finite numbers > 0")
-    for name, value in (("l1", l1_sensitivity), ("linf", linf_sensitivity)):
-        if value is not None:
-            check_positive(f"{name}_sensitivity", value)
     if linf_sensitivity is None:
         return float(min(l2_sensitivity, l1_sensitivity or np.inf) / std.min())
     taken = np.arange(std.size)

@@ -36,12 +36,6 @@ class KeepOrNoiseProfile(PrivacyProfile):
     noise: PrivacyProfile
     log_exposure: float
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.noise, PrivacyProfile):
-            raise TypeError(f"noise must be a PrivacyProfile, got {self.noise!r}")
-        if np.isnan(self.log_exposure):
-            raise ValueError("log_exposure must be a number or +-inf, got nan")
-
     @classmethod
     def of(
         cls, *, noise: PrivacyProfile, log_keep: ArrayLike, counts: ArrayLike = 1
@@ -51,9 +45,6 @@ class KeepOrNoiseProfile(PrivacyProfile):
         p itself underflows on large answers.
         """
         log_keep = np.asarray(log_keep, dtype=float)
-        if not (log_keep <= 0).all():
-            bad = log_keep[~(log_keep <= 0)].flat[0]
-            raise ValueError(f"log_keep must hold logarithms of probabilities, <= 0, got {bad}")
         with np.errstate(divide="ignore"):
             # Below e^-37 -log(1 - p) is p to the last digit.
             each = np.where(log_keep < -37, log_keep, np.log(-log1mexp(log_keep)))

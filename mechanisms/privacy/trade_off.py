@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_epsilon, real_array, unwrapped
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, unwrapped
 
 # Beyond -log of the least alpha above 0, and of any budget: where alpha is 0, every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
@@ -31,9 +31,9 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
     """The least type II error at type I errors in [0, 1]; numbers or arrays.
 
     The lower bound is proven wherever the upper bound of delta is: every epsilon gives one. The
-    upper bound is that of the best epsilon found. Raises ValueError for errors out of range.
+    upper bound is that of the best epsilon found.
     """
-    alpha = _rates("type_one", type_one)
+    alpha = np.asarray(type_one, dtype=float)
     flat = alpha.ravel()
     largest = min(profile.largest_loss, _LARGEST_EXPONENT)
     with np.errstate(divide="ignore"):
@@ -56,7 +56,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
 
     The upper bound is proven, see `type_two_error`.
     """
-    missed = type_two_error(profile, _rates("false_positive_rate", false_positive_rate))
+    missed = type_two_error(profile, false_positive_rate)
     return unwrapped(Bounds(*(np.asarray(1.0 - bound) for bound in reversed(missed))))
 
 
@@ -76,8 +76,7 @@ def claimed_true_positive_rate(
 
     Kairouz, Oh and Viswanath 2015, Theorem 2.1. Rates in [0, 1]; a number or an array.
     """
-    check_epsilon(epsilon)
-    rate = _rates("false_positive_rate", false_positive_rate)
+    rate = np.asarray(false_positive_rate, dtype=float)
     steep = np.exp(np.minimum(epsilon + np.log(np.maximum(rate, 1e-300)), 1.0)) * (rate > 0) + delta
     flat = 1.0 - math.exp(-epsilon) * (1.0 - delta - rate)
     found = np.minimum(np.minimum(steep, flat), 1.0)
@@ -123,11 +122,3 @@ def _line(
         for curve in (delta.upper, delta.value, delta.lower)
     )
     return above, between, below
-
-
-def _rates(name: str, rates: ArrayLike) -> np.ndarray:
-    array = real_array(name, rates)
-    wrong = ~((array >= 0) & (array <= 1))
-    if wrong.any():
-        raise ValueError(f"{name} must lie in [0, 1], got {array[wrong].flat[0]}")
-    return array

@@ -9,8 +9,7 @@ import math
 
 import scipy
 
-from mechanisms.privacy.profile import check_count
-from mechanisms.query.query import Budget, checked_real
+from mechanisms.query.query import Budget
 
 
 def share(total: Budget, times: int) -> Budget:
@@ -20,7 +19,7 @@ def share(total: Budget, times: int) -> Budget:
     (1 - delta~) leaves of the other half. A single use has the whole budget. With delta = 0 only
     basic composition remains: epsilon / k.
     """
-    if check_count("times", times) == 1:
+    if times == 1:
         return total
     slack = total.delta / 2
     each = -math.expm1((math.log1p(-total.delta) - math.log1p(-slack)) / times)
@@ -61,8 +60,6 @@ def before_sampling(epsilon: float, rate: float) -> float:
         epsilon: After sampling, > 0.
         rate: Sampling probability in (0, 1].
     """
-    checked_real("epsilon", epsilon, low=0.0, high=math.inf, allowed="0 < epsilon < infinity")
-    checked_real("rate", rate, low=0.0, high=math.nextafter(1.0, 2.0), allowed="0 < rate <= 1")
     # In units of e^(epsilon / 2): y^2 - 2 c y - 1 = 0.
     if epsilon < 600:
         return epsilon / 2 + math.asinh(math.sinh(epsilon / 2) * (1 - rate) / rate)

@@ -206,8 +206,6 @@ class SampledRun:
     floor: ClassVar[float] = CUTS[-1] * RESOLVED
 
     def __post_init__(self) -> None:
-        if self.adjacency not in ("add-remove", "replace"):
-            raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
         if not self.step.symmetric:
             raise ValueError(f"step must be of a symmetric pair, got {type(self.step).__name__}")
         if not LEAST_RATE <= real_array("rate", self.rate) <= 1:

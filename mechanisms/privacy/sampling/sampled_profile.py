@@ -28,10 +28,6 @@ class SampledProfile(PrivacyProfile):
     calibrated_curve = "upper"
     slack = "the profile of releases on samples is known between bounds only"
 
-    def __post_init__(self) -> None:
-        if self.run.adjacency != "add-remove":
-            raise ValueError(f"run must be for add-remove, got {self.run.adjacency}")
-
     @property
     def largest_loss(self) -> float:
         """That of removing a record: `steps` ln(1 + q (e^loss - 1)), rounded up."""

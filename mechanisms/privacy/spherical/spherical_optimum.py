@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from mechanisms.privacy.profile import check_count, check_positive, check_target
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 # Search box for (a / M, p), and where the search starts: the l2 mechanism, the Gaussian, and a
@@ -30,12 +29,6 @@ def least_noise(
     result is never worse than either. Along the valley between them E||n||^2 is flat, so that a and
     p are determined less sharply than E||n||^2.
     """
-    check_target(epsilon, delta)
-    check_count("dimension", dimension, minimum=2)
-    check_positive("sensitivity", sensitivity)
-    if delta == 0:
-        raise ValueError("delta must be > 0: pure privacy allows a = M and p <= 1 only")
-
     # The search follows a path of nearby shapes: each scale starts at the previous E||n||^2.
     last_log_square = [2 * np.log(sensitivity)]
 
