@@ -301,6 +301,11 @@ class ComposedProfile(PrivacyProfile):
         """As that of one release."""
         return self.base.attains_largest_loss
 
+    @property
+    def loss_power(self) -> float:
+        """As that of one release."""
+        return self.base.loss_power
+
     def compose(self, times: int) -> PrivacyProfile:
         return ComposedProfile(base=self.base, times=self.times * check_count("times", times))
 

@@ -155,16 +155,6 @@ class PureProfile(FiniteProfile):
         """For noise whose epsilon is inversely proportional to its scale."""
         return replace(self, largest=self.largest / factor)
 
-    def scale_factor(self, epsilon: float, delta: float) -> float:
-        """One release: largest must become log((e^epsilon + delta) / (1 - delta))."""
-        check_target(epsilon, delta)
-        if delta == 0:
-            return self.largest_loss / epsilon
-        if self.times > 1:
-            return super().scale_factor(epsilon, delta)
-        wanted = epsilon + np.log1p(delta * np.exp(-epsilon)) - np.log1p(-delta)
-        return self._on_the_private_side(float(self.largest / wanted), epsilon, delta)
-
 
 @dataclass(frozen=True, kw_only=True)
 class CapProfile(FiniteProfile):

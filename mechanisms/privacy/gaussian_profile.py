@@ -83,10 +83,6 @@ class GaussianProfile(PrivacyProfile):
         return scipy.special.ndtr(-_start(epsilon, np.full(epsilon.shape, float(self.mu))))
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        if self.mu > _LARGEST_START:
-            # About mu^2 / 2, whose terms leave floating point.
-            most = np.where(delta < 1, np.inf, 0.0)
-            return Bounds(np.minimum(most, 0.4 * _LARGEST_START**2), most, most)
         solvable = (delta > 0) & (delta < self.delta(0.0).value)
         result = np.where(delta == 0, np.inf if self.mu > 0 else 0.0, 0.0)
         error = np.zeros_like(result)

@@ -1,5 +1,6 @@
 """Profiles of independent Laplace noise."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,9 @@ from mechanisms.privacy.profile import (
 # Components up to which losses are drawn one by one, and the cells that they fall into above.
 _DRAWN_ONE_BY_ONE = 32
 _MERGED_CELLS = 64
+# By how much, relatively, delta may exceed its target where a scale is rounded: an ulp of the scale
+# is less than this at usual budgets.
+_OVER_BY_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +68,11 @@ class LaplaceProfile(PrivacyProfile):
         """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
         check_target(epsilon, delta)
         factor = float(self.largest_loss / (epsilon - 2 * np.log1p(-delta)))
-        return self._on_the_private_side(factor, epsilon, delta)
+        # Where rounding makes delta too large: the next factor.
+        most = delta * (1 + _OVER_BY_ROUNDING)
+        while delta > 0 and self.scaled(factor).delta(epsilon).value > most:
+            factor = math.nextafter(factor, math.inf)
+        return factor
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
@@ -150,13 +158,6 @@ class IndependentLaplaceProfile(PrivacyProfile):
     def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
 
-    def scale_factor(self, epsilon: float, delta: float) -> float:
-        """As for every profile; for delta = 0 the largest loss becomes epsilon."""
-        check_target(epsilon, delta)
-        if delta == 0:
-            return self.largest_loss / epsilon
-        return super().scale_factor(epsilon, delta)
-
     def _resolution(self, delta: float) -> float:
         # The rounding of many components.
         return max(super()._resolution(delta), 4 * ULP * self.components)
@@ -194,8 +195,6 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return counts @ (-losses if reverse else losses)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        if self.components == 1 and self.rest == 0:
-            return LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)._log_delta(epsilon)
         bounds = laplace_sum.log_delta(
             self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
         )

@@ -32,11 +32,8 @@ def written(number: float) -> Fraction:
 
 
 def written_above(exact: Fraction) -> float:
-    """The least float64 written as no less than a rational number; inf above the largest."""
-    try:
-        found = float(exact)
-    except OverflowError:
-        return math.inf
+    """The least float64 written as no less than a rational number."""
+    found = float(exact)
     return found if written(found) >= exact else math.nextafter(found, math.inf)
 
 

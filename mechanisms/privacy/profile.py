@@ -26,8 +26,6 @@ _LOG_NOTHING = -1e4
 _JUMPS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
 # By how much, relatively, delta may exceed its target where a search ends.
 _OVER = 1e-10
-# And where a closed form is rounded: an ulp of the scale is less than this at usual budgets.
-_OVER_BY_ROUNDING = 1e-6
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -67,6 +65,8 @@ class PrivacyProfile(ABC):
     calibrated_curve: ClassVar[str] = "value"
     # Whether (Q, P) has the same profile as (P, Q).
     symmetric: ClassVar[bool] = True
+    # Noise multiplied by f divides the largest loss, where that is finite, by f to this power.
+    loss_power: ClassVar[float] = 1.0
     # The least delta above 0 that the arithmetic resolves: what is smaller has bounds that are far
     # apart, and no scale is searched for it.
     floor: ClassVar[float] = 0.0
@@ -134,15 +134,18 @@ class PrivacyProfile(ABC):
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which delta(epsilon) is exactly `delta`.
 
-        epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private. The delta
-        that is reached is within a relative 1e-10 of the target, or what rounding in the profile
-        allows, then on the private side where a scale nearby is, unless neighbouring floating-point
-        scales differ by more. If the bounds of delta are wider than rounding, their upper end meets
-        the target, or `keeps` it. Raises ValueError if no finite factor exists.
+        epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private: then the
+        largest loss becomes epsilon. The delta that is reached is within a relative 1e-10 of the
+        target, or what rounding in the profile allows, then on the private side where a scale
+        nearby is, unless neighbouring floating-point scales differ by more. If the bounds of delta
+        are wider than rounding, their upper end meets the target, or `keeps` it. Raises ValueError
+        if no finite factor exists.
         """
         check_target(epsilon, delta)
-        if delta == 0:
+        if delta == 0 and not math.isfinite(self.largest_loss):
             raise NoScaleError("this noise has no pure guarantee; choose delta > 0")
+        if delta == 0:
+            return float((self.largest_loss / epsilon) ** (1 / self.loss_power))
         require_resolved(delta, self.floor)
 
         @functools.cache
@@ -175,13 +178,6 @@ class PrivacyProfile(ABC):
             f"no multiple of this noise was found that has delta({epsilon:g}) = {delta:g}: the "
             f"search ended at the multiple {np.exp(root):g}"
         )
-
-    def _on_the_private_side(self, factor: float, epsilon: float, delta: float) -> float:
-        """A factor from a closed form, or the next one where its rounding makes delta too large."""
-        most = delta * (1 + _OVER_BY_ROUNDING)
-        while delta > 0 and self.scaled(factor).delta(epsilon).value > most:
-            factor = math.nextafter(factor, math.inf)
-        return factor
 
     def keeps(self, epsilon: float, delta: float) -> bool:
         """Whether delta(epsilon) is at most `delta`, by no more than its bounds leave open.

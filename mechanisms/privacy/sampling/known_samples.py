@@ -50,14 +50,6 @@ class KnownSamplesProfile(PrivacyProfile):
     def _scaled(self, factor: float) -> Self:
         return replace(self, mu=self.mu / factor)
 
-    def sample_losses(
-        self, rng: np.random.Generator, n: int, *, reverse: bool = False
-    ) -> np.ndarray:
-        seen = rng.binomial(self.steps, self.rate, check_count("n", n))
-        mu = self.mu * np.sqrt(seen)
-        mean = -0.5 * mu**2 if reverse else 0.5 * mu**2
-        return mean + mu * rng.standard_normal(n)
-
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         if self.rate == 1:
             return GaussianProfile(mu=self.mu).compose(self.steps)._log_delta(epsilon)

@@ -28,7 +28,6 @@ from mechanisms.privacy.profile import (
     PrivacyProfile,
     check_count,
     check_positive,
-    check_target,
 )
 from mechanisms.privacy.spherical import spherical_integral
 from mechanisms.privacy.spherical.spherical_balls import SphericalLaw
@@ -91,12 +90,10 @@ class SphericalProfile(PrivacyProfile):
     def _scaled(self, factor: float) -> PrivacyProfile:
         return replace(self, scale=self.scale * factor)
 
-    def scale_factor(self, epsilon: float, delta: float) -> float:
-        """As for every profile; for delta = 0 the largest loss becomes epsilon."""
-        check_target(epsilon, delta)
-        if delta == 0 and np.isfinite(self.largest_loss):
-            return float((self.largest_loss / epsilon) ** (1 / self.power))
-        return super().scale_factor(epsilon, delta)
+    @property
+    def loss_power(self) -> float:
+        """p."""
+        return self.power
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False
