@@ -77,13 +77,6 @@ def test_expm1_excess(y):
     assert numerics.expm1_excess(y) == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize("count", [1, 8, 30])
-def test_unit_gauss_legendre_is_exact_for_polynomials(count):
-    nodes, weights = numerics.unit_gauss_legendre(count)
-    degree = 2 * count - 1
-    assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), rel=1e-13)
-
-
 def test_falling_root_finds_roots_on_both_sides_of_the_start():
     target = np.array([0.1, 1.0, 7.0, 300.0])
     root = numerics.falling_root(

@@ -67,23 +67,6 @@ def test_one_laplace_element(epsilon):
     assert found.value == pytest.approx(exact, rel=1e-8, abs=1e-11)
 
 
-def test_the_rates_of_sampled_tests_of_spherical_noise():
-    """Thresholds on the losses of R1SMG in 16 elements, against the curve."""
-    mechanism = get_mechanism("r1smg").calibrate(
-        Query(shape=(4, 4), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
-    )
-    profile, rng, count = mechanism.profile(), np.random.default_rng(1), 100_000
-    absent = np.sort(profile.sample_losses(rng, count, reverse=True))
-    present = np.sort(profile.sample_losses(rng, count))
-    thresholds = absent[[count // 2, count - count // 10, count - count // 100]]
-    false, true = (
-        1 - np.searchsorted(losses, thresholds, side="right") / count
-        for losses in (absent, present)
-    )
-    exact = true_positive_rate(profile, false).value
-    assert true == pytest.approx(exact, abs=0.012)
-
-
 def test_advantage_is_total_variation():
     assert advantage(GaussianProfile(mu=1.3)).value == pytest.approx(2 * norm.cdf(0.65) - 1)
     alpha = np.linspace(0, 1, 2001)
