@@ -16,33 +16,22 @@ from mechanisms.noise.distribution import (
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.privacy.spherical.radial_profile import RadialProfile
+from mechanisms.privacy.spherical.radial_profile import RadialDensity, RadialProfile
 
 
 @dataclass(frozen=True, kw_only=True)
-class RadialNoise(Noise):
+class RadialNoise(Noise, RadialDensity):
     """Noise of density f(||x|| / scale), up to a constant factor.
 
-    A subclass is a frozen dataclass that defines f, its derivative, a sampler of the radius and the
-    moments of the radius, all at scale 1. f must never rise with the radius; the profile checks it.
+    A subclass is a frozen dataclass that defines f, its derivative, a sampler of the radius (see
+    `RadialDensity`) and the moments of the radius, all at scale 1. f must never rise with the
+    radius; the profile checks it.
 
     shape: Axes of the answer; M >= 2 is their product. scale: Positive, in units of the answer.
     """
 
     shape: tuple[int, ...]
     scale: float
-
-    @abstractmethod
-    def log_density(self, radius: np.ndarray) -> np.ndarray:
-        """log f at radii > 0, up to a constant; an array of the shape of `radius`."""
-
-    @abstractmethod
-    def steepness(self, radius: np.ndarray) -> np.ndarray:
-        """-d log f / d log radius, >= 0; an array of the shape of `radius`."""
-
-    @abstractmethod
-    def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """Draw radii, (trials,)."""
 
     @abstractmethod
     def log_moments(self) -> tuple:

@@ -2,7 +2,10 @@
 
 An attacker sees one release and decides which of two neighbouring data sets it came from. A test
 has a type I error alpha (false positives) and a type II error beta (misses); its true positive rate
-is 1 - beta. The trade-off curve is the least beta at each alpha, and the profile determines it:
+is 1 - beta. The advantage, the largest difference of true and false positive rates, is delta(0),
+the total variation: the best test names the right one of two equally likely data sets with
+probability (1 + advantage) / 2. The trade-off curve is the least beta at each alpha, and the
+profile determines it:
 
     beta(alpha) = sup over all real epsilon of 1 - delta(epsilon) - e^epsilon alpha,
     with delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))
@@ -58,15 +61,6 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
     """
     missed = type_two_error(profile, false_positive_rate)
     return unwrapped(Bounds(*(np.asarray(1.0 - bound) for bound in reversed(missed))))
-
-
-def advantage(profile: PrivacyProfile) -> Bounds:
-    """The largest difference of true and false positive rates: delta(0), the total variation.
-
-    The best test names the right one of two equally likely data sets with probability
-    (1 + advantage) / 2.
-    """
-    return profile.delta(0.0)
 
 
 def claimed_true_positive_rate(

@@ -13,7 +13,6 @@ from mechanisms.check.timed_releases import Effort
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.trade_off import (
-    advantage,
     true_positive_rate,
     type_two_error,
 )
@@ -85,7 +84,7 @@ class Verification:
 
         One who distinguishes two neighbouring data sets by one release. None without a profile.
         """
-        return advantage(self.profile) if self.profile else None
+        return self.profile.delta(0.0) if self.profile else None
 
     @cached_property
     def limit_broken(self) -> tuple[float, float] | None:

@@ -17,8 +17,9 @@ epsilon up to M = 1,000 and about a second at M = 1e6, because B' is searched fo
 of log f costs it digits.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -27,7 +28,6 @@ from mechanisms.privacy.numerics import ULP, unit_gauss_legendre
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
 from mechanisms.privacy.spherical.spherical_balls import (
     Meeting,
-    SphericalLaw,
     log_share,
     range_of,
 )
@@ -46,15 +46,18 @@ _PANELS, _LEVELS, _MOST_PANELS = 64, 40, 4000
 _FEW, _MANY = (16, 20), (22, 26)
 
 
-class RadialDensity(Protocol):
+class RadialDensity(ABC):
     """A density f(||x||) at scale 1, up to a constant factor; arrays of radii > 0 in and out."""
 
+    @abstractmethod
     def log_density(self, radius: np.ndarray) -> np.ndarray:
-        """log f."""
+        """log f, up to a constant."""
 
+    @abstractmethod
     def steepness(self, radius: np.ndarray) -> np.ndarray:
         """-d log f / d log radius, >= 0."""
 
+    @abstractmethod
     def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Draw radii, (trials,); only `sample_losses` asks for them."""
 
@@ -197,12 +200,13 @@ class RadialProfile(PrivacyProfile):
 
     def _integrals(self, epsilon: float, window: _Window) -> tuple[float, float, float]:
         """delta, its error and P(L > epsilon), all times the total weight."""
-        law = SphericalLaw(self.dimension, 1.0, 1.0, 1.0)  # only the dimension is read
         half = (self.dimension - 1) / 2
 
         def gain(y: np.ndarray, nodes: int) -> np.ndarray:
-            where = range_of(law, self._meeting(y, epsilon))
-            return np.exp(log_share(law, where, nodes) + self._log_weight(y, window.peak))
+            where = range_of(self.dimension, self._meeting(y, epsilon))
+            return np.exp(
+                log_share(self.dimension, where, nodes) + self._log_weight(y, window.peak)
+            )
 
         def tail(y: np.ndarray, _: int) -> np.ndarray:
             # On a sphere of radius B the loss exceeds epsilon above the height of `Meeting`.

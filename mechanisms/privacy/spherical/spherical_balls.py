@@ -141,7 +141,7 @@ class Range(NamedTuple):
     rest: np.ndarray
 
 
-def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
+def range_of(dimension: int, balls: Meeting) -> Range:
     """The range from h = d to where the integrand is negligible.
 
     The share of the integral that is left out next to h = 0 or h = 2 is 2e-12 at most. The integral
@@ -159,9 +159,9 @@ def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
     integrand grows at every point by at least as much as at the rim, which goes to the other end:
     by e^(_CUT - 1/8) or more. (1/8 as the range may end beyond the equator, where the peak is.)
     """
-    half = (noise.dimension - 1) / 2
+    half = (dimension - 1) / 2
     _, excess, reach, height = balls
-    rest = height < -_MOSTLY_OUT / noise.dimension**0.5
+    rest = height < -_MOSTLY_OUT / dimension**0.5
     # The integrand falls from its peak at z = +-peak to nothing at z = +-rim.
     peak = np.maximum(np.where(rest, -height, height), 0.0)
     square = np.minimum(peak, np.nextafter(1.0, 0.0)) ** 2
@@ -178,13 +178,13 @@ def range_of(noise: SphericalLaw, balls: Meeting) -> Range:
     return Range(excess, start, length, layer, log_peak, rest)
 
 
-def log_share(noise: SphericalLaw, where: Range, nodes: int) -> np.ndarray:
+def log_share(dimension: int, where: Range, nodes: int) -> np.ndarray:
     """log of the share of the first ball outside the second, an array of the shape of the range.
 
     By a Gauss-Legendre rule in log(layer + h - start).
     """
-    half = (noise.dimension - 1) / 2
-    units, weights = _rule(nodes, noise.dimension <= KINKY)
+    half = (dimension - 1) / 2
+    units, weights = _rule(nodes, dimension <= KINKY)
     grade = np.log1p(where.length / where.layer)
     columns = [each.reshape(-1, 1) for each in (*where[:2], where.layer, grade, where.log_peak)]
     share = np.empty(grade.size)
@@ -192,7 +192,7 @@ def log_share(noise: SphericalLaw, where: Range, nodes: int) -> np.ndarray:
         rows = slice(i, i + _CHUNK)
         share[rows] = _graded(half, *(each[rows] for each in columns), units) @ weights
     share = np.log(share.reshape(grade.shape)) + np.log(where.layer * grade)
-    share += where.log_peak + log_norm_of_share(noise.dimension)
+    share += where.log_peak + log_norm_of_share(dimension)
     return np.where(where.rest, np.log1p(-np.exp(np.minimum(share, 0.0))), share)
 
 

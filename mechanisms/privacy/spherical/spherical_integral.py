@@ -77,14 +77,16 @@ def _panel_sums(
     sparse, dense = _INNER
     y, slope = panels.points(np.concatenate([few, many]))
     balls = balls_at(noise, y, epsilon[panels.owner, None])
-    where = range_of(noise, balls)
+    where = range_of(noise.dimension, balls)
     scale = reference[panels.owner, None]
     log_density = log_ball_density(noise, y) - scale
 
-    gain = np.exp(log_share(noise, where, dense) + log_density) * slope
+    gain = np.exp(log_share(noise.dimension, where, dense) + log_density) * slope
     fine, coarse = gain[:, last] @ weights, gain[:, first] @ few_weights
     where = Range(*(each[:, first] for each in where))
-    rough = np.exp(log_share(noise, where, sparse) + log_density[:, first]) * slope[:, first]
+    rough = (
+        np.exp(log_share(noise.dimension, where, sparse) + log_density[:, first]) * slope[:, first]
+    )
     tail = np.exp(log_tail(noise, y[:, last], balls.height[:, last]) - scale) * slope[:, last]
     inner_error = np.abs(coarse - rough @ few_weights)
     return fine, np.abs(fine - coarse), inner_error, tail @ weights

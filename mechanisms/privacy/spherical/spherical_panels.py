@@ -90,7 +90,9 @@ def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.n
     """
     y = _scan(noise, epsilon)
     balls = balls_at(noise, y, epsilon[:, None])
-    gain = log_share(noise, range_of(noise, balls), _LOOK) + log_ball_density(noise, y)
+    gain = log_share(noise.dimension, range_of(noise.dimension, balls), _LOOK) + log_ball_density(
+        noise, y
+    )
     tail = log_tail_bound(noise, y, balls.height)
     peak = gain.max(axis=1)
     # Between two points the integrand may be far above them, but not that far.
