@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 import scipy
 
-from mechanisms.privacy.gaussian_profile import GaussianProfile, log_delta_and_error
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count, check_positive
+from mechanisms.privacy.gaussian_profile import log_delta_and_error
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
 # Counts less likely than e^-700 are left out: smaller deltas are not resolved.
 _UNLIKELY = 700.0
@@ -38,12 +38,6 @@ class KnownSamplesProfile(PrivacyProfile):
 
     calibrated_curve = "upper"
 
-    def __post_init__(self) -> None:
-        check_positive("mu", self.mu)
-        check_count("steps", self.steps)
-        if not 0 < self.rate <= 1:
-            raise ValueError(f"rate must be a probability in (0, 1], got {self.rate}")
-
     def compose(self, times: int) -> Self:
         return replace(self, steps=self.steps * check_count("times", times))
 
@@ -51,8 +45,6 @@ class KnownSamplesProfile(PrivacyProfile):
         return replace(self, mu=self.mu / factor)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        if self.rate == 1:
-            return GaussianProfile(mu=self.mu).compose(self.steps)._log_delta(epsilon)
         k = np.arange(1, self.steps + 1)
         log_mass = (
             -np.log(self.steps + 1.0)
