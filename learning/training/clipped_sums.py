@@ -20,7 +20,6 @@ from learning.training.recorded_calls import (
     Convolution,
     Embedding,
     GroupNorm,
-    LayerNorm,
     Linear,
     LinearAtPlaces,
 )
@@ -33,7 +32,6 @@ _CALLS = {
     functional.conv2d: Convolution,
     functional.embedding: Embedding,
     functional.group_norm: GroupNorm,
-    functional.layer_norm: LayerNorm,
 }
 _ALLOWED = ", ".join([*(function.__name__ for function in _CALLS), "torch.lstm"])
 # Attributes and methods of a parameter that do not depend on its values.
@@ -53,7 +51,7 @@ def clipped_sum(
     """The sum (M,) of the clipped gradients, clipped once more: the answer to `Clipping.query`.
 
     The network must treat every example, a row of its inputs, alone, and use every parameter once:
-    in linear, conv2d, embedding, group_norm, layer_norm or torch.lstm.
+    in linear, conv2d (without dilation and groups), embedding, group_norm or torch.lstm.
 
     Args:
         inputs, labels: (n, ...) and (n,); n = 0 gives zeros.
@@ -91,7 +89,7 @@ def require_alone(network: Network, parameters, inputs) -> None:
     if (together - alone).abs().max() > 1e-3 * together.abs().max():
         raise NoPerExampleGradients(
             "the logits of an example depend on the other examples of its batch, so that there "
-            "are no per-example gradients; normalise with group_norm or layer_norm"
+            "are no per-example gradients; normalise with group_norm"
         )
 
 

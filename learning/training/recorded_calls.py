@@ -149,20 +149,18 @@ class LinearAtPlaces(Affine):
 class Convolution(Affine):
     """torch's conv2d; a place is a pixel of y, and its x the patch that the kernel covers."""
 
-    def __init__(self, images, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-        if isinstance(padding, str):
-            raise TypeError(f"padding must be a number of pixels, got {padding!r}")
-        pairs = [(s, s) if isinstance(s, int) else tuple(s) for s in (stride, padding, dilation)]
-        self.images, self.groups = images.detach(), groups
-        self.stride, self.padding, self.dilation = pairs
-        y = functional.conv2d(images, weight, bias, *pairs, groups)
+    def __init__(self, images, weight, bias=None, stride=1, padding=0):
+        pairs = [(s, s) if isinstance(s, int) else s for s in (stride, padding)]
+        self.images = images.detach()
+        self.stride, self.padding = pairs
+        y = functional.conv2d(images, weight, bias, *pairs)
         super().__init__([weight], [] if bias is None else [bias], y, y.requires_grad_())
 
     def inputs(self):
         return self._patches(self.images)
 
     def _patches(self, images) -> Tensor:
-        """(n, d, places), each patch in one piece; without groups and dilation.
+        """(n, d, places), each patch in one piece.
 
         A patch is (height, width, channels), as images in channels_last have it in memory.
         """
@@ -182,20 +180,12 @@ class Convolution(Affine):
         # A view where the channels of a pixel are together.
         return gradient.permute(0, 2, 3, 1).flatten(1, 2).transpose(1, 2)
 
-    def _has_patches(self) -> bool:
-        return self.groups == 1 and self.dilation == (1, 1)
-
     def _takes_patches(self) -> bool:
         """Whether per-example gradients are products of patches, not grouped convolutions."""
-        if not self._has_patches():
-            return False
         few = self.weights[0].shape[1] < _CHANNELS_AT_ONCE
         if few or self.images.is_cuda:
             return True
         return self.images.is_contiguous(memory_format=torch.channels_last)
-
-    def has_cheap_ghost(self):
-        return self._has_patches() and super().has_cheap_ghost()
 
     def per_example_gradients(self):
         if self._takes_patches():
@@ -229,7 +219,7 @@ class Convolution(Affine):
         return self._backward(gradient, self.images, self.weights[0], 1).flatten(1)
 
     def _backward(self, gradient, images, weight, times):
-        options = (self.stride, self.padding, self.dilation, False, [0, 0], times * self.groups)
+        options = (self.stride, self.padding, (1, 1), False, [0, 0], times)
         only_weight = [False, True, False]
         return torch.ops.aten.convolution_backward(
             gradient, images, weight, None, *options, only_weight
@@ -262,15 +252,23 @@ class Embedding(Call):
         return [_scattered(weighted, self.rows, len(self.parameters[0]))]
 
 
-class Copied(Call):
-    """Parameters of which every example has a copy."""
+class GroupNorm(Call):
+    """torch's group_norm with weight and bias, the channels of all examples as one image's.
 
-    def __init__(self, examples: int, parameters: list[Tensor]) -> None:
-        self.parameters = parameters
+    Every example has a copy of the parameters.
+    """
+
+    def __init__(self, x, num_groups, weight, bias, eps=1e-5) -> None:
+        n, channels, *shape = x.shape
+        self.parameters = [weight, bias]
         self.watched = [
-            parameter.expand(examples, *parameter.shape).contiguous().requires_grad_()
-            for parameter in parameters
+            parameter.expand(n, *parameter.shape).contiguous().requires_grad_()
+            for parameter in self.parameters
         ]
+        scale, shift = (copies.view(-1) for copies in self.watched)
+        image = x.reshape(1, n * channels, *shape)
+        y = functional.group_norm(image, n * num_groups, scale, shift, eps)
+        self.result = y.view(x.shape)
 
     def squares(self, *gradients):
         self.singles = gradients
@@ -278,29 +276,6 @@ class Copied(Call):
 
     def sums(self, factors):
         return [torch.tensordot(factors, single, dims=1) for single in self.singles]
-
-
-class GroupNorm(Copied):
-    """torch's group_norm with weight and bias, the channels of all examples as one image's."""
-
-    def __init__(self, x, num_groups, weight, bias, eps=1e-5) -> None:
-        n, channels, *shape = x.shape
-        super().__init__(n, [weight, bias])
-        scale, shift = (copies.view(-1) for copies in self.watched)
-        image = x.reshape(1, n * channels, *shape)
-        y = functional.group_norm(image, n * num_groups, scale, shift, eps)
-        self.result = y.view(x.shape)
-
-
-class LayerNorm(Copied):
-    """torch's layer_norm with weight and bias."""
-
-    def __init__(self, x, normalized_shape, weight, bias, eps=1e-5) -> None:
-        super().__init__(len(x), [weight, bias])
-        between = (1,) * (x.dim() - 1 - weight.dim())
-        scale, shift = (copies.view(len(x), *between, *weight.shape) for copies in self.watched)
-        normal = functional.layer_norm(x, normalized_shape, eps=eps)
-        self.result = torch.addcmul(shift, normal, scale)
 
 
 def _squares(rows: Tensor) -> Tensor:

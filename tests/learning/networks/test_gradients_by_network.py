@@ -7,7 +7,6 @@ import torch
 from learning.networks.cut_network import CUTS, cut_bilstm
 from learning.networks.graph_convolution import gcn
 from learning.networks.lstm import lstm
-from learning.networks.mobilenet import SMALL, mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP
 from learning.networks.resnet import RESNET18
 from learning.networks.split_network import SPLIT_NETWORKS
@@ -35,7 +34,6 @@ CASES = {
     "tutorial-mnist": (TUTORIALS["mnist"], (1, 28, 28)),
     "tutorial-cifar10": (TUTORIALS["cifar10"], IMAGE),
     "resnet18": (RESNET18, (3, 8, 8)),
-    "mobilenet": (mobilenet(3, 10, SMALL), (3, 8, 8)),
     "strided-cnn": (strided_cnn(1, 28), (1, 28, 28)),
     "darknet": (DARKNET_MLP, (79,)),
     "split": (SPLIT_NETWORKS["breast_cancer"].network, (30,)),
@@ -45,9 +43,8 @@ CASES = {
     "cut-cnn": (CUTS["cnn"].whole, IMAGE),
 }
 
-# Cora's network stores words in single precision; torch's convolutions of many groups are slow in
-# double precision.
-SINGLE = ("cora", "mobilenet")
+# Cora's network stores words in single precision.
+SINGLE = ("cora",)
 
 
 def random_graph(rng, nodes=60):
