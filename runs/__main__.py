@@ -51,7 +51,7 @@ from runs.config import read_config
 from runs.frames import frame_of
 from runs.provenance import commit_of_tree
 from runs.redo import Wanted, redo
-from runs.result_table import CELL, DamagedTable, read_file
+from runs.result_table import CELL, STATUSES, DamagedTable, read_file
 from runs.runner import CellError, run_cells
 from runs.start import start
 from runs.store import cell_file, provenance_in, read_cell
@@ -290,16 +290,15 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
     for name in CELL:
         given = getattr(cell, name)
         known = list(dict.fromkeys(getattr(each, name) for each in cells))
-        word = "study" if name == "study" else name
         if given not in known:
             hint = nearest(given, known, "did you mean {!r}? ")
             where = f" for {', '.join(above)}" if above else ""
-            message = f"{path} has no {word} {given!r}{where}; {hint}it has {', '.join(known)}"
+            message = f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
             if name == "study" and given in all_studies():
                 message += f". Add a section {given} to its `studies`, or name another --config"
             return message
         cells = [each for each in cells if getattr(each, name) == given]
-        above.append(f"{word} {given}")
+        above.append(f"{name} {given}")
     raise AssertionError(f"{cell.stem} is a cell")
 
 
@@ -391,8 +390,14 @@ def _parser() -> reading.Parser:
         commands, "redo", "remove results of cells, so that the next run measures them again"
     )
     again.add_argument("name", metavar="run", help="a folder of results/")
+    again.add_argument(
+        "--status",
+        nargs="+",
+        default=(),
+        choices=STATUSES,
+        help="cells with a row of this status, such as error or timeout",
+    )
     for option, what in (
-        ("--status", "cells with a row of this status, such as error or timeout"),
         ("--study", "cells of these studies"),
         ("--dataset", "cells on these data sets"),
         ("--mechanism", "cells of these mechanisms or variants"),

@@ -4,12 +4,12 @@ Snakemake reads them before the Snakefile and answers a bad one with its own tra
 default profile calls `check_configs` while it is parsed.
 """
 
+import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 DEFAULT = "config/quick.yaml"
-_OPTIONS = ("--configfile", "--configfiles")
 
 
 def check_configs(arguments: Sequence[str]) -> None:
@@ -17,24 +17,19 @@ def check_configs(arguments: Sequence[str]) -> None:
     # Every job starts its own Snakemake, with --mode; the main process has checked the config.
     if "--mode" in arguments:
         return
-    paths = list(config_paths(arguments)) or [DEFAULT]
+    paths = config_paths(arguments) or [DEFAULT]
     for path in paths:
         if fault := _fault(path):
             sys.exit(f"error: {fault}")
     print(f"reading {' '.join(paths)} and what it needs: some seconds", file=sys.stderr)
 
 
-def config_paths(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the config paths; an option takes all words up to the next option."""
-    taking = False
-    for argument in arguments:
-        option, equals, path = argument.partition("=")
-        if argument.startswith("-"):
-            taking = option in _OPTIONS and not equals
-            if option in _OPTIONS and equals:
-                yield path
-        elif taking:
-            yield argument
+def config_paths(arguments: Sequence[str]) -> list[str]:
+    """Return the config paths; an option takes all words up to the next option."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    options = ("--configfile", "--configfiles")
+    parser.add_argument(*options, dest="paths", nargs="*", action="extend", default=[])
+    return parser.parse_known_args(arguments)[0].paths
 
 
 def _fault(path: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
-from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+from runs.result_table import CELL, DamagedTable, read_file
 from runs.store import provenance_in, read_stamp
 from studies.base.settings import ConfigError, nearest
 
@@ -29,13 +29,6 @@ class Wanted:
     datasets: Collection[str] = ()
     mechanisms: Collection[str] = ()
     other_packages: bool = False
-
-    def __post_init__(self) -> None:
-        for status in self.statuses:
-            if status not in STATUSES:
-                raise ConfigError(
-                    f"--status {status}: there is no such status; allowed are {', '.join(STATUSES)}"
-                )
 
 
 def redo(run: Path, wanted: Wanted) -> list[str]:

@@ -12,8 +12,9 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from runs.cells import Cell, cells_of
-from runs.frames import read_frame
-from runs.result_table import CELL, CPU_SECONDS, OK, key_of, read_file
+from runs.frames import frame_of, read_frame
+from runs.result_table import CELL, CPU_SECONDS, OK, concatenate, key_of, read_file
+from runs.store import rows_of
 from runs.stored import tables_of
 from studies.base.study import all_studies
 
@@ -84,18 +85,9 @@ def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
         ConfigError: The run has no results.
     """
     names = {f"{cell.study}.parquet", f"{cell.study}.maps.parquet"}
-    frames = [read_frame(path) for path in tables_of(run) if path.name in names]
-    if not frames:
-        return pd.DataFrame(columns=[*CELL, "trial"])
-    rows = pd.concat(frames, ignore_index=True)
-    rows = rows[(rows[CELL] == [getattr(cell, name) for name in CELL]).all(axis=1)]
-    if cell.epsilon is not None:
-        rows = rows[rows["epsilon"] == cell.epsilon]
-    if cell.trial is None:
-        return rows
-    # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
-    own = rows["trial"] == cell.trial
-    return rows[(own | rows["trial"].isna()) if cell.trial == 0 else own]
+    epsilons = None if cell.epsilon is None else [cell.epsilon]
+    tables = [read_file(path) for path in tables_of(run) if path.name in names]
+    return frame_of(concatenate([rows_of(cell, rows, epsilons) for rows in tables]))
 
 
 def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison:

@@ -6,16 +6,18 @@ cells that are not current.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from runs.cell_spec import CellSpec
+from runs.cells import Cell
 from runs.parts import write_at_once
 from runs.provenance import Provenance
 from runs.result_table import (
+    CELL,
     DamagedTable,
     TableError,
     concatenate,
@@ -120,3 +122,19 @@ def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     marks = table[TIMING]
     table = table.drop_columns([TIMING])
     return table.filter(pc.invert(marks)), table.filter(marks)
+
+
+def rows_of(
+    cell: Cell | CellSpec, rows: pa.Table, epsilons: Collection[float] | None = None
+) -> pa.Table:
+    """Return the rows of a cell in a table of its study, at these epsilons or (None) at all."""
+    mask = pc.scalar(True)
+    for name in CELL:
+        mask = mask & (pc.field(name) == getattr(cell, name))
+    if cell.trial is not None:
+        # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
+        own = pc.field("trial") == cell.trial
+        mask = mask & ((own | pc.field("trial").is_null()) if cell.trial == 0 else own)
+    if epsilons is not None:
+        mask = mask & pc.field("epsilon").isin(pa.array(epsilons, pa.float64()))
+    return rows.filter(mask)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from runs.aggregation import write_csv
 from runs.batches import batches_of
@@ -18,13 +17,14 @@ from runs.cell_spec import CellSpec
 from runs.cells import cells_of
 from runs.manifest import JOINED, manifest_of, read_manifest, rows_digest
 from runs.parts import write_at_once
-from runs.result_table import CELL, DamagedTable, read_file, schema_of, write_table
+from runs.result_table import DamagedTable, read_file, schema_of, write_table
 from runs.store import (
     TIMING,
     cell_file,
     columns_of,
     is_current,
     provenance_in,
+    rows_of,
     split_timings,
     stamp_file,
     write_stamp,
@@ -133,7 +133,9 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
         raise DamagedTable(table, "it or its timings are missing; restore them from git")
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
-        cell = pa.concat_tables([_fill_columns(_rows_of(spec, rows), schema) for rows in tables])
+        epsilons = {point.epsilon for point in spec.points}
+        parts = [rows_of(spec, rows, epsilons) for rows in tables]
+        cell = pa.concat_tables([_fill_columns(part, schema) for part in parts])
         entry = entries[spec.stem]
         if rows_digest(split_timings(cell)[0]) != entry.rows:
             raise DamagedTable(table, f"the rows of {spec.stem} are not those of its manifest")
@@ -151,19 +153,6 @@ def _marked_tables(table: Path) -> Iterator[pa.Table]:
         if path.exists():
             rows = read_file(path)
             yield rows.append_column(TIMING, pa.array([timing] * len(rows), pa.bool_()))
-
-
-def _rows_of(spec: CellSpec, rows: pa.Table) -> pa.Table:
-    """Return the rows of a cell in a table of its study."""
-    mask = pc.scalar(True)
-    for name in CELL:
-        mask = mask & (pc.field(name) == getattr(spec, name))
-    if spec.trial is not None:
-        # The cell of trial 0 also has the rows that belong to no trial.
-        own = pc.field("trial") == spec.trial
-        mask = mask & ((own | pc.field("trial").is_null()) if spec.trial == 0 else own)
-    epsilons = pa.array({point.epsilon for point in spec.points}, pa.float64())
-    return rows.filter(mask & pc.field("epsilon").isin(epsilons))
 
 
 def _fill_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -18,8 +18,8 @@ def test_the_configs_of_a_command_line():
         "a.yaml",
         "b.yaml",
     ]
-    assert list(config_paths(["snakemake", "--configfiles=a.yaml", "target"])) == ["a.yaml"]
-    assert list(config_paths(["snakemake", "--config", "run=a.yaml"])) == []
+    assert config_paths(["snakemake", "--configfiles=a.yaml", "target"]) == ["a.yaml"]
+    assert config_paths(["snakemake", "--config", "run=a.yaml"]) == []
 
 
 @pytest.mark.parametrize(

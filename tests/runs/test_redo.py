@@ -99,8 +99,9 @@ def test_from_the_command_line(run, capsys):
     )
     assert main(["redo", "yours"]) == 2
     assert "results/yours holds no cells of a run; runs with cells: mine" in capsys.readouterr().err
-    assert main(["redo", "mine", "--status", "eror"]) == 2
-    assert "--status eror: there is no such status; allowed are ok," in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["redo", "mine", "--status", "eror"])
+    assert "invalid choice: 'eror' (choose from 'ok'," in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
