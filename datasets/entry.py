@@ -34,7 +34,6 @@ class RemoteFile:
         bytes: size of the content, None if unknown; a download or an archive may not have more.
         sha256: hex digest of the content, or its first digits where no more is published; None
             if no checksum is published.
-        md5: hex digest of the content, checked as well where the publisher states it.
         check: reads the file at a path and raises DataError unless it is the right one. A file
             without sha256 needs a check: the fetch accepts the file and records its checksum only
             after it has passed.
@@ -47,7 +46,6 @@ class RemoteFile:
     urls: tuple[str, ...] = ()
     bytes: int | None = None
     sha256: str | None = None
-    md5: str | None = None
     check: Callable[[Path], object] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

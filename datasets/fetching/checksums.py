@@ -27,16 +27,15 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
     It begins with what the file is instead, if that is known. Empty if it does not differ, or if
     there is no checksum yet. `folder` is that of the data set.
     """
-    first = recorded(folder, file.name) if file.sha256 is None else None
-    origin = "recorded" if first else "expected"
-    for kind, digits in (("sha256", file.sha256 or first), ("md5", file.md5)):
-        with reading(path, "it cannot be read"):
-            actual = file_hash(str(path), alg=kind) if digits else ""
-        if digits and not actual.startswith(digits):
-            what = recognised(path)
-            instead = f"{what} instead of {file.name}, " if what else ""
-            return f"{instead}{kind} {actual}, {origin} {kind} {digits}"
-    return ""
+    digits = file.sha256 or recorded(folder, file.name) or ""
+    origin = "expected" if file.sha256 else "recorded"
+    with reading(path, "it cannot be read"):
+        actual = file_hash(str(path))
+    if actual.startswith(digits):
+        return ""
+    what = recognised(path)
+    instead = f"{what} instead of {file.name}, " if what else ""
+    return f"{instead}sha256 {actual}, {origin} sha256 {digits}"
 
 
 def recorded(folder: Path, name: str) -> str | None:

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset
-from datasets.formats.counts import require_counts
 
 ENTRY = Dataset(
     name="boids",
@@ -67,10 +66,10 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Boids:
         boids: number of boids in each group, at least 2 (the official data have 200).
 
     Raises:
-        TypeError: an argument is not an int.
-        ValueError: an argument is below its minimum.
+        ValueError: fewer than two boids, which have no neighbours.
     """
-    require_counts(seed=(seed, 0), groups=(groups, 1), boids=(boids, 2))
+    if boids < 2:
+        raise ValueError(f"boids must be at least 2, got {boids}")
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, groups)
     strength = labels * rng.uniform(0.1, 1.0, groups)

@@ -63,7 +63,6 @@ ENTRY = Dataset(
         urls=("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",),
         bytes=170498071,
         sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
-        md5="c58f30108f718f92721af3b95e74349a",
     ),
 )
 

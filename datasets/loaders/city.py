@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from datasets.entry import Dataset
-from datasets.formats.counts import require_counts
 from datasets.loaders.uber import Pickups
 
 ENTRY = Dataset(
@@ -74,12 +73,7 @@ def load(*, seed: int = 0, pickups: int = 50_000) -> Pickups:
     Returns:
         The type of the Uber loader. Places are rounded to 1e-4 degrees and times to minutes, as
         in Uber's file; all places are on land, in `LATITUDE_RANGE` and `LONGITUDE_RANGE`.
-
-    Raises:
-        TypeError: seed or pickups is not an int.
-        ValueError: negative seed, or pickups below 1.
     """
-    require_counts(seed=(seed, 0), pickups=(pickups, 1))
     rng = np.random.default_rng(seed)
     places = np.empty((0, 2))
     while len(places) < pickups:

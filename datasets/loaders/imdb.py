@@ -29,7 +29,6 @@ ENTRY = Dataset(
             urls=("https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",),
             bytes=84125825,
             sha256="c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
-            md5="7c2ac02c03563afcf9b574c7e56c153a",
         ),
     ),
     # The labelled reviews without the unlabelled ones and the bag-of-words files. That they are

@@ -29,14 +29,12 @@ ENTRY = Dataset(
             urls=("http://ufldl.stanford.edu/housenumbers/train_32x32.mat",),
             bytes=182040794,
             sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
-            md5="e26dedcc434d2e4c54c9b2d4a06d8373",
         ),
         RemoteFile(
             name="test_32x32.mat",
             urls=("http://ufldl.stanford.edu/housenumbers/test_32x32.mat",),
             bytes=64275384,
             sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
-            md5="eb5a983be6a315427106f1b164d9cef3",
         ),
     ),
 )

@@ -44,7 +44,6 @@ def test_official_entries_say_what_to_fetch(entry):
     for file in remote_files(entry):
         assert "/" not in file.name
         assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}|[0-9a-f]{8}", file.sha256)
-        assert file.md5 is None or re.fullmatch("[0-9a-f]{32}", file.md5)
         assert all(re.match("https?://", url) for url in file.urls)
 
 

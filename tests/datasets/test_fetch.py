@@ -2,7 +2,6 @@
 
 import errno
 import gzip
-import hashlib
 import lzma
 import os
 import re
@@ -146,13 +145,6 @@ def test_a_downloaded_file_has_the_permissions_of_any_new_file(server, data):
 
 
 # Refusals
-
-
-def test_wrong_md5_is_refused(tmp_path, data):
-    put(tmp_path / "mirror")
-    with pytest.raises(DataError, match="expected md5 0123"):
-        fetch(dataset(remote(md5="0123")), data, mirror=tmp_path / "mirror")
-    assert left_in(data) == []
 
 
 def test_a_corrupted_local_file_is_reported_not_replaced(tmp_path, data):
@@ -474,16 +466,14 @@ def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypa
 
 
 @pytest.mark.parametrize("kept", [1, 8, 32, 63])
-@pytest.mark.parametrize("kind", ["sha256", "md5", "recorded"])
+@pytest.mark.parametrize("kind", ["sha256", "recorded"])
 def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
     """A checksum that matches only in its first digits belongs to another file."""
-    digits = hashlib.md5(CONTENT).hexdigest() if kind == "md5" else sha256(CONTENT)
+    digits = sha256(CONTENT)
     wrong = digits[:kept] + "".join("1" if digit == "0" else "0" for digit in digits[kept:])
     put(data)
     toy = dataset(remote(sha256=wrong))
-    if kind == "md5" and kept < len(digits):
-        toy = dataset(remote(md5=wrong))
-    elif kind == "recorded":
+    if kind == "recorded":
         (data / "toy/SHA256SUMS").write_text(f"{wrong}  file.bin\n")
         toy = dataset(remote(sha256=None, check=lambda path: None))
     with pytest.raises(DataError, match=f"has the wrong content: .* {wrong}"):

@@ -27,7 +27,6 @@ def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
                 continue
             assert file.sha256 == row["content_sha256"], file.name
             assert file.bytes == int(row["content_bytes"]), file.name
-            assert file.md5 in (None, row["content_md5"]), file.name
             if row["official_match"] == "yes":
                 assert file in entry.files
             compared.add(f"{entry.name}/{file.name}")

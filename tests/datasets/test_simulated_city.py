@@ -108,18 +108,3 @@ def test_densities_have_a_heavy_tail(pickups):
     assert filled[0] > 1000
     assert np.median(filled) <= 5
     assert filled[: len(filled) // 50].sum() > 0.35 * len(pickups)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"seed": 1.5}, TypeError, "seed must be an int, got 1.5"),
-        ({"pickups": "9"}, TypeError, "pickups must be an int, got '9'"),
-        ({"pickups": True}, TypeError, "pickups must be an int"),
-        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-        ({"pickups": 0}, ValueError, "pickups must be at least 1, got 0"),
-    ],
-)
-def test_bad_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        city.load(**arguments)
