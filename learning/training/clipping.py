@@ -21,10 +21,6 @@ class Clipping:
 
     bound: float
 
-    def __post_init__(self) -> None:
-        if not 0 < self.bound < math.inf:
-            raise ValueError(f"bound must satisfy 0 < bound < infinity, got {self.bound!r}")
-
     def factors(self, squares):
         """Factors of at most 1 that clip gradients: a tensor (n,), as their squared norms."""
         return squares.rsqrt().mul_(self.bound).clamp_(max=1.0)
