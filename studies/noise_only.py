@@ -93,7 +93,7 @@ class NoiseOnly(Study):
         "gradient-shapes": "none",
     }
     # This study looks at nothing but the noise.
-    needs = "additive"
+    needs = AdditiveMechanism
     coordinates = (FACTOR, QUANTILE)
     Settings = Settings
     metrics = (

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import annotated_types
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -67,24 +66,22 @@ def _several(one: str, many: str, rest: str) -> Words:
 
 def _limits(metadata: Sequence) -> str:
     """Describe the limits of a number: " > 0" or " in [0, 1)"."""
-    limits: dict[str, list] = {"ge": [], "gt": [], "le": [], "lt": []}
-    for item in metadata:
-        for name, found in limits.items():
-            if isinstance(item, getattr(annotated_types, name.capitalize())):
-                found.append(getattr(item, name))
+    limits = {
+        name: [getattr(item, name) for item in metadata if hasattr(item, name)]
+        for name in ("ge", "gt", "le", "lt")
+    }
     # A field may be narrower than its type: the tightest limits hold.
     lows = [*((low, 0) for low in limits["ge"]), *((low, 1) for low in limits["gt"])]
-    highs = [*((-high, 0) for high in limits["le"]), *((-high, 1) for high in limits["lt"])]
+    highs = [*((high, 1) for high in limits["le"]), *((high, 0) for high in limits["lt"])]
     low, above = max(lows, default=(None, 0))
-    high, below = max(highs, default=(None, 0))
-    high = None if high is None else -high
+    high, reached = min(highs, default=(None, 1))
     if low is None and high is None:
         return ""
     if high is None:
         return f" {'>' if above else '>='} {_figure(low)}"
     if low is None:
-        return f" {'<' if below else '<='} {_figure(high)}"
-    left, right = "(" if above else "[", ")" if below else "]"
+        return f" {'<=' if reached else '<'} {_figure(high)}"
+    left, right = "(" if above else "[", "]" if reached else ")"
     return f" in {left}{_figure(low)}, {_figure(high)}{right}"
 
 

@@ -6,28 +6,20 @@ Every set that starts from "all" includes new mechanisms, so that no config has 
 from collections.abc import Mapping
 from typing import Any
 
-from mechanisms import AdditiveMechanism, Mechanism
+from mechanisms import Mechanism
 from studies.base.settings import Disallowed, UnknownName
 
-# The requirements that a study may have of a mechanism's class; its `needs` is one of these keys.
-# Only the calibration shows whether a mechanism supports the query; if not, its rows are
-# `unsupported`.
-CAPABILITIES = {
-    "any": lambda mechanism: True,
-    "additive": lambda mechanism: issubclass(mechanism, AdditiveMechanism),
-}
-ALLOWED = "all, all-additive, a list of names, or a mapping with all, except, also"
-_SHORT = {"all": {}, "all-additive": {"all": "additive"}}
-_KEYS = ("all", "except", "also")
+ALLOWED = "all, a list of names, or a mapping with except, also"
+_KEYS = ("except", "also")
 _NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 # The same as ALLOWED, as JSON Schema.
 ALLOWED_JSON = {
     "anyOf": [
-        {"enum": list(_SHORT)},
+        {"const": "all"},
         _NAMES,
         {
             "type": "object",
-            "properties": {"all": {"enum": list(CAPABILITIES)}, "except": _NAMES, "also": _NAMES},
+            "properties": dict.fromkeys(_KEYS, _NAMES),
             "additionalProperties": False,
         },
     ]
@@ -38,41 +30,35 @@ def chosen(
     value: Any,
     available: Mapping[str, type[Mechanism]],
     sets: Mapping[str, list[str]],
-    needs: str = "any",
+    needs: type[Mechanism] = Mechanism,
 ) -> list[str]:
     """Expand a set of mechanisms to a list of names without repetitions.
 
     Args:
-        value: A list of names; "all"; "all-additive"; or a mapping with `all` (a capability),
-            `except` and `also` (lists of names). Names from `also` come first, in their order;
-            the others follow in the order of `available`.
+        value: A list of names; "all"; or a mapping with `except` and `also` (lists of names). Names
+            from `also` come first, in their order; the others follow in the order of `available`.
         available: Mechanisms by name.
         sets: The named sets of the config, as lists of names.
-        needs: The capability that the study requires of the mechanisms in "all".
+        needs: The class that the study requires of the mechanisms in "all".
 
     Raises:
         Disallowed, UnknownName: The set is not allowed; the key is relative to that of the set.
     """
     if isinstance(value, list):
         return _names(value, "", available, sets)
-    if isinstance(value, str):
-        value = _SHORT.get(value, value)
+    if value == "all":
+        value = {}
     if not isinstance(value, dict):
         raise Disallowed("", ALLOWED, value)
     for key in value:
         if key not in _KEYS:
             raise UnknownName("", key, _KEYS)
-    capability = value.get("all", "any")
-    if not isinstance(capability, str) or capability not in CAPABILITIES:
-        raise Disallowed("all", " or ".join(CAPABILITIES), capability)
     also = _names(value["also"], "also", available, sets) if "also" in value else []
     excluded = _names(value["except"], "except", available, sets) if "except" in value else []
     rest = [
         name
         for name, mechanism in available.items()
-        if name not in excluded
-        and CAPABILITIES[needs](mechanism)
-        and CAPABILITIES[capability](mechanism)
+        if name not in excluded and issubclass(mechanism, needs)
     ]
     return list(dict.fromkeys([*also, *rest]))
 

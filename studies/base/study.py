@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mechanisms import Mechanism
 from mechanisms.query.extensions import modules_of
 from studies.base.case import Case, Point, Setup, Value
 from studies.base.coordinates import TYPES, Coordinate, UndeclaredValue
@@ -32,7 +33,8 @@ class Study(ABC):
         Settings: The class of its settings in a config.
         metrics: The metrics that it measures, including seconds and memory.
         coordinates: The columns that it adds to the tidy table.
-        needs: The capability that it requires of mechanisms; see `mechanism_sets.CAPABILITIES`.
+        needs: The class that it requires of mechanisms. Only the calibration shows whether a
+            mechanism supports the query; if not, its rows are `unsupported`.
         files: For a data set that is derived from another entry of `datasets`, the name of that
             entry.
         slow_imports: Modules that `load` and `measure` import inside their functions, because
@@ -49,7 +51,7 @@ class Study(ABC):
     Settings: ClassVar[type[StudySettings]]
     metrics: ClassVar[tuple[Metric, ...]]
     coordinates: ClassVar[tuple[Coordinate, ...]] = ()
-    needs: ClassVar[str] = "any"
+    needs: ClassVar[type[Mechanism]] = Mechanism
     files: ClassVar[Mapping[str, str]] = {}
     slow_imports: ClassVar[tuple[str, ...]] = ()
     splits_trials: ClassVar[bool] = False

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, mod
 from mechanisms import Mechanism
 from mechanisms.base.mechanism import CALIBRATIONS, Calibration
 from studies.base.allowed_words import Words
-from studies.base.mechanism_sets import ALLOWED, ALLOWED_JSON, CAPABILITIES, chosen
+from studies.base.mechanism_sets import ALLOWED, ALLOWED_JSON, chosen
 from studies.base.settings import (
     ByDataset,
     ByMechanism,
@@ -52,8 +52,8 @@ class Surroundings:
     def chosen(self, value: Any, available: Mapping[str, type[Mechanism]]) -> list[str]:
         """Expand a set of mechanisms and add the usable ones of `also`; see `chosen`."""
         names = chosen(value, available, self.sets, self.study.needs)
-        usable = CAPABILITIES[self.study.needs]
-        also = [name for name in self.also if name in available and usable(available[name])]
+        needs = self.study.needs
+        also = [n for n in self.also if n in available and issubclass(available[n], needs)]
         return list(dict.fromkeys([*names, *also]))
 
 

@@ -57,8 +57,6 @@ def test_additive_means_noise_that_is_added(config):
     additive = [k for k, c in all_mechanisms().items() if issubclass(c, AdditiveMechanism)]
     assert "dawa" not in additive and "laplace" in additive
     expected = [*additive, *variants(config)]
-    assert mechanisms_of(config, "all-additive") == expected
-    assert mechanisms_of(config, {"all": "additive"}) == expected
     # noise_only declares that it needs additive noise.
     assert mechanisms_of(config, "all", "noise_only") == expected
 

@@ -245,7 +245,7 @@ BOX = NEW_YORK.model_dump()
         (
             "studies.count_query.mechanisms",
             "everything",
-            "mechanisms must be all, all-additive, a list of names, or a mapping with all, except",
+            "mechanisms must be all, a list of names, or a mapping with except, also",
         ),
         (
             "studies.count_query.mechanisms",
@@ -256,16 +256,6 @@ BOX = NEW_YORK.model_dump()
             "studies.count_query.mechanisms",
             {"except": ["mvgg"]},
             "studies.count_query.mechanisms.except.mvgg; did you mean 'mvg'?",
-        ),
-        (
-            "studies.count_query.mechanisms",
-            {"all": "addative"},
-            "count_query.mechanisms.all must be any or additive, got 'addative'",
-        ),
-        (
-            "studies.count_query.mechanisms",
-            {"all": ["any"]},
-            "count_query.mechanisms.all must be any or additive, got ['any']",
         ),
         (
             "studies.count_query.mechanisms",
