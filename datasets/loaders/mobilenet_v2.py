@@ -31,9 +31,6 @@ ENTRY = Dataset(
 )
 
 
-FILE = "mobilenet_v2-b0353104.pth"
-
-
 def parse(path: Path) -> dict:
     """Tensors by the names of `torchvision.models.mobilenet_v2`.
 

@@ -54,13 +54,6 @@ def test_a_data_set_can_have_mechanisms_of_its_own(make_config):
     assert found == [("fixed-sensitivity", n) for n in ("mvg", "udn", "non-private")] + [others]
 
 
-def test_the_non_private_control_has_no_exact_calibration(tiny):
-    calibrations = {c.calibration for c in cells_of(tiny) if c.mechanism == "non-private"}
-    assert calibrations == {"published"}
-    both = {c.calibration for c in cells_of(tiny) if c.mechanism == "mvg"}
-    assert both == {"published", "exact"}
-
-
 def test_a_variant_of_a_mechanism_without_a_claim_has_no_exact_calibration_either(make_config):
     config = make_config(variants={"truth": {"use": "non-private"}}, mechanisms=["truth", "udn"])
     calibrations = [(c.mechanism, c.calibration) for c in cells_of(config)]
@@ -70,12 +63,6 @@ def test_a_variant_of_a_mechanism_without_a_claim_has_no_exact_calibration_eithe
 def test_only_the_calibrations_asked_for(make_config):
     config = make_config(mechanisms=["mvg", "non-private"], calibrations=["exact"])
     assert [c.mechanism for c in cells_of(config)] == ["mvg"]
-
-
-def test_a_mechanism_can_have_calibrations_of_its_own(make_config):
-    config = make_config(mechanisms=["mvg", "udn"], calibrations_for={"mvg": ["published"]})
-    found = [(c.mechanism, c.calibration) for c in cells_of(config)]
-    assert found == [("mvg", "published"), ("udn", "published"), ("udn", "exact")]
 
 
 def test_a_data_set_can_have_calibrations_of_its_own(make_config):

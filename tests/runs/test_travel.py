@@ -7,12 +7,11 @@ import pyarrow as pa
 import pytest
 
 from runs import cells as cells_module
-from runs import rerun
 from runs.adopt import adopt, adoptions
 from runs.aggregation import join_study, points_of
 from runs.batches import batches_of, cells_to_run
 from runs.cells import cells_of
-from runs.frames import frame_of, read_frame
+from runs.frames import read_frame
 from runs.manifest import manifest_of, read_manifest
 from runs.result_table import DamagedTable, read_file, write_table
 from runs.runner import run_batch
@@ -249,13 +248,3 @@ def test_only_a_change_of_code_can_be_adopted(config, make_config, mine, other_c
     assert adoptions(config, "mine", count=1, seed=3, seconds=1e-9) == []
     (found,) = adoptions(config, "mine", count=10, seed=3, seconds=1e9)
     assert len(found.sample) == len(found.cells) == 4
-
-
-def test_the_comparison_of_check_and_adopt_finds_a_changed_number(config, tmp_path, monkeypatch):
-    run = finish(config, tmp_path / "results" / "mine")
-    monkeypatch.chdir(tmp_path)
-    cell = cells_of(config)[0]
-    rows = frame_of(read_cell(cell_file(run, cell.stem))[0])
-    again = rows.assign(value=rows["value"] * 1.001)
-    assert rerun.compare(rerun.stored_rows("mine", cell), rows, cell).problems == []
-    assert rerun.compare(rerun.stored_rows("mine", cell), again, cell).problems

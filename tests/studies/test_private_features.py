@@ -7,9 +7,6 @@ from one_case import case_of, checked, measured, points_of, problem_of, setup_of
 from torchvision.models import mobilenet_v2
 
 from learning.records.labelled import Split
-from learning.releases.protected_records import protected
-from mechanisms import Budget, get_mechanism
-from mechanisms.query.box_query import box_query
 from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_features
@@ -75,19 +72,6 @@ def test_scores_without_noise_with_noise_and_without_data(problem):
     assert 0.6 < noisy < clean
     assert chance < 0.2
     assert exact < noisy - 0.2
-
-
-def test_a_mechanism_that_clips_is_released_with_its_clipping():
-    """Adding sampled noise instead would omit the clipping and break the guarantee."""
-    thresholds = [[0.5, 0.0]]
-    mechanism = get_mechanism("dphsgd").calibrate(
-        box_query((1, 2), -1.0, 1.0), Budget(epsilon=1e4, delta=1e-5), thresholds=thresholds
-    )
-    records = np.array([[1.0, 1.0], [-1.0, 0.2]], dtype=np.float32)
-    released = protected(mechanism, records, np.random.default_rng(0))
-    sigma = mechanism.parameters()["sigma"]
-    assert sigma < 0.02
-    assert released == pytest.approx(np.array([[0.5, 0], [-0.5, 0]]), abs=5 * sigma)
 
 
 IMAGENET = {"datasets": ["mnist"], "extractors": {"mnist": "mobilenet_v2"}, "extractor_epochs": {}}

@@ -5,14 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learning.federated import parameter_averaging as averaging
 from learning.federated.parameter_averaging import AveragingPlan, averaged, clipped
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.records import labelled as data
 from learning.training.classifiers import (
     Training,
-    fitted,
-    outputs,
     trained,
 )
 from learning.training.trial import Seeds
@@ -50,27 +47,6 @@ def test_one_user_without_noise_trains_plainly(split):
         rng = np.random.default_rng([SEEDS.batches, turn, 0])
         plain = trained(NETWORK, plain, *user, LOCAL, rng).numpy()
     assert np.array_equal(found, plain)
-
-
-def test_training_from_any_start_equals_classifier_training(split):
-    rng = np.random.default_rng(9)
-    start = NETWORK.initial(rng)
-    found = trained(NETWORK, start, split.train_inputs, split.train_labels, LOCAL, rng)
-    assert np.array_equal(found.numpy(), fitted(split, NETWORK, LOCAL, 9).numpy())
-
-
-def test_the_mean_of_three_equal_users_is_the_users(users, monkeypatch):
-    alone = averaged(NETWORK, users[:1], replace(PLAN, rounds=1), unchanged, SEEDS)
-    # Let all users draw the batches of the first one.
-    original = averaging.trained
-
-    def equally(network, start, inputs, labels, plan, rng):
-        rng = np.random.default_rng([SEEDS.batches, 0, 0])
-        return original(network, start, *users[0], plan, rng)
-
-    monkeypatch.setattr(averaging, "trained", equally)
-    together = averaged(NETWORK, users[:1] * 3, replace(PLAN, rounds=1), unchanged, SEEDS)
-    assert np.array_equal(alone, together)
 
 
 def test_the_server_takes_the_mean_of_what_is_sent(users):
@@ -113,14 +89,6 @@ def test_training_survives_overflowing_noise(users):
         return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)
 
     assert np.isfinite(averaged(NETWORK, users, PLAN, huge, SEEDS)).all()
-
-
-def test_three_users_learn(split, users):
-    import torch
-
-    found = averaged(NETWORK, users, replace(PLAN, rounds=15), unchanged, SEEDS)
-    guessed = outputs(NETWORK, torch.from_numpy(found), split.test_inputs).argmax(axis=1)
-    assert np.mean(guessed == split.test_labels) > 0.8
 
 
 @pytest.mark.parametrize("killed_after", [1, 2])

@@ -10,6 +10,7 @@ from learning.networks.network import Layer, Network
 from learning.training import recorded_calls
 from learning.training.clipped_sums import NoPerExampleGradients, clipped_sum, require_alone
 from learning.training.clipping import Clipping
+from tests.learning.plain_gradients import one_by_one
 
 EXAMPLES, CLASSES, WORDS = 6, 6, 5
 
@@ -78,16 +79,6 @@ def batch(net, seed=0):
     return parameters, inputs, torch.from_numpy(rng.integers(0, CLASSES, EXAMPLES))
 
 
-def per_example_gradients(net, parameters, inputs, labels):
-    """Gradients by plain reverse mode, one row per example."""
-    rows = []
-    for x, y in zip(inputs.split(1), labels.split(1), strict=True):
-        leaf = parameters.clone().requires_grad_()
-        loss = functional.cross_entropy(net.logits(leaf, x), y)
-        rows.append(torch.autograd.grad(loss, leaf)[0])
-    return torch.stack(rows)
-
-
 @pytest.mark.parametrize("products", [0, 1e9], ids=["direct", "ghost"])
 @pytest.mark.parametrize("share", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +87,7 @@ def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypa
     monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", products)
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
-    rows = per_example_gradients(net, parameters, inputs, labels)
+    rows = one_by_one(net, parameters, inputs, labels)
     norms = rows.norm(dim=1)
     bound = share * float(norms.mean())
     expected = (bound / norms).clamp(max=1) @ rows
@@ -109,7 +100,7 @@ def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypa
 def test_the_plain_sum_adds_all_gradients(kind):
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
-    expected = per_example_gradients(net, parameters, inputs, labels).sum(dim=0)
+    expected = one_by_one(net, parameters, inputs, labels).sum(dim=0)
     found = clipped_sum(net, parameters, inputs, labels, None, batch=1, chunk=4)
     assert (found - expected).norm() < 1e-12 * expected.norm()
 

@@ -112,14 +112,13 @@ def test_records_beyond_the_data_are_refused(name):
             {"directions": {"diabetes": {"bmi": ["bmi"]}}},
             "must be a list with progression and a feature",
         ),
+        (
+            "first_component",
+            {"directions": {"wine": {"all": list(feature_names("wine"))}}},
+            "must be a list that leaves some feature out",
+        ),
     ],
 )
 def test_config_errors_name_the_key(name, changes, message):
     with pytest.raises(ConfigError, match=message):
         settings_of(name, **changes)
-
-
-def test_a_set_of_all_features_is_refused():
-    everything = list(feature_names("wine"))
-    with pytest.raises(ConfigError, match="must be a list that leaves some feature out"):
-        settings_of("first_component", directions={"wine": {"all": everything}})
