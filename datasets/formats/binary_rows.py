@@ -3,10 +3,13 @@
 import io
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.entry import Dataset, require_rows
+from datasets.fetching.archives import read_members
 from datasets.fetching.data_error import wrong_file
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.columns import Numbers
@@ -15,12 +18,23 @@ from datasets.formats.tables import unquoted
 _LINES_AT_ONCE = 4096
 
 
-def read_labelled(content: bytes, *, columns: int, classes: int, place: str) -> BinaryRecords:
+def read_labelled(
+    entry: Dataset, archive: Path, name: str, *, columns: int, classes: int
+) -> BinaryRecords:
     """Lines `label,0,1,...`, the label perhaps in quotes and counted from 1.
 
+    Args:
+        entry: the data set, which states the number of records.
+        archive: its file.
+        name: the table in the archive.
+        columns, classes: the numbers of features and of labels.
+
     Raises:
-        DataError: a line has another form; the message names the first one.
+        DataError: a line has another form (the message names the first one), or the file is not the
+            published one.
     """
+    most = entry.rows["records"] * (2 * columns + 8)
+    content, place = read_members(archive, {name: most})[name], f"{archive}: {name}"
     labels: list[bytes] = []
 
     def features() -> Iterator[bytes]:
@@ -29,7 +43,9 @@ def read_labelled(content: bytes, *, columns: int, classes: int, place: str) -> 
             labels.append(label)
             yield rest
 
-    return _records(_table(features(), columns, place), labels, classes, place)
+    records = _records(_table(features(), columns, place), labels, classes, place)
+    require_rows(entry, records=len(labels))
+    return records
 
 
 def read_separate(

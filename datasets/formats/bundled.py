@@ -7,6 +7,7 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from datasets.entry import Dataset, require_rows
 from datasets.fetching.data_error import DataError, reading
 from datasets.formats.columns import Columns, Numbers
 from datasets.formats.tables import read_table
@@ -15,15 +16,20 @@ MEASUREMENT = Numbers(0, 10_000)  # none of their features is negative
 
 
 def bundled_table(
-    file_name: str, columns: Columns, *, delimiter: str | None = ",", header: Sequence[str] = ()
+    entry: Dataset,
+    file_name: str,
+    columns: Columns,
+    *,
+    delimiter: str | None = ",",
+    header: Sequence[str] = (),
 ) -> dict[str, NDArray]:
-    """A table among scikit-learn's own files: its columns (n,) by their names.
+    """A table of a data set among scikit-learn's own files: its columns (n,) by their names.
 
     The file is found without importing scikit-learn, which takes a second in every cell.
 
     Raises:
         DataError: scikit-learn is not installed, this version has no such file, or the file is
-            another one (as `read_table`).
+            another one (as `read_table`) or has another number of records.
     """
     package = importlib.util.find_spec("sklearn")
     if package is None:
@@ -35,4 +41,6 @@ def bundled_table(
     with reading(place, "cannot be read"):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-    return read_table(content, columns, place, delimiter=delimiter, header=header)
+    table = read_table(content, columns, place, delimiter=delimiter, header=header)
+    require_rows(entry, records=len(next(iter(table.values()))))
+    return table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.entry import Dataset, require_rows
+from datasets.entry import Dataset
 from datasets.formats.bundled import MEASUREMENT, bundled_table
 from datasets.formats.columns import Numbers
 from datasets.formats.tables import matrix
@@ -66,6 +66,5 @@ def load() -> BreastCancer:
         DataError: scikit-learn or its file is missing, or not 569 records.
     """
     columns = {name: MEASUREMENT for name in FEATURES} | {"benign": Numbers(0, 1, whole=True)}
-    table = bundled_table("breast_cancer.csv", columns, header=_HEADER)
-    require_rows(ENTRY, records=len(table["benign"]))
+    table = bundled_table(ENTRY, "breast_cancer.csv", columns, header=_HEADER)
     return BreastCancer(features=matrix(table, FEATURES), benign=table["benign"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.entry import Dataset, require_rows
+from datasets.entry import Dataset
 from datasets.formats.bundled import MEASUREMENT, bundled_table
 from datasets.formats.columns import Numbers
 from datasets.formats.tables import matrix
@@ -49,10 +49,7 @@ def load() -> Diabetes:
         DataError: scikit-learn or its file is missing, or not 442 records.
     """
     measured = {name: MEASUREMENT for name in FEATURES}
-    table = bundled_table("diabetes_data_raw.csv.gz", measured, delimiter=None)
-    target = {"progression": Numbers(25, 346)}
-    target = bundled_table("diabetes_target.csv.gz", target, delimiter=None)["progression"]
-    features = matrix(table, FEATURES)
-    require_rows(ENTRY, records=len(features))
-    require_rows(ENTRY, records=len(target))
-    return Diabetes(features=features, progression=target)
+    table = bundled_table(ENTRY, "diabetes_data_raw.csv.gz", measured, delimiter=None)
+    stated = {"progression": Numbers(25, 346)}
+    target = bundled_table(ENTRY, "diabetes_target.csv.gz", stated, delimiter=None)
+    return Diabetes(features=matrix(table, FEATURES), progression=target["progression"])

@@ -5,8 +5,7 @@ One record is one user with all places visited.
 
 from pathlib import Path
 
-from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import read_members
+from datasets.entry import Dataset, RemoteFile
 from datasets.formats.arrays import BinaryRecords
 from datasets.formats.binary_rows import read_labelled
 
@@ -39,9 +38,4 @@ def parse(archive: Path) -> BinaryRecords:
     Raises:
         DataError: a file is not the published one.
     """
-    most = ENTRY.rows["records"] * (2 * COLUMNS + 8)
-    content = read_members(archive, {"bangkok": most})["bangkok"]
-    place = f"{archive}: bangkok"
-    records = read_labelled(content, columns=COLUMNS, classes=CLASSES, place=place)
-    require_rows(ENTRY, records=len(records.labels))
-    return records
+    return read_labelled(ENTRY, archive, "bangkok", columns=COLUMNS, classes=CLASSES)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.entry import Dataset, require_rows
+from datasets.entry import Dataset
 from datasets.formats.bundled import MEASUREMENT, bundled_table
 from datasets.formats.columns import Numbers
 from datasets.formats.tables import matrix
@@ -63,6 +63,5 @@ def load() -> Wine:
         DataError: scikit-learn or its file is missing, or not 178 records.
     """
     columns = {name: MEASUREMENT for name in FEATURES} | {"grower": Numbers(0, 2, whole=True)}
-    table = bundled_table("wine_data.csv", columns, header=_HEADER)
-    require_rows(ENTRY, records=len(table["grower"]))
+    table = bundled_table(ENTRY, "wine_data.csv", columns, header=_HEADER)
     return Wine(features=matrix(table, FEATURES), grower=table["grower"])
