@@ -89,23 +89,14 @@ def test_a_checksum_may_be_its_first_digits(tmp_path, data):
         fetch(toy, data)
 
 
-def test_verified_files_are_not_fetched_again(server, data):
-    put(server.folder)
-    toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
-    first = fetch(toy, data) / "file.bin"
-    stamp = first.stat().st_mtime_ns
-    fetch(toy, data)
-    assert len(server.requests) == 1
-    assert first.stat().st_mtime_ns == stamp
-
-
 def test_only_missing_files_are_fetched(server, data):
     put(server.folder, "a")
     put(server.folder, "b")
     toy = dataset(*(remote(name, urls=[f"{server.url}/toy/{name}"]) for name in "ab"))
     put(data, "a")
-    fetch(toy, data)
-    assert server.requests == ["/toy/b"]
+    for _ in range(2):
+        fetch(toy, data)
+        assert server.requests == ["/toy/b"]
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])

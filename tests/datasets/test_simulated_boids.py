@@ -1,7 +1,5 @@
 """Simulated boids are seeded and bounded, have the stated features and form flocks."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -81,12 +79,6 @@ def test_flocks_are_dense_and_move_together(snapshots):
     assert neighbours[flocking].mean() > 2 * neighbours[~flocking].mean()
     assert order[flocking].mean() > 1.5 * order[~flocking].mean()
     assert disagreement[flocking].mean() < 0.6 * disagreement[~flocking].mean()
-
-
-def test_the_default_size_is_fast():
-    start = time.process_time()
-    assert datasets.load("boids").features.shape == (2000, 240)
-    assert time.process_time() - start < 6.0
 
 
 def test_one_boid_has_no_neighbours():

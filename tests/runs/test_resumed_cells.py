@@ -95,30 +95,26 @@ def test_a_killed_run_goes_on_where_it_stopped(killed_run, run, tmp_path):
     assert read_cell(written)[0].equals(resumed)
 
 
-def test_damaged_leftovers_are_measured_again(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    partial = tmp_path / "cells/.cell.partial"
-    whole = part_path(partial, 0).read_bytes()
-    part_path(partial, 0).write_bytes(whole[:-20])
+def damaged_parts(partial):
+    part_path(partial, 0).write_bytes(part_path(partial, 0).read_bytes()[:-20])
     part_path(partial, 1).write_bytes(part_path(partial, 1).read_bytes().replace(b"4", b"5"))
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
-def test_parts_that_changed_places_are_measured_again(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    partial = tmp_path / "cells/.cell.partial"
+def swapped_parts(partial):
     first, second = (part_path(partial, index) for index in (0, 1))
     one, two = first.read_bytes(), second.read_bytes()
     first.write_bytes(two)
     second.write_bytes(one)
-    assert set(run(cell, config)["status"]) == {"ok"}
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 
 
-def test_leftovers_with_a_damaged_digest_are_worth_nothing(killed_run, run, tmp_path):
+def damaged_digest(partial):
+    (partial / "digest").write_bytes(b"\xff\xfe")
+
+
+@pytest.mark.parametrize("harm", [damaged_parts, swapped_parts, damaged_digest])
+def test_leftovers_that_are_not_intact_are_measured_again(killed_run, run, tmp_path, harm):
     cell, config, folder = killed_run
-    (tmp_path / "cells/.cell.partial/digest").write_bytes(b"\xff\xfe")
+    harm(tmp_path / "cells/.cell.partial")
     assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]
 

@@ -116,14 +116,6 @@ def test_the_published_shares_leave_room():
     assert number(measure("imgm"), "true_epsilon_upper") < 0.5
 
 
-def test_a_run_resumes_from_its_checkpoints(tmp_path):
-    first, again = (measure("imgm", folder=tmp_path, trials=1) for _ in range(2))
-    assert [path.name for path in tmp_path.iterdir()] == ["epsilon-1-0.checkpoint"]
-    without = measure("imgm", trials=1)
-    kept = [[v for v in run if not v.timing] for run in (first, again, without)]
-    assert kept[0] == kept[1] == kept[2]
-
-
 def test_lots_of_one_record_are_often_empty():
     """At rate 1/150 a third of the samples are empty; they are released like any other."""
     values = measure("imgm", lots={"digits": 1}, epochs={"digits": 1}, trials=1)

@@ -49,19 +49,6 @@ def calibrate(key, releases, calibration="published", size=50, **options):
     return rescaled_for_all(mechanism, BUDGET, releases)
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-0.3, 0.3), (0.0, 1.0)])
-def test_the_ends_of_the_range_attain_every_sensitivity(low, high):
-    query = box_query((1, 7), low, high)
-    change = np.full((1, 7), high) - np.full((1, 7), low)
-    assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change), rel=1e-15)
-    assert query.l1_sensitivity == pytest.approx(np.abs(change).sum(), rel=1e-15)
-    assert query.linf_sensitivity == high - low
-    assert query.frobenius_bound == pytest.approx(
-        max(np.linalg.norm(np.full(7, end)) for end in (low, high)), rel=1e-15
-    )
-    assert query.adjacency == "local"
-
-
 @pytest.mark.parametrize("releases", [1, 3])
 def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
     """The epsilon of the worst pair ignores kept values, which have no finite epsilon."""

@@ -275,13 +275,8 @@ def test_layers_get_noise_of_their_own_size():
     queries = layerwise.layer_queries(NETWORK, 0.5)
     assert [q.shape for q in queries] == [(7, 5), (6, 3)]
     # The change from one corner of the box to the opposite one.
-    for query in queries:
-        change = np.full(query.shape, 0.5) - np.full(query.shape, -0.5)
-        assert query.l2_sensitivity == pytest.approx(np.linalg.norm(change))
-        assert query.l1_sensitivity == pytest.approx(np.abs(change).sum())
-        assert query.linf_sensitivity == change.max()
-        assert query.frobenius_bound == pytest.approx(np.linalg.norm(change) / 2)
-        assert query.adjacency == "replace"
+    assert [q.l1_sensitivity for q in queries] == [35.0, 18.0]
+    assert {q.adjacency for q in queries} == {"replace"}
     from mechanisms import Budget
 
     made = [

@@ -37,20 +37,6 @@ def accuracies(history):
     return [(epoch.train_accuracy, epoch.test_accuracy) for epoch in history]
 
 
-def test_digits_are_split_once_and_scaled(data):
-    whole = load("digits", None, None, seed=0)
-    assert len(whole.train_labels) + len(whole.test_labels) == 1797
-    assert len(data.train_labels) == 150
-    for images in (whole.train_inputs, whole.test_inputs):
-        assert images.shape[1:] == (1, 8, 8)
-        assert images.dtype == np.float32
-        assert (images.min(), images.max()) == (0, 1)
-    # The test set does not depend on how many records are kept.
-    assert np.array_equal(whole.test_inputs, data.test_inputs)
-    with pytest.raises(ValueError, match=r"at most 1438, .* training records of .*, got 2000"):
-        load("digits", None, 2000, seed=0)
-
-
 def test_steps_fill_the_epochs():
     plan = replace(PLAN, batch=256, epochs=30)
     assert plan.steps(60_000) == 7031
@@ -66,17 +52,6 @@ def test_training_learns(data):
     assert len(history) == 10
     # A linear classifier on 150 digits does equally well; chance is 0.1.
     assert history[-1].test_accuracy > 0.7
-
-
-def test_the_same_seeds_give_the_same_bytes(data, tmp_path):
-    kept = []
-    for name in ("a", "b"):
-        history = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / name)
-        kept.append((accuracies(history), torch.load(tmp_path / name)["parameters"].numpy()))
-    assert kept[0][0] == kept[1][0]
-    assert kept[0][1].tobytes() == kept[1][1].tobytes()
-    other = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS._replace(noise=4))
-    assert accuracies(other) != kept[0][0]
 
 
 def test_a_killed_run_resumes_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
