@@ -34,6 +34,7 @@ import secrets
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -330,10 +331,14 @@ def _parser() -> reading.Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    reading.add_command(commands, "list", "list every study and its data sets").set_defaults(
-        run=_list
-    )
-    check = reading.add_command(commands, "check", "check a config, or the numbers of a run")
+
+    def add(name: str, words: str, run: Callable) -> argparse.ArgumentParser:
+        command = reading.add_command(commands, name, words)
+        command.set_defaults(run=run)
+        return command
+
+    add("list", "list every study and its data sets", _list)
+    check = add("check", "check a config, or the numbers of a run", _check)
     check.add_argument(
         "what",
         metavar="CONFIG or RUN",
@@ -345,21 +350,12 @@ def _parser() -> reading.Parser:
         help=f"number of cells of a run to recompute (default: {SAMPLE})",
     )
     _add_choice(check)
-    check.set_defaults(run=_check)
-    restoring = reading.add_command(
-        commands, "restore", "copy the current cells out of the tables of a run"
-    )
+    restoring = add("restore", "copy the current cells out of the tables of a run", _restore)
     restoring.add_argument("name", metavar="run", help=_RUN)
-    restoring.set_defaults(run=_restore)
-    merging = reading.add_command(
-        commands, "merge", "copy cells that the same run has measured elsewhere"
-    )
+    merging = add("merge", "copy cells that the same run has measured elsewhere", _merge)
     merging.add_argument("name", metavar="run", help=_RUN)
     merging.add_argument("folder", type=Path, help="results/<run> in another checkout")
-    merging.set_defaults(run=_merge)
-    adopting = reading.add_command(
-        commands, "adopt", "note that a change of code changes no number of a run"
-    )
+    adopting = add("adopt", "note that a change of code changes no number of a run", _adopt)
     adopting.add_argument("name", metavar="run", help=_RUN)
     adopting.add_argument(
         "--sample",
@@ -369,12 +365,14 @@ def _parser() -> reading.Parser:
     )
     adopting.add_argument("--study", nargs="+", default=(), help="studies (default: all)")
     _add_choice(adopting)
-    adopting.set_defaults(run=_adopt)
-    starting = reading.add_command(commands, "start", "run a config with Snakemake")
+    starting = add(
+        "start",
+        "run a config with Snakemake",
+        lambda options: start(options.config, options.cores),
+    )
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", type=_cores, default="all", help="default: all")
-    starting.set_defaults(run=lambda options: start(options.config, options.cores))
-    run = reading.add_command(commands, "run", "run one cell, without Snakemake")
+    run = add("run", "run one cell, without Snakemake", _run)
     run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
     run.add_argument("--dataset", required=True, help="a data set of that study")
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
@@ -385,10 +383,7 @@ def _parser() -> reading.Parser:
         help="noise as published, or rescaled to the budget's true privacy (default: published)",
     )
     run.add_argument("--config", default="config/quick.yaml", help="default: config/quick.yaml")
-    run.set_defaults(run=_run)
-    again = reading.add_command(
-        commands, "redo", "remove results of cells, so that the next run measures them again"
-    )
+    again = add("redo", "remove results of cells, so that the next run measures them again", _redo)
     again.add_argument("name", metavar="run", help="a folder of results/")
     again.add_argument(
         "--status",
@@ -408,7 +403,6 @@ def _parser() -> reading.Parser:
         action="store_true",
         help="cells that were measured with other versions of the packages",
     )
-    again.set_defaults(run=_redo)
     return parser
 
 

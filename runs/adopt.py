@@ -67,9 +67,8 @@ def adoptions(
             if cell.stem in entries
             and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
         ]
-        quick = [c for c in stale if _seconds(entries[c.stem]) <= seconds]
-        tell = [cell for cell in quick if cell in telling]
-        sample = random.Random(f"{seed} {study}").sample(tell, min(count, len(tell)))
+        quick = [c for c in stale if c in telling and _seconds(entries[c.stem]) <= seconds]
+        sample = random.Random(f"{seed} {study}").sample(quick, min(count, len(quick)))
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found

@@ -178,12 +178,6 @@ def test_sources_are_what_the_numbers_depend_on_and_no_other_mechanism(tiny):
     assert all(Path(name).is_file() for name in sources)
 
 
-def test_sources_of_a_cell_with_official_data_hold_its_loader(make_config, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    config = make_config("count_query", datasets=["uber"])
-    assert "datasets/loaders/uber.py" in cell(dataset="uber").sources(config)
-
-
 def test_sources_of_every_study_follow_its_imports(tiny):
     for each in cells_of(tiny):
         text = Path(f"studies/{each.study}.py").read_text()

@@ -58,15 +58,6 @@ def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
     assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
 
 
-def test_mechanisms_that_add_nothing_release_image_by_image(problem):
-    images = problem.split.train_inputs[:5]
-    mechanism = get_mechanism("random-answer").calibrate(image_query((8, 8)), Budget(epsilon=1.0))
-    released = protected(mechanism, images, np.random.default_rng(3))
-    rng = np.random.default_rng(3)
-    expected = [mechanism.release(image[0], rng) for image in images]
-    assert np.array_equal(released[:, 0], expected)
-
-
 def test_channels_are_rows():
     images = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
     mechanism = get_mechanism("non-private").calibrate(image_query((12, 5)), Budget(epsilon=1.0))
