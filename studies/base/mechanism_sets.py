@@ -70,13 +70,11 @@ def _names(
     if not isinstance(value, list) or not value:
         raise Disallowed(key, "a list of mechanisms and variants" if key else ALLOWED, value)
     found: list[str] = []
-    seen: set[str] = set()
     for name in value:
         if not isinstance(name, str):
             raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
-        if name in seen:
+        if value.count(name) > 1:
             raise Disallowed(key, f"a list that has {name!r} once", value)
-        seen.add(name)
         if name in sets:
             found += [each for each in sets[name] if each in available]
         elif name in available:
