@@ -97,8 +97,3 @@ def test_simulated_reviews_say_not_and_lean_to_their_mood():
     assert found.texts != reviews.load(seed=2, reviews=2000).texts
     words = {word for text in found.texts for word in text.split()}
     assert len(words) <= texts.WORDS["reviews"]
-
-
-def test_no_reviews_is_an_error():
-    with pytest.raises(ValueError, match="at least 1, got 0"):
-        reviews.load(reviews=0)
