@@ -5,7 +5,6 @@ is measured again, and the rest are adopted only if the whole sample agrees.
 """
 
 import math
-import random
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +67,7 @@ def adoptions(
             and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
         ]
         quick = [c for c in stale if c in telling and _seconds(entries[c.stem]) <= seconds]
-        sample = random.Random(f"{seed} {study}").sample(quick, min(count, len(quick)))
+        sample = rerun.sample_of(quick, count, f"{seed} {study}")
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found
@@ -86,6 +85,7 @@ def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:
         measured = "measured again; " * (cell.stem in sampled)
         sample = f"{measured}{len(sampled)} of {len(adoption.cells)} agree, --seed {seed}"
         entry = entries[cell.stem]
-        provenance = entry.provenance.adopted_by(cell.spec(config), commit, sample)
+        code = cell.spec(config).code
+        provenance = replace(entry.provenance, code=code, adopted=commit, sample=sample)
         entries[cell.stem] = replace(entry, provenance=provenance)
     write_manifest(adoption.manifest, entries)

@@ -4,7 +4,7 @@ import functools
 import importlib.metadata
 import json
 import subprocess
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -84,10 +84,6 @@ class Provenance:
             for name, version in then
             if version != _version(name)
         ]
-
-    def adopted_by(self, cell: CellSpec, commit: str, sample: str) -> Self:
-        """Return the provenance of the same rows after the code of a commit has adopted them."""
-        return replace(self, code=cell.code, adopted=commit, sample=sample)
 
 
 def provenance_now(cell: CellSpec, commit: str) -> Provenance:

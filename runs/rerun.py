@@ -73,7 +73,7 @@ def cells_with_values(run: str, config: dict, seconds: float | None = None) -> l
     ]
 
 
-def sample_of(cells: list[Cell], count: int, seed: int) -> list[Cell]:
+def sample_of(cells: list[Cell], count: int, seed: int | str) -> list[Cell]:
     """Draw `count` of the cells without replacement, or all of them if there are fewer."""
     return random.Random(seed).sample(cells, min(count, len(cells)))
 

@@ -90,9 +90,6 @@ def test_each_change_has_a_name(spec):
     assert measured.differs(replace(spec, code="other")) == ["code"]
     assert measured.differs(replace(spec, asked="other")) == ["settings"]
     assert measured.differs(replace(spec, code="other", asked="other")) == ["code", "settings"]
-    adopted = measured.adopted_by(replace(spec, code="other"), "there", "1 of 2 agree")
-    assert adopted.differs(replace(spec, code="other")) == []
-    assert (adopted.commit, adopted.adopted) == ("here", "there")
 
 
 def test_the_commit_is_that_of_a_clean_tree_of_the_project(tmp_path, monkeypatch):
