@@ -18,7 +18,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,14 +38,14 @@ class Report:
 
     Args:
         title: The kind of the items.
-        equal: The number of equal items.
+        equal: The equal items.
         before, after: The items that only one side has.
         changed: The items that differ, with the first difference in words.
         reworded: The items with equal numbers and different messages.
     """
 
     title: str
-    equal: int = 0
+    equal: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     changed: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Report:
     def lines(self) -> Iterator[str]:
         """The report as text."""
         yield (
-            f"{self.title}: {self.equal} equal, {len(self.changed)} changed, "
+            f"{self.title}: {len(self.equal)} equal, {len(self.changed)} changed, "
             f"{len(self.before)} only before, {len(self.after)} only after, "
             f"{len(self.reworded)} with other messages"
         )
@@ -74,6 +74,25 @@ class Report:
         yield from (f"  other message: {name}" for name in self.reworded)
 
 
+def compare(title: str, before: dict, after: dict, difference: Callable[..., str]) -> Report:
+    """Compare items by name.
+
+    Args:
+        title: The title of the report.
+        before, after: The items of the two sides.
+        difference: Returns how two items differ, in words; "" if they are equal.
+    """
+    report = Report(title)
+    report.before = [name for name in before if name not in after]
+    report.after = [name for name in after if name not in before]
+    for name in (name for name in before if name in after):
+        if words := difference(before[name], after[name]):
+            report.changed[name] = words
+        else:
+            report.equal.append(name)
+    return report
+
+
 def compare_tables(title: str, before: Path, after: Path) -> Report:
     """Compare the study tables in two folders, cell by cell.
 
@@ -81,70 +100,43 @@ def compare_tables(title: str, before: Path, after: Path) -> Report:
         title: The title of the report.
         before, after: Folders with `<study>.parquet` and `<study>.maps.parquet`.
     """
-    report = Report(title)
-    sides = _cells_in(before), _cells_in(after)
-    for cell in _paired(report, *sides):
-        old, new = (side[cell] for side in sides)
-        if differences := list(_differences(old, new)):
-            report.changed[cell] = "; ".join(differences)
-            continue
-        report.equal += 1
-        keys = _own_columns(old)
-        if not _sorted(old, keys)["message"].equals(_sorted(new, keys)["message"]):
-            report.reworded.append(cell)
+    old, new = _cells_in(before), _cells_in(after)
+    report = compare(title, old, new, _differing_rows)
+    report.reworded = [
+        cell for cell in report.equal if _messages(old[cell]) != _messages(new[cell])
+    ]
     return report
 
 
 def compare_ledgers(before: Path, after: Path) -> Report:
     """Compare two files claims.csv, claim by claim."""
-    report = Report("claims")
-    sides = [
+    sides = (
         pd.read_csv(path, dtype=str, keep_default_na=False).set_index("claim").to_dict("index")
         for path in (before, after)
-    ]
-    for claim in _paired(report, *sides):
-        old, new = (side[claim] for side in sides)
-        if old == new:
-            report.equal += 1
-            continue
-        column = next(name for name in {**old, **new} if old.get(name) != new.get(name))
-        report.changed[claim] = f"{column}: {old.get(column)!r} -> {new.get(column)!r}"
-    return report
+    )
+    return compare("claims", *sides, _first_difference)
 
 
 def compare_files(title: str, before: Path, after: Path, pattern: str) -> Report:
     """Compare text files line by line, and JSON files by their content."""
-    report = Report(title)
-    sides = [
-        {str(path.relative_to(folder)): path for path in sorted(folder.rglob(pattern))}
+    sides = (
+        {str(path.relative_to(folder)): _lines(path) for path in sorted(folder.rglob(pattern))}
         for folder in (before, after)
-    ]
-    for name in _paired(report, *sides):
-        old, new = (_lines(side[name]) for side in sides)
-        if old == new:
-            report.equal += 1
-            continue
-        number = next(
-            (i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
-            min(len(old), len(new)),
-        )
-        was, now = (lines[number] if number < len(lines) else "" for lines in (old, new))
-        report.changed[name] = f"line {number + 1}: {was[:120]!r} -> {now[:120]!r}"
-    return report
+    )
+    return compare(title, *sides, _first_difference)
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path) -> dict[str, str]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
         text = json.dumps(json.loads(text), indent=1, sort_keys=True)
-    return text.splitlines()
+    return {f"line {number}": line for number, line in enumerate(text.splitlines(), 1)}
 
 
-def _paired(report: Report, before: dict, after: dict) -> list[str]:
-    """The names that both sides have; names of one side go into the report."""
-    report.before = [name for name in before if name not in after]
-    report.after = [name for name in after if name not in before]
-    return [name for name in before if name in after]
+def _first_difference(old: dict[str, str], new: dict[str, str]) -> str:
+    """Describe the first column or line that differs."""
+    names = (name for name in {**old, **new} if old.get(name) != new.get(name))
+    return next((f"{name}: {old.get(name)!r} -> {new.get(name)!r}" for name in names), "")
 
 
 def _cells_in(folder: Path) -> dict[str, pd.DataFrame]:
@@ -163,6 +155,10 @@ def _cells_in(folder: Path) -> dict[str, pd.DataFrame]:
 def _own_columns(rows: pd.DataFrame) -> list[str]:
     """The columns that say where the rows of a cell were found."""
     return [name for name in rows if name not in FOUND and rows[name].notna().any()]
+
+
+def _differing_rows(old: pd.DataFrame, new: pd.DataFrame) -> str:
+    return "; ".join(_differences(old, new))
 
 
 def _differences(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
@@ -208,8 +204,8 @@ def _where(row: pd.Series, keys: list[str]) -> str:
     )
 
 
-def _sorted(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    return rows.sort_values(keys, kind="stable").reset_index(drop=True)
+def _messages(rows: pd.DataFrame) -> list[str]:
+    return rows.sort_values(_own_columns(rows), kind="stable")["message"].tolist()
 
 
 def check_out(revision: str, work: Path) -> Path:
@@ -244,7 +240,9 @@ def run_fresh(folder: Path, config: str, cores: int) -> Path:
     return folder / "results" / config / "studies"
 
 
-def compare(before: Path, after: Path, configs: list[str], cores: int = 2) -> list[Report]:
+def compare_checkouts(
+    before: Path, after: Path, configs: list[str], cores: int = 2
+) -> list[Report]:
     """Compare two checkouts.
 
     Args:
@@ -283,7 +281,7 @@ def main() -> int:
     options = parser.parse_args()
     work = options.work.resolve()
     before, after = (check_out(name, work) for name in (options.before, options.after))
-    reports = compare(before, after, options.configs, options.cores)
+    reports = compare_checkouts(before, after, options.configs, options.cores)
     for report in reports:
         print("\n".join(report.lines()))
     return int(any(report.differs for report in reports))

@@ -11,11 +11,7 @@ from claims.claim_text import claim_lines
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, judge
 from claims.ledger import evaluate, read_ledger, write_ledger
-from claims.ledger_pages import (
-    MOST_WORDS,
-    claims_page,
-    size_words,
-)
+from claims.ledger_pages import MOST_WORDS, claims_page
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import to_table, write_table
 from studies.base.yaml_file import ConfigError
@@ -95,15 +91,17 @@ def test_what_is_missing_is_not_run_with_its_reason(run):
             entry("refused", "refuse", decided_by="config/paper.yaml"),
             entry("unread", "read", **given("confirmed")),
             entry("unread-one", "chosen", arguments=of_one),
+            entry("single", "one_trial"),
         )
     )
-    assert list(judged["verdict"]) == ["not run"] * 3
+    assert list(judged["verdict"]) == ["not run"] * 3 + ["inconclusive"]
     assert list(judged["sentence"]) == [
         "The data are not there.",
         "This run has no study.parquet, study.timings.parquet.",
         "This run has no other.parquet.",
+        "An interval needs two trials, there are 1.",
     ]
-    assert list(judged["decided by"]) == ["config/paper.yaml", "", ""]
+    assert list(judged["decided by"]) == ["config/paper.yaml", "", "", ""]
 
 
 def test_only_the_reference_run_judges_what_needs_no_rows(run):
@@ -112,13 +110,6 @@ def test_only_the_reference_run_judges_what_needs_no_rows(run):
     (left,) = evaluate(folder.with_name("mine")).to_dict("records")
     assert (judged["verdict"], left["verdict"]) == ("confirmed", "not run")
     assert left["sentence"] == "It needs no rows: the reference run judges it."
-
-
-def test_one_trial_is_inconclusive(run):
-    (row,) = evaluate(run(entry("single", "one_trial"))).to_dict("records")
-    assert (row["verdict"], row["sentence"]) == (
-        "inconclusive", "An interval needs two trials, there are 1.",
-    )  # fmt: skip
 
 
 def test_a_run_is_named_for_open_parts_only(run):
@@ -159,7 +150,7 @@ def test_a_sentence_on_the_numbers_of_the_reference_is_of_no_other_run(run):
 def folder(run):
     """A run with one claim of every verdict."""
     return run(
-        entry("yes", **given("confirmed"), sizes={"records": 60000, "trials": 3}),
+        entry("yes", **given("confirmed")),
         entry("no", **given("contradicted"), meaning={"contradicted": "It is two."}),
         entry("half", **given("confirmed", "not found", because="One part is absent.")),
         entry("open", **given("inconclusive", because="Three trials.")),
@@ -184,12 +175,6 @@ def test_verdicts_follow_from_parts_and_outcomes(folder):
     assert found.loc["no", "sentence"] == "It is two."
 
 
-def test_sizes_stand_beside_the_papers(folder):
-    row = evaluate(folder).set_index("claim").loc["yes"]
-    assert (row["records"], row["paper records"]) == (1000, 60000)
-    assert size_words(row) == "1,000 of 60,000 records; 3 trials"
-
-
 def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):
     text = claims_page(evaluate(folder))
     counts = "1 partly confirmed, 1 contradicted, 1 dependent on an open choice, 1 inconclusive"
@@ -204,21 +189,15 @@ def test_the_page_of_claims_has_every_claim_under_its_own_link(folder):
     assert {row.replace("\\|", "").count("|") for row in rows} == {5}
 
 
-def test_pages_can_be_made_from_the_file(folder):
+def test_pages_can_be_made_from_the_file_whose_bytes_repeat(folder):
     write_ledger(folder)
-    read = read_ledger(folder)
+    files = (folder / "claims.csv", folder / "claims.md")
+    written, read = [path.read_bytes() for path in files], read_ledger(folder)
     # A column of numbers keeps its type even if no claim has a number.
     assert read["rounds"].isna().all()
     assert claims_page(read) == (folder / "claims.md").read_text()
-
-
-def test_the_same_results_give_the_same_bytes(folder):
-    def written():
-        write_ledger(folder)
-        names = ("claims.csv", "claims.md")
-        return [(folder / name).read_bytes() for name in names]
-
-    assert written() == written()
+    write_ledger(folder)
+    assert [path.read_bytes() for path in files] == written
 
 
 def sections(page):
@@ -266,18 +245,18 @@ def test_numbers_that_the_parts_say_are_not_said_twice(folder):
 def on_two_data_sets():
     one, other = (
         Sizes(dataset="mnist", records=60, trials=5),
-        Sizes(dataset="adult", records=100, trials=3),
+        Sizes(dataset="adult", records=1000, trials=3),
     )
     return Finding(parts=(Part("", "confirmed"),), sizes=one, other_sizes=[other])
 
 
 def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
-    sizes = {"records": {"mnist": 60, "adult": 400}}
+    sizes = {"records": {"mnist": 60, "adult": 60000}}
     folder = run(entry("two", "on_two_data_sets", sizes=sizes))
     monkeypatch.setitem(JUDGES, "on_two_data_sets", on_two_data_sets.judge)
     text = claims_page(evaluate(folder))
     assert "**Sizes:** 60 records of MNIST; 5 trials" in text
-    assert "**Sizes:** 100 of 400 records of Adult; 3 trials" in text
+    assert "**Sizes:** 1,000 of 60,000 records of Adult; 3 trials" in text
 
 
 def test_a_part_that_nobody_judged_makes_the_claim_partly(run):

@@ -36,11 +36,6 @@ def test_parts_make_a_verdict(parts, whole):
     assert combined(parts) == whole
 
 
-def test_no_parts_no_verdict():
-    with pytest.raises(ValueError, match="without parts"):
-        combined([])
-
-
 def part(verdict):
     return Part("p", verdict, "1")
 
@@ -121,25 +116,31 @@ def test_a_part_that_the_choice_does_not_touch_counts_as_one(beside, verdict):
     assert Finding(choice="c", outcomes=swept, beside=[part(beside)]).verdict == verdict
 
 
-def test_choices_that_were_not_run_are_named():
-    lacking = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN))
-    assert lacking.reason == "Not run under this choice: choice 1."
-    finding = Finding(choice="the kernel", outcomes=outcomes(CONFIRMED, NOT_RUN), because="Why.")
-    assert finding.reason == "Why."
+@pytest.mark.parametrize(
+    ("because", "reason"), [("", "Not run under this choice: choice 1."), ("Why.", "Why.")]
+)
+def test_choices_that_were_not_run_are_named(because, reason):
+    swept = outcomes(CONFIRMED, NOT_RUN)
+    assert Finding(choice="the kernel", outcomes=swept, because=because).reason == reason
 
 
-def test_a_finding_has_parts_or_outcomes():
-    with pytest.raises(ValueError, match="either parts, or outcomes"):
-        Finding()
-    with pytest.raises(ValueError, match="either parts, or outcomes"):
-        Finding(parts=(part(CONFIRMED),), choice="c", outcomes=outcomes(CONFIRMED))
-    with pytest.raises(ValueError, match="its own numbers"):
-        Finding(parts=(part(CONFIRMED), part(CONFIRMED)), ours="2 of 2")
-
-
-def test_a_part_has_a_verdict_for_one_part():
-    with pytest.raises(ValueError, match="one word for one part"):
-        Part("p", PARTLY)
+@pytest.mark.parametrize(
+    ("make", "given", "words"),
+    [
+        (combined, {"verdicts": []}, "without parts"),
+        (Part, {"name": "p", "verdict": PARTLY}, "one word for one part"),
+        (Finding, {}, "either parts, or outcomes"),
+        (
+            Finding,
+            {"parts": [part(CONFIRMED)], "choice": "c", "outcomes": outcomes(CONFIRMED)},
+            "either parts, or outcomes",
+        ),
+        (Finding, {"parts": [part(CONFIRMED)] * 2, "ours": "2 of 2"}, "its own numbers"),
+    ],
+)
+def test_what_has_no_verdict_is_refused(make, given, words):
+    with pytest.raises(ValueError, match=words):
+        make(**given)
 
 
 def test_text_of_parts():
@@ -149,15 +150,14 @@ def test_text_of_parts():
     assert not_run("no file").verdict == NOT_RUN
 
 
-@pytest.mark.parametrize("verdict", [INCONCLUSIVE, NOT_RUN])
-def test_a_run_is_named_as_long_as_a_part_is_open(verdict):
-    decided = Part("x", CONFIRMED)
-    for parts in ([decided, Part("y", verdict)], [decided, Part("y", NOT_FOUND)]):
-        still = "the run" if parts[1].verdict == verdict else ""
-        assert Finding(parts=parts, decided_by="the run").still_to_run == still
-        swept = [Outcome(choice="a", parts=(decided,)), Outcome(choice="b", parts=tuple(parts))]
-        finding = Finding(choice="the kernel", outcomes=swept, decided_by="the run")
-        assert finding.still_to_run == still
+@pytest.mark.parametrize(
+    ("verdict", "run"), [(INCONCLUSIVE, "the run"), (NOT_RUN, "the run"), (NOT_FOUND, "")]
+)
+def test_a_run_is_named_as_long_as_a_part_is_open(verdict, run):
+    parts = (Part("x", CONFIRMED), Part("y", verdict))
+    swept = [Outcome(choice="a", parts=parts[:1]), Outcome(choice="b", parts=parts)]
+    for found in ({"parts": parts}, {"choice": "the kernel", "outcomes": swept}):
+        assert Finding(**found, decided_by="the run").still_to_run == run
 
 
 def test_what_nobody_wrote_a_sentence_for_is_listed_by_verdict():
