@@ -31,13 +31,20 @@ KINDS = (
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 
+def setting(theme, viewport, script):
+    """The options of a browser's context."""
+    return {"color_scheme": theme, "viewport": viewport, "java_script_enabled": script}
+
+
 # Every pair of theme, width and JavaScript occurs in one of these.
 SETTINGS = {
-    "light-desktop-script": ("light", DESKTOP, True),
-    "dark-phone-script": ("dark", PHONE, True),
-    "light-phone-plain": ("light", PHONE, False),
-    "dark-desktop-plain": ("dark", DESKTOP, False),
+    "light-desktop-script": setting("light", DESKTOP, True),
+    "dark-phone-script": setting("dark", PHONE, True),
+    "light-phone-plain": setting("light", PHONE, False),
+    "dark-desktop-plain": setting("dark", DESKTOP, False),
 }
+on_a_phone = pytest.mark.parametrize("visit", [SETTINGS["dark-phone-script"]], indirect=True)
+without_script = pytest.mark.parametrize("visit", [SETTINGS["dark-desktop-plain"]], indirect=True)
 
 
 # Sections of a page are alike, so axe looks at the first ones.
@@ -58,8 +65,8 @@ def paths_of(built):
 class Visit:
     """A page in a browser, and everything that went wrong on it."""
 
-    def __init__(self, context, built):
-        self.built, self.page = Path(built).resolve(), context.new_page()
+    def __init__(self, page, built):
+        self.built, self.page = Path(built).resolve(), page
         self.problems = []
         self.page.on("console", lambda m: self.problems.append(f"{m.type}: {m.text}"))
         self.page.on("pageerror", lambda e: self.problems.append(f"error: {e}"))
@@ -76,42 +83,42 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser, built):
-    """A visit at desktop width, in the light theme; nothing may go wrong on it."""
-    context = browser.new_context(viewport=DESKTOP, color_scheme="light", accept_downloads=True)
-    made = Visit(context, built)
+def visit(request, browser, built):
+    """A visit with the options of a context, by default at desktop width in the light theme.
+
+    Nothing may go wrong on it.
+    """
+    context = browser.new_context(**getattr(request, "param", SETTINGS["light-desktop-script"]))
+    made = Visit(context.new_page(), built)
     yield made
     context.close()
     assert not made.problems
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_kind_of_page_is_sound(browser, built, setting):
+@pytest.mark.parametrize("visit", SETTINGS.values(), ids=SETTINGS, indirect=True)
+def test_every_kind_of_page_is_sound(visit, request):
     from axe_playwright_python.sync_playwright import Axe
 
-    theme, viewport, script = SETTINGS[setting]
-    context = browser.new_context(viewport=viewport, color_scheme=theme, java_script_enabled=script)
-    visit, found = Visit(context, built), []
+    viewport = visit.page.viewport_size
+    script, found = "plain" not in request.node.name, []
     for path in KINDS:
         page = visit.open(path)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= viewport["width"], f"{path} is {width} pixels wide"
-        if viewport is PHONE:
+        if viewport == PHONE:
             assert page.evaluate(BEYOND) == [], path
         assert page.locator("h1").is_visible()
         if not script:
             assert page.locator(".js-only:visible").count() == 0
-        if script:
-            # Preloading would fetch the stylesheets again, which the policy of the page forbids.
-            options = {"preload": False, "resultTypes": ["violations"]}
-            report = Axe().run(page, context=SECTIONS, options=options)
-            found += [
-                f"{path}: {v['id']}: {v['nodes'][0]['html'][:200]}"
-                for v in report.response["violations"]
-            ]
-    context.close()
+            continue
+        # Preloading would fetch the stylesheets again, which the policy of the page forbids.
+        options = {"preload": False, "resultTypes": ["violations"]}
+        report = Axe().run(page, context=SECTIONS, options=options)
+        found += [
+            f"{path}: {v['id']}: {v['nodes'][0]['html'][:200]}"
+            for v in report.response["violations"]
+        ]
     assert not found, "\n".join(found)
-    assert not visit.problems
 
 
 # Elements that end beyond the right edge, except hidden text.
@@ -120,17 +127,13 @@ BEYOND = """() => [...document.querySelectorAll("body *")].filter((element) =>
   && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML)"""
 
 
-def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(browser, built):
-    context = browser.new_context(viewport=PHONE, color_scheme="dark")
-    visit, wide = Visit(context, built), []
+@on_a_phone
+def test_no_page_of_all_goes_wrong_or_overflows_on_a_phone(visit, built):
     paths = sorted(paths_of(built) - {urlsplit(kind).path for kind in KINDS})
     # The pages of claims are alike.
     of_claims = [path for path in paths if path.startswith("claims/")]
     for path in sorted({*paths} - {*of_claims}) + of_claims[::20]:
-        page = visit.open(path)
-        wide += [(path, element[:100]) for element in page.evaluate(BEYOND)]
-    context.close()
-    assert not wide and not visit.problems
+        assert visit.open(path).evaluate(BEYOND) == [], path
 
 
 # Options that take two lines.
@@ -149,16 +152,15 @@ CUT = """() => {
 }"""
 
 
+@on_a_phone
 @pytest.mark.parametrize("path", ["queries.html", "reproduce.html"])
-def test_a_phone_breaks_no_option(browser, built, path):
-    context = browser.new_context(viewport=PHONE)
-    visit = Visit(context, built)
+def test_a_phone_breaks_no_option(visit, path):
     page = visit.open(path)
-    assert page.evaluate(CUT) == [] and not visit.problems
+    assert page.evaluate(CUT) == []
     assert page.locator(".option").count() > 0
-    context.close()
 
 
+@on_a_phone
 @pytest.mark.parametrize(
     ("path", "what"),
     [
@@ -171,27 +173,22 @@ def test_a_phone_breaks_no_option(browser, built, path):
         ("failures.html", "td[data-label=Reason]"),
     ],
 )
-def test_the_verdict_is_on_the_first_screen_of_a_phone(browser, built, path, what):
-    context = browser.new_context(viewport=PHONE)
-    page = Visit(context, built).open(path)
-    box = page.locator(f"main {what}").first.bounding_box()
+def test_the_verdict_is_on_the_first_screen_of_a_phone(visit, path, what):
+    box = visit.open(path).locator(f"main {what}").first.bounding_box()
     assert box["y"] < PHONE["height"] and box["x"] + box["width"] <= PHONE["width"]
-    context.close()
 
 
 @pytest.mark.parametrize("path", ["queries.html", "mechanisms/index.html"])
-def test_a_desktop_shows_every_column_and_the_answers_first(browser, built, path):
-    context = browser.new_context(viewport=DESKTOP)
-    page = Visit(context, built).open(path)
+def test_a_desktop_shows_every_column_and_the_answers_first(visit, path):
+    page = visit.open(path)
     wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
     assert page.evaluate(f"{wide}.map(e => e.ariaLabel)") == []
     assert page.locator("td .badge, td .named").first.bounding_box()["y"] < DESKTOP["height"]
-    context.close()
 
 
-def test_a_phone_shows_the_navigation_on_demand(browser, built):
-    context = browser.new_context(viewport={"width": 360, "height": 740})
-    page = Visit(context, built).open("index.html")
+@on_a_phone
+def test_a_phone_shows_the_navigation_on_demand(visit):
+    page = visit.open("index.html")
     assert page.locator(".top").bounding_box()["height"] < 60
     claims = page.locator("nav >> text=Claims")
     assert not claims.is_visible()
@@ -201,14 +198,12 @@ def test_a_phone_shows_the_navigation_on_demand(browser, built):
         "all => all.map(each => each.getBoundingClientRect()).map(b => [b.width, b.height])"
     )
     assert len(boxes) > 100 and min(min(box) for box in boxes) >= 24
-    context.close()
 
 
-def test_without_script_every_table_is_there(browser, built):
-    context = browser.new_context(viewport=DESKTOP, java_script_enabled=False)
-    page = Visit(context, built).open("leaderboard/ranges.html")
+@without_script
+def test_without_script_every_table_is_there(visit):
+    page = visit.open("leaderboard/ranges.html")
     assert page.locator("section.view").count() == page.locator("section.view:visible").count() > 20
-    context.close()
 
 
 def query(page):
@@ -292,16 +287,12 @@ def test_the_leaderboard_shows_the_table_that_is_chosen(visit):
     assert len(values) > 5 and values == sorted(values)
     assert "as published" in view.locator("h2").inner_text()
     assert "0.01" in view.locator("thead th.main").inner_text()
-    address = page.url
-    page.goto("about:blank")
-    page.goto(address)
-    assert page.locator("section.view:visible").get_attribute("id") == view.get_attribute("id")
-
-
-def test_a_link_to_a_table_of_the_leaderboard_shows_it(visit):
-    name = "count_query--uber--rectangle_rmse--published"
-    page = visit.open(f"leaderboard/counts.html#{name}")
-    assert page.locator("section.view:visible").get_attribute("id") == name
+    # The address leads to the table, by the choices or by the table's name.
+    chosen, address = view.get_attribute("id"), page.url
+    for link in (address, f"{address.partition('?')[0]}#{chosen}"):
+        page.goto("about:blank")
+        page.goto(link)
+        assert page.locator("section.view:visible").get_attribute("id") == chosen
 
 
 def test_the_theme_lives_in_the_address_and_stays(visit):
