@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -24,38 +24,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-
-
-class Effect(Protocol):
-    """A number that a comparison tests, with an interval at any confidence."""
-
-    @property
-    def value(self) -> float:
-        """The estimate."""
-
-    @property
-    def trials(self) -> int:
-        """The number of independent repetitions behind it."""
-
-    def interval(self, confidence: float) -> Interval:
-        """Return the two-sided interval at a confidence in (0, 1)."""
-
-
-def words(effect: Effect, confidence: float = SHOWN) -> str:
-    """Format the estimate with an interval and its confidence: "0.012 [95%: 0.004, 0.02]"."""
-    low, high = effect.interval(confidence)
-    return f"{effect.value:.4g} [{_percent(confidence)}: {low:.4g}, {high:.4g}]"
-
-
-def ratio_words(logarithm: Effect, confidence: float) -> str:
-    """Format the ratio whose logarithm the effect is: "0.95 [95%: 0.91, 0.98] times"."""
-    ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
-    return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"
-
-
-def _percent(confidence: float) -> str:
-    """Format a confidence, rounded down; rounding errors of 1 - (1 - confidence) do not count."""
-    return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +56,12 @@ class Mean:
 
     @functools.cached_property
     def value(self) -> float:
+        """The estimate."""
         return float(self.values.mean())
 
     @property
     def trials(self) -> int:
+        """The number of independent repetitions."""
         return len(self.values)
 
     @functools.cached_property
@@ -100,6 +70,7 @@ class Mean:
         return max(float(self.values.std(ddof=1)) / math.sqrt(self.trials), self.resolution)
 
     def interval(self, confidence: float) -> Interval:
+        """Return the two-sided interval at a confidence in (0, 1)."""
         half = _student((1 - confidence) / 2, self.trials - 1) * self.standard_error
         return Interval(self.value - half, self.value + half)
 
@@ -128,12 +99,34 @@ class Bootstrap:
     trials: int
 
     def interval(self, confidence: float) -> Interval:
+        """Return the two-sided interval at a confidence in (0, 1)."""
         low, high = np.quantile(self.draws, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(low), float(high))
 
     def shifted(self, by: float) -> Self:
         """Return the effect plus `by`."""
         return Bootstrap(self.value + by, self.draws + by, self.trials)
+
+
+# A number that a comparison tests, with an interval at any confidence.
+Effect = Mean | Bootstrap
+
+
+def words(effect: Effect, confidence: float = SHOWN) -> str:
+    """Format the estimate with an interval and its confidence: "0.012 [95%: 0.004, 0.02]"."""
+    low, high = effect.interval(confidence)
+    return f"{effect.value:.4g} [{_percent(confidence)}: {low:.4g}, {high:.4g}]"
+
+
+def ratio_words(logarithm: Effect, confidence: float) -> str:
+    """Format the ratio whose logarithm the effect is: "0.95 [95%: 0.91, 0.98] times"."""
+    ratio, low, high = map(math.exp, (logarithm.value, *logarithm.interval(confidence)))
+    return f"{ratio:.3g} [{_percent(confidence)}: {low:.3g}, {high:.3g}] times"
+
+
+def _percent(confidence: float) -> str:
+    """Format a confidence, rounded down; rounding errors of 1 - (1 - confidence) do not count."""
+    return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
 
 
 @functools.cache

@@ -108,19 +108,15 @@ def claims_on(site: SiteData, key: str) -> list[dict]:
 
 def _unsupported(site: SiteData, key: str) -> list[dict]:
     """Return where the mechanism gave no value, and why."""
-    own = site.run.missing
-    own = own[own["mechanism"] == key]
-    found = []
-    for (study, dataset, calibration, status, message), _ in own.groupby(
-        ["study", "dataset", "calibration", "status", "message"], sort=False
-    ):
-        found.append(
-            {
-                "study": study,
-                "data": dataset_title(dataset) if dataset in DATASETS else dataset,
-                "calibration": CALIBRATION_TITLES[calibration],
-                "status": status,
-                "message": message,
-            }
-        )
-    return found
+    own = site.run.missing[site.run.missing["mechanism"] == key]
+    reasons = own[["study", "dataset", "calibration", "status", "message"]].drop_duplicates()
+    return [
+        {
+            "study": row.study,
+            "data": dataset_title(row.dataset) if row.dataset in DATASETS else row.dataset,
+            "calibration": CALIBRATION_TITLES[row.calibration],
+            "status": row.status,
+            "message": row.message,
+        }
+        for row in reasons.itertuples()
+    ]

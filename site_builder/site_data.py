@@ -1,6 +1,5 @@
 """The data that several pages share: the run, and the facts derived from it."""
 
-import math
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from claims.discovery import paper_homes
+from claims.guarantee import by_setting, setting_of
 from mechanisms import Mechanism, all_mechanisms
 from mechanisms.verification.standing import standing_by
 from mechanisms.verification.verification import REFUTED
 from paper_figures.suite.common_queries import answers
-from papers.settings import PAPER_SETTINGS
 from runs.manifest import ENDING, origins_in
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
@@ -23,10 +22,10 @@ from site_builder.run_folder import RunFolder
 from studies.base.families import FAMILIES, Family
 from studies.base.study import Study, all_studies
 from studies.common_queries import CommonQueries
+from studies.guarantee import Guarantee
 
 # The key in place of a paper's for drawings and claims that belong to no paper.
 SUITE = "suite"
-VERDICT_COLUMNS = ("true_delta", "true_delta_lower", "true_epsilon", "wasted_variance")
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,10 @@ class PaperFacts:
         return max((reference.year for reference in self.references), default=int(self.key[-4:]))
 
 
-# The homes of papers with a short name, oldest first. Some papers have studies in the suite
-# (REPRODUCED); of the others only claims are judged (NEWER).
+# The homes of papers with a short name, oldest first.
 HOMES = {key: home for key, home in paper_homes().items() if hasattr(home, "NAME")}
+# The papers with studies in the suite. Of the others only claims are judged.
 STUDIED = {study.paper for study in all_studies().values()}
-REPRODUCED = {key: home.NAME for key, home in HOMES.items() if key in STUDIED}
-NEWER = {key: home.NAME for key, home in HOMES.items() if key not in STUDIED}
-MECHANISMS_OF = {key: getattr(home, "MECHANISMS", ()) for key, home in HOMES.items()}
 
 
 @dataclass(frozen=True)
@@ -138,22 +134,18 @@ class SiteData:
 
     @cached_property
     def papers(self) -> dict[str, PaperFacts]:
-        """The papers that are reproduced, then the newer ones.
+        """The papers with studies, then the others.
 
         A paper that CITATION.cff does not cite is named on stderr and shown without a reference.
         """
-        cited, named = references(), REPRODUCED | NEWER
-        for key in named:
+        cited, found = references(), {}
+        for key in sorted(HOMES, key=lambda key: key not in STUDIED):
             if key not in cited:
                 print(f"warning: add {key} to the references of CITATION.cff", file=sys.stderr)
-        return {
-            key: PaperFacts(key, name, cited.get(key, ()), self._proposed_in(key))
-            for key, name in named.items()
-        }
-
-    def _proposed_in(self, paper: str) -> tuple[str, ...]:
-        own = (key for key, cls in self.mechanisms.items() if cls.paper == paper)
-        return (*own, *MECHANISMS_OF.get(paper, ()))
+            own = [name for name, cls in self.mechanisms.items() if cls.paper == key]
+            proposed = (*own, *getattr(HOMES[key], "MECHANISMS", ()))
+            found[key] = PaperFacts(key, HOMES[key].NAME, cited.get(key, ()), proposed)
+        return found
 
     def paper_of(self, mechanism: str) -> str | None:
         """Return the paper that proposes a mechanism, or None."""
@@ -171,35 +163,18 @@ class SiteData:
 
         The columns are mechanism, shape, epsilon, delta, verdict, claimed (delta), setting (as
         text, with its adjacency), outside (why it is outside the range of the theorem, or "") and
-        VERDICT_COLUMNS. The table is empty if the run has no verdicts.
+        the other metrics of the study. The table is empty if the run has no verdicts.
         """
         if "guarantee" not in self.run.rows:
-            return pd.DataFrame(
-                columns=["mechanism", "verdict", "claimed", "outside", *VERDICT_COLUMNS]
-            )
+            metrics = [each.name for each in Guarantee.metrics]
+            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", "outside", *metrics])
         rows = self.run.rows["guarantee"]
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
-        keys = ["mechanism", "shape", "epsilon", "delta"]
-        verdicts = rows.loc[rows["metric"] == "claimed_delta", [*keys, "verdict", "value"]]
-        verdicts = verdicts.rename(columns={"value": "claimed"})
-        numbers = rows[rows["metric"].isin(VERDICT_COLUMNS)].pivot_table(
-            index=keys, columns="metric", values="value", aggfunc="first"
-        )
-        found = verdicts.merge(numbers.reset_index(), how="left", on=keys)
-        places = {
-            ("x".join(map(str, s.query.shape)), s.budget.epsilon, s.budget.delta): s
-            for s in PAPER_SETTINGS
-        }
-        known = [places.get((row.shape, row.epsilon, row.delta)) for row in found.itertuples()]
-        found["setting"] = [
-            f"{each.where}, {each.name}, {each.query.adjacency}" if each else "" for each in known
-        ]
-        found["outside"] = [
-            (cls and each and cls.limit(each.query, each.budget)) or ""
-            for cls, each in zip(map(self.mechanisms.get, found["mechanism"]), known, strict=True)
-        ]
-        for name in VERDICT_COLUMNS:
-            found[name] = found.get(name, math.nan)
+        found = by_setting(rows).reset_index().rename(columns={"claimed_delta": "claimed"})
+        places = map(setting_of, found["shape"], found["epsilon"], found["delta"])
+        found["setting"] = [f"{each.where}, {each.name}, {each.query.adjacency}" for each in places]
+        # The message is a warning such as "gaussian: the theorem is proved for epsilon < 1 only".
+        found["outside"] = found["message"].str.replace(r"^[^ ]*: ", "", n=1, regex=True)
         return found
 
     @cached_property

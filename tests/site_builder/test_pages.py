@@ -7,6 +7,7 @@ import html
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from mechanisms import all_mechanisms
 from mechanisms.query.words import with_minus
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
-from site_builder import site_data
 from site_builder.cards import add_cell_labels
 from site_builder.citations import references
 from site_builder.claim_pages import claim_pages, shown_claims
@@ -32,7 +32,7 @@ from site_builder.queries_page import queries_page
 from site_builder.reproduced_page import PICTURES, claims_on, place, reproduced_page
 from site_builder.run_folder import NoResults, RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
-from site_builder.site_data import REPRODUCED, SiteData
+from site_builder.site_data import HOMES, STUDIED, SiteData
 from site_builder.start_page import R1SMG, answers, findings
 from site_builder.words import TIMES, first_sentence, insert_authors, number, prose, short_authors
 from studies.base import Coordinate, Metric, Study, ranked
@@ -422,7 +422,7 @@ def test_settings_outside_the_range_of_a_theorem_are_told_from_those_in_it(site)
 
 
 def test_a_paper_without_a_reference_is_named_and_shown(site, monkeypatch, capsys):
-    monkeypatch.setattr(site_data, "NEWER", site_data.NEWER | {"my_paper2026": "Mine"})
+    monkeypatch.setitem(HOMES, "my_paper2026", SimpleNamespace(NAME="Mine"))
     paper = SiteData(site.run).papers["my_paper2026"]
     assert capsys.readouterr().err == (
         "warning: add my_paper2026 to the references of CITATION.cff\n"
@@ -467,7 +467,7 @@ def test_every_figure_and_table_of_a_paper_that_is_drawn_is_described(site):
     drawn = {
         name
         for name, each in site.run.drawings.items()
-        if each.drawing.paper in REPRODUCED and re.search(r"_(fig|table)\d+$", name)
+        if each.drawing.paper in STUDIED and re.search(r"_(fig|table)\d+$", name)
     }
     assert described == drawn
     assert place("r1smg2024_fig5") == "Figure 5" and place("mvg2018_table3") == "Table 3"
