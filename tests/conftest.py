@@ -154,8 +154,6 @@ def odd_cell(tmp_path, monkeypatch, make_config):
 
     yield make
     # Another test may have imported a different module of this name.
-    import sys
-
     sys.modules.pop("odd_mechanism", None)
 
 

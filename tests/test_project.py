@@ -59,14 +59,6 @@ def test_generated_parts_of_the_readmes_are_up_to_date():
         assert replace_block(text, name, block) == text, message
 
 
-def test_every_file_that_the_readme_links_to_exists():
-    text = (ROOT / "README.md").read_text()
-    links = re.findall(r"\]\(([^)#:]+)\)", text)
-    assert links
-    missing = [link for link in links if not (ROOT / link).exists()]
-    assert not missing
-
-
 def test_a_release_has_one_version_and_one_date():
     """The changelog's first section, the package and the citation files of archives agree."""
     heading = re.search(r"^## ([\d.]+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)

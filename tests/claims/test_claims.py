@@ -133,6 +133,7 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
             12,
             "'meaning.partly' must end with a full stop",
         ),
+        ("- read: full\n", ENTRY, 13, "another claim has this id; rename one of them"),
         (
             "[2, 3]",
             "!paper TRAINING.mnits.rate",
@@ -172,11 +173,6 @@ def test_a_file_that_is_no_list_of_claims_is_named_with_its_line(read, old, new,
 def test_a_number_of_the_paper_stands_by_its_name(read):
     (claim,) = read(ENTRY.replace("[2, 3]", "[!paper PICKUPS, 1]"))
     assert claim.arguments["shape"] == (r1smg2024.PICKUPS, 1)
-
-
-def test_an_id_may_be_used_once_only(read):
-    with pytest.raises(ConfigError, match=r"line 13: claim a-b: another claim has this id"):
-        read(ENTRY + ENTRY.split("\n", 1)[1])
 
 
 def test_papers_with_one_id_for_two_claims_are_both_left_out(monkeypatch):

@@ -9,24 +9,21 @@ from mechanisms.query.words import rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(
-    ("value", "down", "up"),
+    ("value", "digits", "down", "up"),
     [
-        (0.0042667, "0.00426", "0.00427"),
-        (0.1, "0.1", "0.1"),
-        (0.9999, "0.999", "1"),
-        (-0.0042667, "-0.00427", "-0.00426"),
-        (12345.0, "1.23e+04", "1.24e+04"),
-        (0.0, "0", "0"),
-        (math.inf, "inf", "inf"),
+        (0.0042667, 3, "0.00426", "0.00427"),
+        (0.1, 3, "0.1", "0.1"),
+        (0.9999, 3, "0.999", "1"),
+        (-0.0042667, 3, "-0.00427", "-0.00426"),
+        (12345.0, 3, "1.23e+04", "1.24e+04"),
+        (0.0, 3, "0", "0"),
+        (math.inf, 3, "inf", "inf"),
+        (2 / 3, 1, "0.6", "0.7"),
+        (2 / 3, 5, "0.66666", "0.66667"),
     ],
 )
-def test_bounds_keep_their_side(value, down, up):
-    assert (rounded_down(value), rounded_up(value)) == (down, up)
-
-
-def test_digits():
-    assert rounded_down(2 / 3, digits=1) == "0.6"
-    assert rounded_up(2 / 3, digits=5) == "0.66667"
+def test_bounds_keep_their_side(value, digits, down, up):
+    assert (rounded_down(value, digits), rounded_up(value, digits)) == (down, up)
 
 
 def test_a_probability_below_1_stays_below_1():

@@ -1,6 +1,8 @@
-"""Certificates with one value changed."""
+"""Certificates with one value changed or removed."""
 
 import copy
+
+REMOVED = object()
 
 
 def changed(certificate: dict, path: tuple, value: object) -> dict:
@@ -9,5 +11,8 @@ def changed(certificate: dict, path: tuple, value: object) -> dict:
     group = mutant
     for each in groups:
         group = group[each]
-    group[key] = value
+    if value is REMOVED:
+        del group[key]
+    else:
+        group[key] = value
     return mutant
