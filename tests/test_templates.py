@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import one_case
 import pandas as pd
 import pytest
 import yaml
@@ -17,7 +18,6 @@ from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.check.checks import CHECKS
 from mechanisms.verification.verification import verify
 from runs.results import Results
-from studies.base import Case, Variant
 from studies.base.settings import ConfigError, read_settings
 from studies.base.study_settings import Surroundings
 
@@ -102,30 +102,30 @@ def test_the_noise_has_the_moments_and_the_privacy_that_it_states():
     assert profile.mu == pytest.approx(1 / 1.3)
 
 
-def run_study(key, **changes):
-    """Run the study for one mechanism and return its rows."""
+@pytest.fixture
+def run_study(monkeypatch):
+    """Returns a function that runs the study for one mechanism and returns its rows."""
     study = template("study").MyStudy()
-    near = Surroundings(study=study, available=all_mechanisms(), sets={})
-    raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]} | changes
-    settings = read_settings(study.Settings, raw, "studies.my_study", near)
-    variant = Variant(name=key, mechanism=all_mechanisms()[key])
-    case = Case(study="my_study", dataset="coins", settings=settings, base_seed=1, variant=variant)
-    problem = study.load(case, Path("none"))
-    (point,) = study.points(settings, key, "coins")
-    values = list(study.measure(problem, case, point))
-    for value in values:
-        study.check_declared(value)
-    return pd.DataFrame(
-        {
-            "study": "my_study", "mechanism": key, "calibration": "published",
-            "epsilon": point.epsilon, "status": "ok", "metric": value.metric,
-            "value": value.value, "trial": value.trial, **value.at,
-        }
-        for value in values
-    )  # fmt: skip
+    monkeypatch.setattr(one_case, "study_named", lambda name: study)
+
+    def rows(key, **changes):
+        near = Surroundings(study=study, available=all_mechanisms(), sets={})
+        raw = {"datasets": ["coins"], "epsilons": [1.0], "delta": 1e-5, "mechanisms": [key]}
+        settings = read_settings(study.Settings, raw | changes, "studies.my_study", near)
+        case = one_case.case_of(one_case.setup_of("my_study", "coins", settings), key)
+        return pd.DataFrame(
+            {
+                "study": "my_study", "mechanism": key, "calibration": "published",
+                "epsilon": 1.0, "status": "ok", "metric": value.metric,
+                "value": value.value, "trial": value.trial, **value.at,
+            }
+            for value in one_case.measured(case)
+        )  # fmt: skip
+
+    return rows
 
 
-def test_the_study_measures_what_it_declares():
+def test_the_study_measures_what_it_declares(run_study):
     rows = run_study("gaussian", trials=400)
     errors = rows[rows["metric"] == "squared_error"]["value"]
     expected = rows[rows["metric"] == "expected_loss"]["value"].item() / 10
@@ -133,12 +133,12 @@ def test_the_study_measures_what_it_declares():
     assert len(errors) == 800
 
 
-def test_the_study_refuses_settings_that_do_not_fit():
+def test_the_study_refuses_settings_that_do_not_fit(run_study):
     with pytest.raises(ConfigError, match=r"size must be even, to have two halves, got 3"):
         run_study("gaussian", size=3)
 
 
-def test_the_claim_is_judged_from_the_study():
+def test_the_claim_is_judged_from_the_study(run_study):
     module = template("claim")
     about, entry = yaml.safe_load((TEMPLATES / "claim.yaml").read_text())
     claim = Claim(**entry, paper="my_paper2026", about=about)
