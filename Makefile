@@ -83,9 +83,13 @@ release: $(READY) ## wheel and site, in dist/
 	rm -rf dist && mkdir dist
 	$(MAKE) wheel
 	$(BIN)/python -m site_builder build $(RUN) --out dist/packed/site
-	$(BIN)/python -c 'from pathlib import Path; from site_builder.archive import write_zip; \
-		write_zip(Path("dist/packed"), Path("dist/site.zip"))'
+	$(MAKE) dist/site.tar.gz
 	rm -r dist/packed
+
+# Sorted, without times and owners, and with fixed rights: the same files give the same bytes.
+dist/site.tar.gz: dist/packed
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+		-C dist/packed -c site | gzip -n > $@
 
 bench: $(READY) ## measure speeds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'

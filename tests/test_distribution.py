@@ -4,6 +4,7 @@ import ast
 import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -128,6 +129,22 @@ def test_a_wheel_built_again_has_the_same_bytes(tmp_path):
         (sources / "build/wheel/mechanisms/removed.py").write_text("")
         (sources / "mechanisms/added.py").write_text("")
     assert built[0] == built[1]
+
+
+def test_a_site_packed_again_has_the_same_bytes(tmp_path):
+    copy(ROOT / "Makefile", tmp_path / "Makefile")
+    packed = []
+    for names, rights, moment in (("ab", 0o644, 1e9), ("ba", 0o600, 1.7e9), ("abc", 0o644, 1e9)):
+        shutil.rmtree(tmp_path / "dist", ignore_errors=True)
+        for name in names:
+            path = tmp_path / "dist/packed/site" / name / "page.html"
+            path.parent.mkdir(parents=True)
+            path.write_text(name)
+            path.chmod(rights)
+            os.utime(path, (moment, moment))
+        subprocess.run(["make", "--silent", "dist/site.tar.gz"], cwd=tmp_path, check=True)
+        packed.append((tmp_path / "dist/site.tar.gz").read_bytes())
+    assert packed[0] == packed[1] != packed[2]
 
 
 def test_the_wheel_has_a_console_script(installed):
