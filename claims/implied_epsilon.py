@@ -36,14 +36,9 @@ class Implied:
     interval: Interval
     tried: Interval
 
-    @property
-    def reached(self) -> bool:
-        """Whether the curve reaches the number."""
-        return self.value < math.inf
-
     def __str__(self) -> str:
         """Format as "12.3 [10, 15]", "1 [0.5 or less, 2]" or "not reached up to 50"."""
-        if not self.reached:
+        if self.value == math.inf:
             near = self.interval.low < math.inf
             words = f"not reached up to {self.tried.high:g}"
             return f"{words}, within the interval from {self.interval.low:.3g}" if near else words

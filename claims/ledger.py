@@ -132,18 +132,13 @@ def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:
     return replace(finding, parts=(*parts, *lacking), ours="")
 
 
-def sentence_of(claim: Claim, finding: Finding, run: str) -> str:
-    """Return the sentence of the claim, or else of its judge, on the verdict; it may be empty."""
-    said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
-    return said.get(finding.verdict) or finding.reason
-
-
 _PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
 
 
 def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
     verdict = finding.verdict
-    sentence = sentence_of(claim, finding, run)
+    said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
+    sentence = said.get(verdict) or finding.reason
     if not sentence and verdict != CONFIRMED:
         sentence = finding.by_verdict
     return {

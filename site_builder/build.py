@@ -105,11 +105,10 @@ def environment_of(site: SiteData) -> jinja2.Environment:
     )
     cited = {key: facts.references for key, facts in site.papers.items() if facts.references}
     authors = {key: short_authors(own[0].authors) for key, own in cited.items()}
+    claims = list(site.run.claims["claim"])
     environment.filters |= {
         "number": number,
-        "prose": lambda text, root="": prose(
-            insert_authors(str(text), authors), site.claim_ids, root
-        ),
+        "prose": lambda text, root="": prose(insert_authors(str(text), authors), claims, root),
         "plain": prose,
         "css": css_name,
         "first_sentence": first_sentence,

@@ -51,7 +51,8 @@ def repository() -> str | None:
 
 def archive_metadata() -> dict[str, dict]:
     """Return the metadata for Software Heritage (CodeMeta) and Zenodo, by file name."""
-    cited, project = _cited(), _project()
+    cited = _cited()
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [_author(each) for each in cited["authors"]]
     told = {"description": project["description"], "version": cited["version"]}
     published, licence = str(cited["date-released"]), cited["license"]
@@ -84,10 +85,6 @@ def archive_metadata() -> dict[str, dict]:
             **told,
         },
     }
-
-
-def _project() -> dict:
-    return tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def _cited() -> dict:

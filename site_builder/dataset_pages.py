@@ -15,8 +15,10 @@ def data_page(site: SiteData) -> Page:
     """Make the page with every entry of the catalogue."""
     used: dict[str, list[dict]] = {}
     for study, rows in site.run.rows.items():
+        known = site.studies.get(study)
         for dataset in rows["dataset"].unique():
-            key = site.catalogue_key(study, dataset)
+            # The entry of the catalogue from which the study derives its data set.
+            key = known.files_of(dataset) if known else dataset
             used.setdefault(key, []).append({"study": study, "dataset": dataset})
     families = {
         (view.study.name, view.dataset): (family, view)

@@ -153,11 +153,6 @@ class SiteData:
         return next(found, None)
 
     @cached_property
-    def claim_ids(self) -> list[str]:
-        """The ids of all claims."""
-        return list(self.run.claims["claim"])
-
-    @cached_property
     def settings(self) -> pd.DataFrame:
         """The verdicts on every published mechanism at every setting of a paper, with numbers.
 
@@ -206,7 +201,3 @@ class SiteData:
             facts = self.papers[paper]
             return f"{facts.name} ({facts.year})"
         return paper
-
-    def catalogue_key(self, study: str, dataset: str) -> str:
-        """Return the catalogue entry from which a study's data set is derived."""
-        return self.studies[study].files_of(dataset) if study in self.studies else dataset
