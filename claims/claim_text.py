@@ -1,39 +1,12 @@
 """Format a claim of the ledger as lines of text, in at most MOST_WORDS unless all is wanted."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from claims.ledger_pages import MOST_WORDS, all_sizes, limit_of
-from claims.verdicts import MEANING
+from claims.ledger_pages import MOST_WORDS, WrittenPart, all_sizes, limit_of, parts_of
 
-_VERDICTS = "|".join(MEANING)
-# A part has a verdict and a reason; it has its own line or is one of several divided by semicolons.
-_OUTCOME = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+)\))?")
-_PART = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+?)\))?(?:; |$)")
 WITH_ALL = "All parts with their numbers: the same command with --all."
 _MORE = ((1, "..."), (0, WITH_ALL))
-
-
-class WrittenPart(NamedTuple):
-    """A part as text of the ledger, "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
-
-    words: str
-    verdict: str
-    reason: str
-    parts: tuple["WrittenPart", ...] = ()
-
-
-def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
-    """Parse the parts or outcomes of a row of the ledger; a row with a single part has none."""
-    found = []
-    for line in filter(None, claim["parts"].split("\n")):
-        words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
-        inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
-        # The brackets hold the parts of an outcome, or the reason of a part without a choice.
-        parts = tuple(inner) * bool(claim["choice"])
-        found.append(WrittenPart(words, verdict, "" if parts else rest, parts))
-    return found
 
 
 def is_long(claim: Mapping[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """The ledger as a page."""
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -36,6 +37,31 @@ MOST_WORDS = 200
 _FEW_WORDS = 4
 # The introduction names the claims with these verdicts.
 _NAMED = (CONTRADICTED, PARTLY, DEPENDS, NOT_FOUND, INCONCLUSIVE)
+_VERDICTS = "|".join(MEANING)
+# A part has a verdict and a reason; it has its own line or is one of several divided by semicolons.
+_OUTCOME = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+)\))?")
+_PART = re.compile(rf"(.+?): ({_VERDICTS})(?: \((.+?)\))?(?:; |$)")
+
+
+class WrittenPart(NamedTuple):
+    """A part as text of the ledger, "below JL: 0.01: confirmed (reason)"; an outcome has parts."""
+
+    words: str
+    verdict: str
+    reason: str
+    parts: tuple["WrittenPart", ...] = ()
+
+
+def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
+    """Parse the parts or outcomes of a row of the ledger; a row with a single part has none."""
+    found = []
+    for line in _items(claim["parts"]):
+        words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
+        inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
+        # The brackets hold the parts of an outcome, or the reason of a part without a choice.
+        parts = tuple(inner) * bool(claim["choice"])
+        found.append(WrittenPart(words, verdict, "" if parts else rest, parts))
+    return found
 
 
 def claims_page(ledger: pd.DataFrame) -> str:
@@ -116,7 +142,9 @@ def _section(claim: pd.Series) -> list[str]:
 
 def _fit_parts(claim: pd.Series, room: int) -> list[str]:
     """Return as many parts or choices as fit into this many words, and the number of the others."""
-    parts = [f"  - {_shorten_part(part, claim)}" for part in _items(claim["parts"])]
+    parts = [f"  - {line}" for line in _items(claim["parts"])]
+    if claim["choice"]:
+        parts = [f"  - {outcome.words}: {outcome.verdict}" for outcome in parts_of(claim)]
     if not parts and claim["we find"]:
         only = _paragraph("We find", claim["we find"])
         return only if _words(only) <= room else []
@@ -130,14 +158,6 @@ def _fit_parts(claim: pd.Series, room: int) -> list[str]:
 def _items(text: str) -> list[str]:
     """Split a column that has one item per line."""
     return list(filter(None, text.split("\n")))
-
-
-def _shorten_part(part: str, claim: pd.Series) -> str:
-    """Drop the parts behind the verdict of a choice; return any other part unchanged."""
-    if not claim["choice"]:
-        return part
-    marks = [part.index(f": {verdict} (") for verdict in MEANING if f": {verdict} (" in part]
-    return part[: part.index(" (", min(marks))] if marks else part
 
 
 def limit_of(claim: Mapping[str, Any]) -> str:

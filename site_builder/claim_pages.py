@@ -13,9 +13,9 @@ import pandas as pd
 import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
-from claims.claim_text import WrittenPart, is_long, parts_of
+from claims.claim_text import is_long
 from claims.judges import all_judges
-from claims.ledger_pages import BRACKETS, size_words
+from claims.ledger_pages import BRACKETS, WrittenPart, parts_of, size_words
 from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,

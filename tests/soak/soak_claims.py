@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from claims.certificates import command, read_certificates
-from claims.claim_text import parts_of
 from claims.ledger import read_ledger
-from claims.ledger_pages import MOST_WORDS
+from claims.ledger_pages import MOST_WORDS, parts_of
 from mechanisms.query.words import with_minus
 from paper_figures.__main__ import main
 

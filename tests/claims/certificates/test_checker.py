@@ -78,6 +78,7 @@ def test_no_file_and_no_certificate_prove_nothing(checker, tmp_path):
         ("list.json", b"[1]"),
         ("text.json", b"no JSON"),
         ("binary.json", b"\xff\x00"),
+        ("cut.json", (FOLDER / "r1-thm5.json").read_bytes()[:-40]),
         ("absent.json", None),
     ):
         if content is not None:
