@@ -74,16 +74,12 @@ def installed(tmp_path_factory):
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy one file, or the files of a folder without compiled Python."""
+    """Copy one file, or a folder without compiled Python; rights and times are new."""
     if source.is_file():
-        target.write_bytes(source.read_bytes())
-        return
-    for file in source.rglob("*.*"):
-        if file.suffix == ".pyc":
-            continue
-        place = target / file.relative_to(source)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(file.read_bytes())
+        shutil.copyfile(source, target)
+    else:
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, target, ignore=compiled, copy_function=shutil.copyfile)
 
 
 def isolated(folder: Path, code: str) -> str:
