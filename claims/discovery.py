@@ -1,8 +1,10 @@
 """Discover figures, tables and judges: import every module of paper_figures/<paper>/."""
 
 import pkgutil
+from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import Any, Literal
 
 from mechanisms.query.extensions import leave_out, modules_of
 
@@ -38,3 +40,26 @@ def paper_modules() -> list[ModuleType]:
         for info in pkgutil.iter_modules([str(HOMES / package.name)])
     )
     return list(modules_of(names))
+
+
+def functions_with(module: ModuleType, attribute: str) -> list[FunctionType]:
+    """Return the functions that a module defines and to which a decorator gave this attribute."""
+    functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
+    own = [each for each in functions if each.__module__ == module.__name__]
+    return [each for each in own if hasattr(each, attribute)]
+
+
+def declared(modules: Iterable[ModuleType], kind: Literal["judge", "drawing"]) -> dict[str, Any]:
+    """Return every judge or drawing of these modules by name.
+
+    A module that repeats a name is left out, with a warning.
+    """
+    found: dict[str, Any] = {}
+    for module in modules:
+        own = [getattr(function, kind) for function in functions_with(module, kind)]
+        named = {each.name: each for each in own}
+        if taken := found.keys() & named.keys():
+            leave_out(module.__name__, f"another {kind} is called {min(taken)}; rename this one")
+        else:
+            found |= named
+    return found

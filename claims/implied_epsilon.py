@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.discovery import paper_modules
+from claims.discovery import functions_with, paper_modules
 from claims.intervals import SHOWN, Effect, Interval
 from claims.judged_rows import listed
 from claims.verdicts import CALIBRATION_TITLES
@@ -101,10 +101,8 @@ def implies(*studies: str):
 def _declared() -> Iterator[tuple[str, Callable[[pd.DataFrame], Iterator[StatedNumber]]]]:
     """Yield the declared functions with the keys of their papers."""
     for module in paper_modules():
-        # Iterate over a copy, because a warning in a function adds a name to its module.
-        for function in list(vars(module).values()):
-            if hasattr(function, "implied_by") and function.__module__ == module.__name__:
-                yield module.__name__.split(".")[1], function
+        for function in functions_with(module, "implied_by"):
+            yield module.__name__.split(".")[1], function
 
 
 def implying_studies() -> list[str]:

@@ -10,15 +10,14 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 import claims
-from claims.discovery import paper_modules
+from claims.discovery import declared, paper_modules
 from claims.verdicts import Finding
-from mechanisms.query.extensions import leave_out
 from runs.results import Results
 
 STRICT = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -111,22 +110,6 @@ def rule_modules() -> list[ModuleType]:
     return [importlib.import_module(f"claims.{name}") for name in names]
 
 
-def judges_in(modules: Iterable[ModuleType]) -> dict[str, Judge]:
-    """Return every judge of these modules by name, without modules that repeat a name."""
-    judges: dict[str, Judge] = {}
-    for module in modules:
-        functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
-        declared = (
-            vars(each).get("judge") for each in functions if each.__module__ == module.__name__
-        )
-        own = {each.name: each for each in declared if isinstance(each, Judge)}
-        if taken := judges.keys() & own.keys():
-            leave_out(module.__name__, f"another judge is called {min(taken)}; rename this one")
-        else:
-            judges |= own
-    return judges
-
-
 def all_judges() -> dict[str, Judge]:
     """Return every rule and every judge of a paper by name."""
-    return judges_in([*rule_modules(), *paper_modules()])
+    return declared([*rule_modules(), *paper_modules()], "judge")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FunctionType, ModuleType
 
 import pandas as pd
 
-from claims.discovery import paper_modules
+from claims.discovery import declared, paper_modules
 from claims.markdown import markdown_table
 from claims.paper import differences
-from mechanisms.query.extensions import leave_out
 from paper_figures import pyplot as plt
 from paper_figures.narrow import stack_panels
 from runs.results import Results, read_results
@@ -118,27 +116,8 @@ def drawing(
 
 
 def all_drawings() -> dict[str, Drawing]:
-    """Return every drawing of the modules in paper_figures/<paper>/, by name.
-
-    A module that reuses the name of another drawing is skipped, with a warning.
-    """
-    found: dict[str, Drawing] = {}
-    for module in paper_modules():
-        own = {declared.name: declared for declared in drawings_in(module)}
-        if taken := found.keys() & own.keys():
-            leave_out(module.__name__, f"another drawing is called {min(taken)}; rename this one")
-        else:
-            found |= own
-    return dict(sorted(found.items()))
-
-
-def drawings_in(module: ModuleType) -> list[Drawing]:
-    """Return the drawings that a module declares."""
-    functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
-    declared = [getattr(function, "drawing", None) for function in functions]
-    return [
-        each for each in declared if isinstance(each, Drawing) and each.module == module.__name__
-    ]
+    """Return every drawing of the modules in paper_figures/<paper>/, by name."""
+    return dict(sorted(declared(paper_modules(), "drawing").items()))
 
 
 def drawings_for(available: set[str]) -> dict[str, Drawing]:

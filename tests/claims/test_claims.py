@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from claims import claim as reading
-from claims import judges as judging
 from claims.claim import all_claims, claims_in
+from claims.discovery import declared
 from claims.judges import Delta, Shape, all_judges, judge, rule_modules
 from claims.paper import differences
 from claims.verdicts import Finding
@@ -30,7 +30,7 @@ def test_every_judge_has_a_claim():
 
 
 def test_a_rule_stands_in_claims_and_a_judge_in_the_home_of_a_paper():
-    rules = judging.judges_in(rule_modules())
+    rules = declared(rule_modules(), "judge")
     assert {claim.rule for claim in all_claims()} - {""} == set(rules)
     assert not {claim.judge for claim in all_claims()} & set(rules)
 

@@ -1,13 +1,11 @@
 """The implied epsilon against closed forms and a search over a dense grid."""
 
 import math
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from claims import implied_epsilon
-from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form, on_curve
+from claims.implied_epsilon import Implied, StatedNumber, in_closed_form, on_curve
 from claims.intervals import Interval, Mean
 from mechanisms import Budget, Query, get_mechanism
 
@@ -108,23 +106,3 @@ def test_a_stated_number_in_words():
     ):
         number = StatedNumber(implied=dict.fromkeys(calibrations, implied), **stated)
         assert str(number) == f"Laplace, F1 0.9: {words} (paper: below 1; a study)"
-
-
-def test_a_function_that_adds_a_name_to_its_module_does_not_hide_the_next(monkeypatch):
-    """Python adds a name to a module with the first warning that its code raises."""
-    module = ModuleType("paper_figures.some2024.numbers_of_it")
-
-    @implies()
-    def first(rows):
-        module.added = True
-        yield "one"
-
-    @implies("a study")
-    def second(rows):
-        yield "two"
-
-    for function in (first, second):
-        function.__module__ = module.__name__
-        setattr(module, function.__name__, function)
-    monkeypatch.setattr(implied_epsilon, "paper_modules", lambda: [module])
-    assert list(implied_epsilon.stated_numbers(None)) == [("some2024", "one"), ("some2024", "two")]

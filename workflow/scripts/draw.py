@@ -6,8 +6,9 @@ A drawing that the run's results do not suffice for says so in its files.
 import importlib
 from pathlib import Path
 
+from claims.discovery import declared
 from claims.mechanism_titles import name_own
-from paper_figures.drawings import draw_or_explain, drawings_in
+from paper_figures.drawings import draw_or_explain
 from runs.job import job
 
 with job(snakemake.log[0]):
@@ -15,7 +16,7 @@ with job(snakemake.log[0]):
     run = studies.parent
     name_own(snakemake.config.get("also") or ())
     for module in snakemake.params.modules:
-        for drawing in drawings_in(importlib.import_module(module)):
+        for drawing in declared([importlib.import_module(module)], "drawing").values():
             if drawing.name in snakemake.params.names:
                 reason = draw_or_explain(drawing, studies, run / drawing.kind)
                 print(f"{drawing.name}: {'drawn' if reason is None else f'not drawn, {reason}'}")
