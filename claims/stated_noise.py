@@ -41,11 +41,6 @@ class StatedQuery(BaseModel):
     adjacency: str = "add-remove"
     box: tuple[float, float] | None = None
 
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
     def query(self) -> Query:
         """Build the query."""
         if self.box is not None:
@@ -77,7 +72,7 @@ class Setting(BaseModel):
         """Format as "M = 784, epsilon 0.1"."""
         if self.name:
             return self.name
-        words = [f"M = {self.query.size:,}"]
+        words = [f"M = {math.prod(self.query.shape):,}"]
         words += (
             f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
             for name, value in self.options.items()

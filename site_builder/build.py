@@ -70,10 +70,8 @@ def build(run: RunFolder, out: Path) -> list[Path]:
     environment = environment_of(site)
     written = []
     for page in pages_of(site):
-        path = out / page.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(environment, page), encoding="utf-8")
-        written.append(path)
+        written.append(out / page.path)
+        _write(written[-1], render(environment, page))
     _write_assets(site, out)
     _write_downloads(site, out)
     return written

@@ -18,13 +18,12 @@ def failures_page(site: SiteData) -> Page:
     missing = site.run.missing
     rows = []
     for key, own in missing.groupby(keys, sort=False, dropna=False):
-        found = dict(zip(keys, key, strict=True))
-        found["calibrations"] = [
-            CALIBRATION_TITLES[each] for each in dict.fromkeys(own["calibration"])
-        ]
-        found["datasets"] = list(dict.fromkeys(own["dataset"]))
-        found["count"] = len(own)
-        rows.append(found)
+        entry = {
+            "calibrations": [CALIBRATION_TITLES[each] for each in own["calibration"].unique()],
+            "datasets": list(own["dataset"].unique()),
+            "count": len(own),
+        }
+        rows.append(dict(zip(keys, key, strict=True)) | entry)
     rows.sort(key=lambda row: (-STATUSES.index(row["status"]), row["study"]))
     return Page(
         path="failures.html",

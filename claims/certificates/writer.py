@@ -6,6 +6,7 @@ reference run.
 
 import csv
 import json
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -102,7 +103,7 @@ def _spherical_files(arguments: dict[str, Any]) -> Iterator[File]:
 
     made = [
         product_noise(
-            f"M = {s.query.size}, epsilon {s.epsilon:g}",
+            f"M = {math.prod(s.query.shape)}, epsilon {s.epsilon:g}",
             s.query.query(),
             Budget(epsilon=s.epsilon),
             s.options["k"],
