@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from claims.scores import SCORED
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
-from paper_figures.clear_words import Place, write_clear
 from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn
 from paper_figures.legends import entries_of
@@ -31,8 +29,6 @@ from paper_figures.style import (
 
 # On an axis from 0 to 1, means that differ by at most this lie within one marker.
 ALIKE = 0.03
-# Marker sizes in points from the first curve to the last, by whether several curves coincide.
-MARKERS = {False: (4, 4), True: (7.5, 3)}
 # The column that says whether a budget lies outside the range of the mechanism's theorem.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
@@ -67,9 +63,9 @@ class Panels(NamedTuple):
             "3,000 records (paper: 55,000)".
         stated: The paper's scores by title of the row and then by label. They are drawn as stars in
             the panel as published.
-        marked: The epsilons to mark with a line in the panels as published, with their labels.
-        empty: The text of a panel that has no curve of its own; if "", it shows the controls.
-        lone: The text of a panel at equal true privacy with one curve for all mechanisms.
+        marked: The epsilons to mark with a line in the panels as published, with the lines' names
+            in the legend.
+        empty: The text of a panel that has no curve of its own.
         random: The name of the control `random-answer`; if "", its title.
     """
 
@@ -80,7 +76,6 @@ class Panels(NamedTuple):
     stated: Mapping[str, Mapping[str, Stated]] = {}
     marked: Mapping[float, str] = {}
     empty: str = ""
-    lone: str = ""
     random: str = ""
 
 
@@ -118,8 +113,7 @@ def add_true_epsilon(spread: pd.DataFrame, rows: pd.DataFrame, study: str) -> pd
 def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
     """Draw a row of panels per data set and a column per calibration; controls are lines.
 
-    A dashed line shows the score of a guess, such as the commonest class, if random answers score
-    differently.
+    A dashed line shows the score of a guess, such as the commonest class.
 
     Args:
         spread: A table with the columns dataset, calibration, mechanism, epsilon, mean in [0, 1],
@@ -143,23 +137,24 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
     own = {title: spread[spread["panel"] == title] for title in rows}
     for (i, j), axis in np.ndenumerate(axes):
         _panel(axis, own[rows[i]], columns[j], panels.random)
-        if (floor := _guess_to_draw(own[rows[i]])) is not None:
-            axis.axhline(floor, color="grey", linestyle="--", linewidth=1, label=panels.floor)
+        guess = own[rows[i]]["guess"].iloc[0]
+        axis.axhline(guess, color="grey", linestyle="--", lw=1, label=panels.floor)
         axis.set(ylim=_limits(own[rows[i]]))
-    for title, axis in zip(rows, axes[:, 0], strict=True):
-        axis.set_ylabel(f"{panels.score} {title}")
-    for title, axis in zip(rows, axes[:, -1], strict=True):
-        kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": axis.transAxes}
-        axis.text(1.02, 0.5, panels.beside.get(title, ""), **kind)
+        if not axis.containers:
+            kind = {"ha": "center", "va": "center", "fontsize": 7, "transform": axis.transAxes}
+            axis.text(0.5, 0.65, panels.empty, **kind)
+    for title, (first, last) in zip(rows, axes[:, [0, -1]], strict=True):
+        first.set_ylabel(f"{panels.score} {title}")
+        stated = panels.stated.get(title, {})
+        _mark(first, stated, panels.marked)
+        stars = (f"star: paper, {words}: {each.score:g}" for words, each in stated.items())
+        beside = [panels.beside.get(title, ""), *stars]
+        kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": last.transAxes}
+        last.text(1.02, 0.5, ",\n".join(filter(None, beside)), **kind)
     for calibration, column in zip(columns, axes.T, strict=True):
         column[0].set_title(CALIBRATION_TITLES[calibration])
-        kept = [axis for axis in column if axis.containers or not _blank(axis, panels.empty)]
-        (kept or column)[-1].set_xlabel(panels.epsilons[calibration])
+        column[-1].set_xlabel(panels.epsilons[calibration])
     _legend(figure, axes, spread, panels)
-    for (i, j), axis in np.ndenumerate(axes):
-        _name_missing(axis, own[rows[i]], columns[j], panels.lone)
-    for title, axis in zip(rows, axes[:, 0], strict=True):
-        _mark(axis, panels.stated.get(title, {}), panels.marked)
     return figure
 
 
@@ -170,16 +165,6 @@ def label_panels(spread: pd.DataFrame) -> pd.DataFrame:
     return spread.assign(panel=title, guess=guess)
 
 
-def _blank(axis: plt.Axes, words: str) -> bool:
-    """Replace the content of a panel without curves by text; return False if the text is ""."""
-    if words:
-        for artist in [*axis.lines, *axis.patches]:
-            artist.remove()
-        axis.set_axis_off()
-        axis.text(0.5, 0.5, words, ha="center", transform=axis.transAxes, fontsize=7)
-    return bool(words)
-
-
 def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: Panels) -> None:
     """Draw one legend for all panels, because data sets may lack mechanisms that others have."""
     drawn = entries_of(axes.flat)
@@ -187,81 +172,36 @@ def _legend(figure: plt.Figure, axes: np.ndarray, spread: pd.DataFrame, panels: 
     if OUTSIDE in spread and spread[OUTSIDE].any():
         titles.append(f"hollow: {OUTSIDE}")
         (drawn[titles[-1]],) = axes[0, 0].plot([], [], "o", color="grey", markerfacecolor="white")
-    titles = [title for title in [*titles, panels.floor] if title in drawn]
+    titles = [
+        each
+        for each in (*titles, panels.floor, *dict.fromkeys(panels.marked.values()))
+        if each in drawn
+    ]
     figure.legend([drawn[t] for t in titles], titles, loc="outside lower center", ncols=5)
 
 
 def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, str]) -> None:
-    """Draw the paper's scores, and vertical lines with labels at the marked epsilons.
+    """Draw the paper's scores as stars, and vertical lines at the marked epsilons.
 
-    A score is a line up to the epsilon below which the paper states it, or a star at the right end.
+    A star with a line stands at the epsilon below which the paper states the score, and a star
+    without one, for which the paper states no epsilon, at the right end of the panel.
     """
-    for epsilon in marked:
-        axis.axvline(epsilon, color="black", linewidth=0.8, linestyle="-.", zorder=1)
+    for epsilon, words in marked.items():
+        axis.axvline(epsilon, color="black", lw=0.8, linestyle="-.", zorder=1, label=words)
+    star = {"color": "black", "marker": "*", "markersize": 8, "clip_on": False, "zorder": 5}
     for score, below in stated.values():
         axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
         if below is None:
             # The star has no epsilon of its own, so its x is in axes coordinates.
-            place = axis.get_yaxis_transform()
-            star = {"markersize": 8, "transform": place, "clip_on": False}
-            axis.plot(0.985, score, "*", color="black", **star)
-            continue
-        least = axis.get_xlim()[0]
-        axis.plot([least, below], [score, score], color="black", linewidth=1.5, zorder=4)
-        axis.plot(math.sqrt(least * below), score, "*", color="black", markersize=8, zorder=5)
-        axis.set_xlim(left=least)
-    for words, (score, below) in stated.items():
-        x, y = _panel_point(axis, below or axis.get_xlim()[1], score)
-        sides = (Place(x - 0.045, y), Place(0.02, y, "left"))
-        if below is not None:
-            sides = (Place(x + 0.02, y, "left"), Place(0.98, y))
-        heights = ((0.02, "bottom"), (-0.03, "top"), (0.08, "bottom"), (-0.1, "top"))
-        places = [side._replace(y=y + up, va=va) for side in sides for up, va in heights]
-        write_clear(axis, f"paper, {words}: {score:g}", places)
-    for epsilon, text in marked.items():
-        x, _ = _panel_point(axis, epsilon, 0)
-        sides = ((x + 0.02, "left"), (x - 0.02, "right"), (0.98, "right"))
-        heights = (0.6, 0.7, 0.85, 0.45, 0.3, 0.15, 0.02)
-        write_clear(axis, text, [Place(at, y, side) for y in heights for at, side in sides])
-
-
-def _panel_point(axis: plt.Axes, epsilon: float, score: float) -> np.ndarray:
-    """Convert a point to axes coordinates, in shares of the panel's sides."""
-    return axis.transAxes.inverted().transform(axis.transData.transform((epsilon, score)))
-
-
-def _name_missing(axis: plt.Axes, rows: pd.DataFrame, calibration: str, lone: str) -> None:
-    """Name the mechanisms with a curve only in the row's other panel, or explain a lone curve."""
-    own = rows[~rows["mechanism"].isin(LEVELS)]
-    here = set(own[own["calibration"] == calibration]["mechanism"])
-    if len(here) == 1 and calibration == "exact":
-        axis.text(0.5, 0.45, lone, ha="center", fontsize=7, transform=axis.transAxes)
-    missing = legend_order(set(own["mechanism"]) - here) if len(here) > 1 else []
-    if missing:
-        words = f"no curve here: {', '.join(map(mechanism_title, missing))}"
-        ends = ((0.99, "right"), (0.01, "left"))
-        places = [Place(x, y, ha) for y in (0.02, 0.6, 0.3, 0.8) for x, ha in ends]
-        write_clear(axis, words, places, color="#444444")
-
-
-def _guess_to_draw(rows: pd.DataFrame) -> float | None:
-    """Return the score of a guess on a panel's data set; None if random answers score the same."""
-    floor = rows["guess"].iloc[0]
-    random = rows[rows["mechanism"] == "random-answer"]["mean"]
-    return floor if ((random - floor).abs() > ALIKE).all() and pd.notna(floor) else None
-
-
-def floor_words(spread: pd.DataFrame, guess: str) -> str:
-    """Return the end of a sentence, "; dashed: `guess`", or "" if no line is dashed."""
-    drawn = (_guess_to_draw(rows) for _, rows in label_panels(spread).groupby("panel"))
-    return f"; dashed: {guess}" if any(floor is not None for floor in drawn) else ""
+            axis.plot(0.985, score, transform=axis.get_yaxis_transform(), **star)
+        else:
+            ends = [axis.get_xlim()[0], below]
+            axis.plot(ends, [score, score], markevery=[1], scalex=False, **star)
 
 
 def _limits(rows: pd.DataFrame) -> tuple[float, float]:
     """Return the limits of the score's axis: [0, 1], or closer if all values lie in one half."""
-    floor = _guess_to_draw(rows)
-    drawn = [] if floor is None else [floor]
-    low, high = min([rows["min"].min(), *drawn]), max([rows["max"].max(), *drawn])
+    low, high = rows[["min", "guess"]].min(axis=None), rows[["max", "guess"]].max(axis=None)
     if low > 0.5:
         return low - 0.02, min(1.0, high + 0.02)
     return 0.0, high + 0.02 if high < 0.5 else 1.0
@@ -274,7 +214,6 @@ def _title(mechanism: str, random: str) -> str:
 def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
     hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
     hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
-    sizes = _marker_sizes(rows[rows["calibration"] == calibration])
     for mechanism in legend_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
@@ -296,7 +235,6 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
                 (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
             ],
             linewidth=1,
-            markersize=sizes[mechanism],
             **style.line,
         )
         beyond = line[hollow.loc[line.index]]
@@ -307,23 +245,10 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
             marker=style.marker,
             markeredgecolor=style.colour,
             markerfacecolor="white",
-            markersize=sizes[mechanism],
             # This is the zorder of the filled markers of `errorbar`: below later curves.
             zorder=2.1,
         )
     axis.set_xscale("log")
-
-
-def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
-    """Return marker sizes in points by mechanism; later curves that coincide are smaller."""
-    own = rows[~rows["mechanism"].isin(LEVELS)]
-    means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
-    groups = groups_within(means[legend_order(means)], ALIKE)
-    return {
-        name: size
-        for group in groups
-        for name, size in zip(group, np.linspace(*MARKERS[len(group) > 1], len(group)), strict=True)
-    }
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:

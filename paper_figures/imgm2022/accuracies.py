@@ -7,7 +7,6 @@ from paper_figures.drawings import Drawn, drawing
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
-    floor_words,
     score_figure,
     spread_over_trials,
     study_words,
@@ -98,7 +97,7 @@ def _draw(
     spread = add_true_epsilon(spread_over_trials(rows, study), rows, study)
     caption = (
         f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
-        f"{floor_words(spread, 'the majority class')}."
+        "; dashed, if known: the majority class."
     )
     worth = true_epsilons(spread, "imgm")
     note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""

@@ -1,5 +1,6 @@
 """Accuracy over epsilon with federated learning: Figures 2 and 3 of mgm2021."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,6 @@ from paper_figures.mgm2021.federated_study import HORIZONTAL, NETWORKS, VERTICAL
 from paper_figures.over_epsilon import (
     Panels,
     add_true_epsilon,
-    floor_words,
     score_figure,
     spread_over_trials,
     study_words,
@@ -50,7 +50,7 @@ def figure_3(results: Results) -> Drawn:
     uses = ok_rows(results.rows, VERTICAL, "use_epsilon")
     every = (uses["value"] >= uses["epsilon"]).all()
     scope = "every release" if every else "the whole training"
-    drawn = _draw(
+    return _draw(
         results.rows,
         VERTICAL,
         "mgm2021 Figure 3, vertical federated learning",
@@ -65,13 +65,8 @@ def figure_3(results: Results) -> Drawn:
         random="training on random features",
         equal="At equal true privacy all mechanisms here add the same Gaussian noise, drawn as one "
         "curve.",
+        marked=dict.fromkeys(VERTICAL_EPSILONS, "paper's range"),
     )
-    for axis in drawn.figure.axes:
-        if axis.get_subplotspec().is_first_col() and "published" in set(drawn.data["calibration"]):
-            axis.axvspan(*VERTICAL_EPSILONS, color="grey", alpha=0.12, lw=0)
-            place = {"transform": axis.get_xaxis_transform(), "va": "top", "fontsize": 6}
-            axis.text(VERTICAL_EPSILONS[0] * 1.05, 0.98, "paper", **place)
-    return drawn
 
 
 def _draw(
@@ -83,6 +78,7 @@ def _draw(
     scope: str,
     equal: str,
     random: str = "random answers",
+    marked: Mapping[float, str] = {},
 ) -> Drawn:
     """Draw the mean final accuracy and its interval over epsilon, on every data set of the run.
 
@@ -95,6 +91,7 @@ def _draw(
         scope: The unit to which the published epsilon applies, such as "every release".
         equal: A sentence for the caption about the panel at equal true privacy.
         random: The name of the line of the random answer.
+        marked: The epsilons to mark in the panels as published, with their names.
 
     Raises:
         DrawingError: The results hold no accuracies of the study.
@@ -111,7 +108,7 @@ def _draw(
     caption = (
         f"{title}: final test accuracy, mean and 95% interval (Student's) over "
         f"{study_words(rows, study, table)}. Dotted: without privacy, and {random}"
-        f"{floor_words(table, 'the majority class')}. {equal}"
+        f"; dashed, if known: the majority class. {equal}"
     )
     guesses = [f"{MAJORITY[d]:.2f} on {dataset_title(d)}" for d in datasets if d in MAJORITY]
     scores = f" Always predicting the majority class scores {listed(guesses)}." if guesses else ""
@@ -126,7 +123,7 @@ def _draw(
             "published": f"claimed epsilon of {scope}",
             "exact": "epsilon of the whole training (true: at most this)",
         },
-        lone="one curve for all mechanisms:\ntheir noise is the same",
+        marked=marked,
     )
 
     def trained(dataset: str) -> str:

@@ -41,7 +41,6 @@ from papers.r1smg2024 import (
     LARGEST_COUNT,
     LARGEST_RELEASED,
     PICKUPS,
-    PLACES,
     STATED_LOSSES,
     count_epsilon,
     count_query,
@@ -85,22 +84,11 @@ def figure_5(results: Results) -> Drawn:
         "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
         "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
         "does not depend on the scale of the noise. MVG's gamma, which the paper does not state, "
-        "is the number of pickups; r1-f5-loss takes its smallest value."
-        f"{_expected_words(results.rows, dataset)}"
+        "is the number of pickups; r1-f5-loss takes its smallest value. R1SMG's mean over the "
+        "trials rests on a few large losses; r1-f5-loss has the exact one."
     )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(caption, losses[columns], figure, note)
-
-
-def _expected_words(rows: pd.DataFrame, dataset: str) -> str:
-    """Return a sentence on R1SMG's E L, which the mean over trials estimates badly, or ""."""
-    found = select_paper_budget(ok_rows(rows, "count_query", "expected_loss", dataset))
-    found = found[(found["mechanism"] == "r1smg") & (found["calibration"] == "published")]
-    return "".join(
-        " R1SMG's mean over the trials rests on a few large losses; E L as published is "
-        f"{each:.3g}."
-        for each in found["value"]
-    )
 
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
@@ -240,25 +228,12 @@ def figure_4(results: Results) -> Drawn:
     )
     note = (
         "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
-        f'after "paper" are those that the paper states. Published claims can be false, as those '
-        f"of R1SMG and DAWA are; suite_verdicts says which.{_scan_words(rows)}"
+        'after "paper" are those that the paper states. Published claims can be false, as those '
+        "of R1SMG and DAWA are; suite_verdicts says which. The paper does not state its bounding "
+        "box: r1-f4-max has the largest exact count in other boxes."
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
-
-
-def _scan_words(rows: pd.DataFrame) -> str:
-    """Return a sentence on the largest exact counts in other bounding boxes, or ""."""
-    counts = rows[(rows["metric"] == "largest_in_box") & (rows["status"] == "ok")]["value"]
-    if counts.empty:
-        return ""
-    low, high = counts.quantile([0.05, 0.95])
-    return (
-        f" The paper does not state its bounding box: in {len(counts):,} random boxes that contain "
-        f"{' and '.join(PLACES)}, the largest exact count is {counts.min():.0f} to "
-        f"{counts.max():.0f}, median {counts.median():.0f}, and {low:.0f} to {high:.0f} in 90% of "
-        "them."
-    )
 
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
@@ -428,14 +403,6 @@ def _coinciding_sentences(means: pd.DataFrame) -> str:
     return sentences
 
 
-def _write_one_curve(axis: plt.Axes, panel: pd.DataFrame) -> None:
-    """Note in the panel that all its curves coincide, if there are several and they do."""
-    table = np.log(panel.pivot_table(index="epsilon", columns="mechanism", values="value"))
-    if len(table.columns) > 1 and len(groups_within(table, math.log1p(ALIKE))) == 1:
-        kind = {"ha": "center", "fontsize": 6, "transform": axis.transAxes}
-        axis.text(0.5, 0.9, "all curves coincide", **kind)
-
-
 def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> None:
     """Draw a panel per metric and calibration."""
     calibrations = [each for each in CALIBRATION_LINES if each in set(means["calibration"])]
@@ -459,7 +426,6 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
             # Label only whole powers of ten; more labels would touch.
             axis.yaxis.set_minor_formatter("")
         axis.tick_params(labelsize=6)
-        _write_one_curve(axis, panel)
     for of_metric in np.split(axes, len(METRICS)):
         limits = np.array([axis.get_ylim() for axis in of_metric])
         for axis in of_metric:

@@ -133,14 +133,6 @@ def _write_diverged(
         axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
 
 
-def _write_untrained(axis: plt.Axes, panel: pd.DataFrame) -> None:
-    """Note in a panel that training without privacy, which does not clip, only guesses."""
-    own = panel[(panel["mechanism"] == PUBLIC) & (panel["accuracy"] == "test")]
-    if len(own) and own.loc[own["epoch"].idxmax(), "mean"] < RANDOM + 0.05:
-        words = f"{look(PUBLIC).title}: learns nothing"
-        axis.text(0.97, 0.28, words, fontsize=6, ha="right", transform=axis.transAxes)
-
-
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     """Draw a subfigure per calibration and budget, with a panel per learning rate and a legend."""
     present = set(means["calibration"])
@@ -172,7 +164,6 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
             _finish(axis, means)
             _write_diverged(axis, rows, calibration, epsilon, rate)
-            _write_untrained(axis, panel)
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
             axis.set_xlabel(f"epoch{papers}", labelpad=1)
         axes[0].set_ylabel("accuracy")

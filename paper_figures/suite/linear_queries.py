@@ -15,6 +15,7 @@ from datasets.titles import dataset_title
 from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.over_epsilon import groups_within
 from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, size_of
 from paper_figures.style import (
     CALIBRATION_TITLES,
@@ -183,25 +184,16 @@ def relative_errors(rows: pd.DataFrame) -> pd.DataFrame:
     return errors.assign(ratio=errors["error"] / unit.reindex(at).to_numpy())
 
 
-def _lines(shown: pd.DataFrame) -> list[tuple[str, ...]]:
+def _lines(shown: pd.DataFrame) -> list[list[str]]:
     """Group the mechanisms whose errors agree everywhere, in the order of legends."""
-    lines: list[tuple[str, ...]] = []
     where = ["dataset", "workload", "calibration"]
-    ratios = {key: own.set_index(where)["ratio"] for key, own in shown.groupby("mechanism")}
-    for key in legend_order(ratios):
-        for index, line in enumerate(lines):
-            first = ratios[line[0]]
-            if set(first.index) == set(ratios[key].index) and np.allclose(
-                ratios[key].reindex(first.index), first, rtol=1e-6
-            ):
-                lines[index] = (*line, key)
-                break
-        else:
-            lines.append((key,))
-    return lines
+    ratios = shown.pivot_table(index=where, columns="mechanism", values="ratio")
+    # A mechanism without a result agrees only with others without one.
+    logs = np.log(ratios[legend_order(ratios)]).fillna(math.inf)
+    return groups_within(logs, 1e-6)
 
 
-def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[tuple[str, ...]]) -> None:
+def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, lines: list[list[str]]) -> None:
     """Draw a marker per workload and calibration on the line of each mechanism."""
     low, high = SHOWN
     axis.set(xscale="log", xlim=SHOWN)

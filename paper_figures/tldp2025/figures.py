@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import LEVELS, ok_rows, required
+from claims.judged_rows import ok_rows, required
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.over_epsilon import (
     Panels,
     Stated,
-    floor_words,
     score_figure,
     spread_over_trials,
     study_words,
@@ -25,7 +24,6 @@ from paper_figures.tldp2025.scores import (
     IMAGES,
     OF_THE_PAPER,
     PARAMETERS,
-    VARIANTS,
     shared_number,
     width_of,
 )
@@ -48,12 +46,8 @@ from runs.result_table import OK
 from runs.results import Results
 from studies.private_parameters import PUBLIC_RECORDS
 
-# At equal true privacy, the largest lead of TLDP over the best other mechanism that counts as none,
-# and the F1 above random answers at which a model counts as having learned.
-SLIGHT, LEARNED = 0.05, 0.15
 # Variants of the config that stand for an entry of Table 5.
 STANDS_FOR = {"mvg-sqrt": "mvg"}
-GUESS = "a guess, the share of the majority class, about the F1 of naming classes at random"
 # Scores that the paper's text states, by study, title of the panel and label.
 STATED = {
     IMAGES: {
@@ -183,8 +177,9 @@ def figure_3(results: Results) -> Drawn:
         f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {times:g} and "
         f"{STATED_DELTA_IMDB / width:,.0f} times as large. On images, TLDP-L at Delta = "
         f"{STATED_DELTA} has the noise that it has at Delta = 2 and epsilon / {times:g}; TLDP-G, "
-        f"at epsilon / {times**2:,.0f}. Dotted: without noise, and random parameters"
-        f"{floor_words(spread, GUESS)}. The paper's list of steps adds noise once, to the mean; in "
+        f"at epsilon / {times**2:,.0f}. Dotted: without noise, and random parameters; dashed, if "
+        "known: a guess, the share of the majority class, about the F1 of naming classes at "
+        "random. The paper's list of steps adds noise once, to the mean; in "
         "its text every user adds noise, as here. True epsilon of TLDP-G's claims, all "
         f"rounds: {true_epsilons(spread, 'tldp-g')}; the data file has it for all. LLAGP and "
         "DPHSGD follow the paper's description, with our choices where it leaves something open; "
@@ -199,7 +194,7 @@ def figure_3(results: Results) -> Drawn:
             "exact": "epsilon of all rounds (true: at most this)",
         },
         floor="a guess",
-        marked={COMPARABLE_ABOVE: f"paper: comparable\nabove {COMPARABLE_ABOVE}"},
+        marked={COMPARABLE_ABOVE: f"paper: comparable above {COMPARABLE_ABOVE}"},
         empty="not run: the same noise\nas in the panel above",
     )
 
@@ -240,7 +235,7 @@ def _draw(
         for dataset in spread["dataset"].unique()
     }
     caption = (
-        f"{what}{_equal_privacy_words(shown)}. Adjacency local; mean and range over "
+        f"{what}. Adjacency local; mean and range over "
         f"{study_words(rows, study, spread)}. Stars: the paper."
     )
     note = (
@@ -259,22 +254,6 @@ def _draw(
         beside=beside,
     )
     return replace(drawn, data=spread)
-
-
-def _equal_privacy_words(spread: pd.DataFrame) -> str:
-    """Return the end of a sentence on the right panels, "; at this calibration ...", or ""."""
-    exact = spread[(spread["calibration"] == "exact") & ~spread["mechanism"].isin(LEVELS)]
-    if exact.empty:
-        return ""
-    chance = spread[spread["mechanism"] == "random-answer"].groupby("dataset")["mean"].mean()
-    if (exact["mean"] <= exact["dataset"].map(chance) + LEARNED).all():
-        return "; at this calibration no model learns"
-    own, others = (
-        exact[exact["mechanism"].isin(VARIANTS) == its].groupby(["dataset", "epsilon"])["mean"]
-        for its in (True, False)
-    )
-    ahead = (own.max() - others.max()).max() > SLIGHT
-    return "" if ahead else "; at this calibration TLDP has no lead"
 
 
 @drawing("tldp2025_table5", kind="tables", needs=[IMAGES])

@@ -1,24 +1,23 @@
 """Accuracy over epsilon: error bars and true privacy."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from claims.scores import SCORED
 from datasets.majority import MAJORITY
-from paper_figures.drawings import DrawingError, all_drawings
+from paper_figures.drawings import all_drawings
 from paper_figures.over_epsilon import (
+    EPSILONS,
     Panels,
+    Stated,
     add_true_epsilon,
     coinciding_sentence,
     draw_spread,
-    floor_words,
     groups_within,
     spread_over_trials,
     trial_words,
     true_epsilons,
 )
-from paper_figures.style import legend_order
 
 PANELS = Panels("test accuracy,")
 # The figures of trained models; all but Figure 7 have panels over epsilon.
@@ -71,12 +70,6 @@ def test_every_figure_of_trained_models_says_what_stands_behind_it(figure, train
     assert len(points) == 4
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=[each.name for each in FIGURES])
-def test_no_figure_of_trained_models_is_drawn_of_another_study(figure, make_results):
-    with pytest.raises(DrawingError, match=r"run it first|results hold no"):
-        figure.function(make_results([{"study": "count_query"}]))
-
-
 @pytest.fixture
 def rows(make_rows):
     cell = {"study": "features", "dataset": "mnist", "mechanism": "imgm", "metric": "test_accuracy"}
@@ -108,60 +101,28 @@ def test_bars_end_where_accuracy_does():
     assert (low, high) == pytest.approx((0, 1))
 
 
-def test_a_panel_names_the_curves_that_only_the_other_one_has():
-    cell = {"dataset": "mnist", "epsilon": 1.0, "mean": 0.6, "min": 0.5, "max": 0.7}
-    names = ("mvg", "imgm", "gaussian", "random-answer")
-    published = [cell | {"calibration": "published", "mechanism": name} for name in names]
-    exact = [cell | {"calibration": "exact", "mechanism": name} for name in names[:2]]
-    figure = draw_spread(
-        pd.DataFrame(published + exact), PANELS._replace(beside={"MNIST": "all records"})
+def test_panels_have_their_labels_the_papers_scores_and_the_guess():
+    cell = {"dataset": "imdb", "mean": 0.6, "min": 0.5, "max": 0.7, "mechanism": "mvg"}
+    spread = pd.DataFrame(
+        [
+            cell | {"calibration": calibration, "epsilon": epsilon}
+            for calibration in ("published", "exact")
+            for epsilon in (0.1, 10.0)
+        ]
     )
-    left, right = ([text.get_text() for text in axis.texts] for axis in figure.axes)
-    assert left == []
-    assert right == ["all records", "no curve here: Classic Gaussian"]
-    labels = [axis.get_xlabel() for axis in figure.axes]
-    assert labels == ["claimed epsilon", "epsilon (true: at most this)"]
-    # A single curve for all mechanisms is labelled so.
-    lone = draw_spread(pd.DataFrame(published + exact[:1]), PANELS._replace(lone="all alike"))
-    assert lone.axes[1].texts[-1].get_text() == "all alike"
-
-
-@pytest.mark.parametrize(("score", "height"), [(0.6, 0.02), (0.05, 0.6)])
-def test_the_names_of_missing_curves_hide_no_curve(score, height):
-    # A bar at the left end keeps the axis of an accuracy.
-    ends = ((1.0, 0.0, 0.9), (10.0, score, score))
-    cells = [
-        {"dataset": "mnist", "mean": score, "epsilon": epsilon, "min": low, "max": high}
-        for epsilon, low, high in ends
-    ]
-    names = {"published": ("mvg", "imgm", "gaussian"), "exact": ("mvg", "imgm")}
-    rows = [
-        cell | {"calibration": calibration, "mechanism": name}
-        for calibration, run in names.items()
-        for name in run
-        for cell in cells
-    ]
-    words = draw_spread(pd.DataFrame(rows), PANELS).axes[1].texts[-1]
-    assert words.get_position() == (0.99, height)
-
-
-@pytest.mark.parametrize(
-    ("random", "floor", "words"),
-    [(0.61, 0.5, "; dashed: a guess"), (0.3, 0.5, "; dashed: a guess"), (0.5, 0.51, "")],
-)
-def test_a_floor_that_random_answers_do_not_have_is_drawn_and_told(
-    monkeypatch, random, floor, words
-):
-    monkeypatch.setitem(MAJORITY, "imdb", floor)
-    cell = {"dataset": "imdb", "calibration": "published", "epsilon": 1.0}
-    level = {"mechanism": "random-answer", "mean": random, "min": random, "max": random}
-    spread = pd.DataFrame([cell | level])
-    assert floor_words(spread, "a guess") == words
-    axis = draw_spread(spread, PANELS).axes[0]
-    drawn = {line.get_ydata()[0] for line in axis.lines}
-    assert drawn == ({random, floor} if words else {random})
-    low, high = axis.get_ylim()
-    assert low < min(drawn) <= max(drawn) < high
+    scores = {"below 1": Stated(0.9, 1.0), "in the end": Stated(0.8)}
+    panels = PANELS._replace(beside={"IMDB": "all"}, stated={"IMDB": scores}, marked={5.0: "five"})
+    figure = draw_spread(spread, panels)
+    left, right = figure.axes
+    assert [axis.get_xlabel() for axis in figure.axes] == [*EPSILONS.values()]
+    (beside,) = (text.get_text() for text in right.texts if text.get_text())
+    assert beside == "all,\nstar: paper, below 1: 0.9,\nstar: paper, in the end: 0.8"
+    stars = [line.get_xydata()[-1].tolist() for line in left.lines if line.get_marker() == "*"]
+    assert stars == [[1.0, 0.9], [0.985, 0.8]]
+    dashed = [line.get_ydata()[0] for line in right.lines if line.get_linestyle() == "--"]
+    assert dashed == [MAJORITY["imdb"]]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["MVG", "majority class", "five"]
 
 
 def test_trials_are_told_by_data_set_where_they_differ():
@@ -191,26 +152,6 @@ def test_curves_of_a_group_coincide_with_each_other():
     """The last curve lies near the second one, but not near the first."""
     values = pd.DataFrame({"a": [0.0, 0.5], "b": [0.02, 0.5], "c": [0.04, 0.5]})
     assert groups_within(values, 0.03) == [["a", "b"], ["c"]]
-
-
-def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
-    means = {"gaussian": 0.5, "gaussian-analytic": 0.51, "imgm": 0.51, "mvg": 0.9}
-    spread = pd.DataFrame(
-        {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": mean}
-        | {"epsilon": epsilon, "min": mean, "max": mean}
-        for name, mean in means.items()
-        for epsilon in (1.0, 10.0, 1000.0)
-    )
-    (axis,) = draw_spread(spread, PANELS).axes
-    lines = [bars.lines[0] for bars in axis.containers]
-    sizes = dict(zip(legend_order(means), (line.get_markersize() for line in lines), strict=True))
-    assert sizes["gaussian"] > sizes["gaussian-analytic"] > sizes["imgm"]
-    # A single curve has the usual size; no curve crosses the step from 10 to 1000.
-    assert sizes["mvg"] == 4
-    assert all(
-        np.isnan(np.asarray(line.get_ydata(), float)).tolist() == [False, False, True, False]
-        for line in lines
-    )
 
 
 def test_a_random_control_that_trains_is_called_by_what_it_trains_on():

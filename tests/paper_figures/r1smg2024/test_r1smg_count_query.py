@@ -93,12 +93,3 @@ def test_the_note_on_counts_names_published_curves_that_nobody_can_tell_apart(ma
     ]
     note = counts_over_epsilon(make_results(rows)).note
     assert "within 10% of each other: Analytic Gaussian and IMGM." in note
-
-
-@pytest.mark.parametrize(("other", "told"), [(1.05, True), (1.3, False)])
-def test_a_panel_of_counts_says_where_all_curves_coincide(make_results, other, told):
-    means = {"imgm": 1.0, "gaussian-analytic": other}
-    rows = [row for metric in METRICS for row in count_rows(means, metric)]
-    published = counts_over_epsilon(make_results(rows)).figure.axes[0]
-    words = [text.get_text() for text in published.texts]
-    assert ("all curves coincide" in words) == told

@@ -91,14 +91,6 @@ def test_fewer_trials_of_the_exact_calibration_are_told(make_results):
     assert "mean over 10 trials (bottom: 3)" in figure_7(make_results(rows)).caption
 
 
-@pytest.mark.parametrize(("public", "told"), [(0.99, False), (0.1, True)])
-def test_panels_say_where_training_without_privacy_learns_nothing(make_results, public, told):
-    figure = figure_7(make_results(order_rows((0.95, 0.9, public), (0.1, 0.9, 0)))).figure
-    published = figure.subfigs[0].axes[0]
-    words = [text.get_text() for text in published.texts]
-    assert ("Non-private: learns nothing" in words) == told
-
-
 def rising(epoch):
     """Accuracies that exceed 0.8 from an epoch on."""
     return np.where(np.arange(1, EPOCHS + 1) >= epoch, 0.9, 0.5)

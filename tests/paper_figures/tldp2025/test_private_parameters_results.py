@@ -54,10 +54,10 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     assert "F1 of MNIST, Delta = 256" in labels
     # At equal true privacy the noise is the same, as the last panel says.
     words = [text.get_text() for text in drawn.figure.axes[-1].texts]
-    assert words[1].startswith("not run: the same noise")
+    assert words[0].startswith("not run: the same noise")
     # The size of the run stands beside it.
-    assert words[0].startswith("3,000 records (paper: 60,000)")
-    assert words[0].endswith("2,410 parameters (paper: MobileNetV2)")
+    assert words[1].startswith("3,000 records (paper: 60,000)")
+    assert words[1].endswith("2,410 parameters (paper: MobileNetV2)")
     # The paper's bound on epsilon is drawn where epsilon is that of the paper.
     lines = [[line.get_linestyle() for line in axis.lines] for axis in drawn.figure.axes]
     assert ["-." in each for each in lines] == [True, False, True, False]
