@@ -6,21 +6,26 @@ import pandas as pd
 
 from claims.judged_rows import LEVELS, required
 from datasets.titles import dataset_title
+from mechanisms import all_mechanisms
 from paper_figures.drawings import DrawingError
 from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.result_table import ERROR, OK
 
+# The guarantee of a variant of a config, because only its config names its class.
+UNKNOWN = "see the config"
+# The sources of data, the most wanted first.
 SOURCE_WORDS = {
     "official": "official data",
     "bundled": "data bundled with scikit-learn",
     "simulated": "simulated data",
     "none": "no data",
 }
-_PREFERENCE = ["official", "bundled", "simulated", "none"]
 
 
-def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
-    """Return the data sets of a study with titles and sources, official before simulated ones.
+def main_dataset(rows: pd.DataFrame, study: str) -> tuple[str, str]:
+    """Return the data set for a figure that shows only one, and its title with its source.
+
+    Official data come before bundled and simulated ones.
 
     Raises:
         DrawingError: The results hold no rows of the study.
@@ -29,16 +34,15 @@ def dataset_sources(rows: pd.DataFrame, study: str) -> dict[str, str]:
         rows[rows["study"] == study][["dataset", "data_source"]].drop_duplicates(),
         DrawingError(f"the results hold no rows of {study}; run it first"),
     )
-    pairs = pairs.sort_values("data_source", key=lambda s: s.map(_PREFERENCE.index), kind="stable")
-    return {
-        dataset: f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
-        for dataset, source in pairs.itertuples(index=False)
-    }
+    order = list(SOURCE_WORDS)
+    dataset, source = min(pairs.to_numpy().tolist(), key=lambda pair: order.index(pair[1]))
+    return dataset, f"{dataset_title(dataset)} ({SOURCE_WORDS[source]})"
 
 
-def main_dataset(rows: pd.DataFrame, study: str) -> tuple[str, str]:
-    """Return the data set for a figure that shows only one: the first of `dataset_sources`."""
-    return next(iter(dataset_sources(rows, study).items()))
+def guarantee_of(mechanism: str) -> str:
+    """Return the kind of guarantee that a mechanism claims, or UNKNOWN."""
+    known = all_mechanisms()
+    return known[mechanism].guarantee if mechanism in known else UNKNOWN
 
 
 def size_of(shape: str) -> int:

@@ -430,20 +430,29 @@ def amplified_budget(
     """
     true_delta = {
         "released": lambda profile, epsilon, rate: profile.delta(epsilon).value,
-        "sampled": lambda profile, epsilon, rate: sampled_delta(profile, epsilon, rate),
+        "sampled": lambda profile, epsilon, rate: (
+            rate * profile.delta(math.log1p(math.expm1(epsilon) / rate)).value
+        ),
     }
+
+    def profile_at(epsilon: float, rate: float) -> GaussianProfile:
+        """Return the profile of the noise for (epsilon / q, delta / q)."""
+        return GaussianProfile(mu=float(mu_for(epsilon / rate, delta / rate)))
 
     def part(reading: str, dataset: str, size: int) -> Part:
         rate = batch / size
-        spent = {}
-        for epsilon in epsilons:
-            profile = GaussianProfile(mu=float(mu_for(epsilon / rate, delta / rate)))
-            spent[epsilon] = true_delta[reading](profile, epsilon, rate)
+        spent = [true_delta[reading](profile_at(each, rate), each, rate) for each in epsilons]
         return universal(
             dataset_title(dataset),
-            (true <= delta * (1 + tolerance) for true in spent.values()),
-            f"a claimed delta of {delta:g} is {listed(f'{d:.2g}' for d in spent.values())}",
+            (true <= delta * (1 + tolerance) for true in spent),
+            f"a claimed delta of {delta:g} is {listed(f'{d:.2g}' for d in spent)}",
         )
+
+    # If every record is released, the noise has this epsilon.
+    true_epsilons = [
+        f"{profile_at(shown, batch / size).epsilon(delta).value:.3g} on {dataset_title(dataset)}"
+        for dataset, size in records.items()
+    ]
 
     outcomes = [
         Outcome(choice=words, parts=tuple(part(reading, *each) for each in records.items()))
@@ -456,24 +465,9 @@ def amplified_budget(
             f"IMGM at (epsilon / q, delta / q), q = {batch} / N, at the claimed epsilon "
             f"{listed(f'{e:g}' for e in epsilons)}. As all records are released, a claimed "
             f"epsilon of {shown:g} is truly "
-            f"{listed(_true_epsilons(batch, records, shown, delta))} at delta {delta:g}. "
+            f"{listed(true_epsilons)} at delta {delta:g}. "
             "Sampling at rate q turns epsilon' into ln(1 + q (e^epsilon' - 1)), "
             "which at epsilon' = epsilon / q is above epsilon for every q < 1."
         ),
         calibration="published",
     )
-
-
-def sampled_delta(profile: GaussianProfile, epsilon: float, rate: float) -> float:
-    """Return the exact delta at epsilon of a release on a Poisson sample that may lack a record."""
-    return rate * profile.delta(math.log1p(math.expm1(epsilon) / rate)).value
-
-
-def _true_epsilons(batch: int, records: dict[str, int], epsilon: float, delta: float) -> list[str]:
-    """Describe the true epsilon of a release of all records, for each data set."""
-    words = []
-    for dataset, size in records.items():
-        rate = batch / size
-        profile = GaussianProfile(mu=float(mu_for(epsilon / rate, delta / rate)))
-        words.append(f"{profile.epsilon(delta).value:.3g} on {dataset_title(dataset)}")
-    return words

@@ -108,7 +108,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     smallest possible gamma, s/2.
     """
     stated = STATED_LOSSES
-    found = {key: _paper_noise(key).expected_loss() for key in stated}
+    found = {key: paper_noise(key).expected_loss() for key in stated}
     ratio = found["gaussian"] / found["gaussian-analytic"]
     return Finding(
         parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
@@ -151,8 +151,8 @@ def _cell_count_sentence(
     )
 
 
-def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
-    """Calibrate a mechanism to the count query, MVG with the smallest gamma.
+def paper_noise(key: str, epsilon: float | None = None, calibration: str = "published"):
+    """Calibrate a mechanism to the count query, with the smallest gamma, s/2, which favours MVG.
 
     The epsilon is that of Figure 5 unless another one is given.
     """
@@ -166,7 +166,7 @@ def _paper_noise(key: str, epsilon: float | None = None, calibration: str = "pub
 def implied_by_loss(key: str, calibration: str) -> Implied:
     """Return the epsilon at which a mechanism has the mean loss that the paper states for it."""
     return in_closed_form(
-        lambda epsilon: _paper_noise(key, epsilon, calibration).expected_loss(),
+        lambda epsilon: paper_noise(key, epsilon, calibration).expected_loss(),
         STATED_LOSSES[key],
     )
 

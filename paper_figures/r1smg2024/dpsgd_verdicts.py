@@ -13,7 +13,7 @@ import pandas as pd
 
 from claims.comparisons import Signal, beyond, order
 from claims.implied_epsilon import StatedNumber, implies, on_curve
-from claims.intervals import Effect, Mean
+from claims.intervals import Mean
 from claims.judged_rows import listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
@@ -286,23 +286,14 @@ def epochs(rows: pd.DataFrame) -> Iterator[StatedNumber]:
             number=f"accuracy {REACHED_ACCURACY:g} after {epoch} epochs, MNIST",
             epsilon=f"{TRAINING['mnist'].larger_total:g}",
             implied={
-                calibration: on_curve(_best_rate_accuracies(part), REACHED_ACCURACY)
+                calibration: on_curve(
+                    {
+                        epsilon: Mean(best["value"].to_numpy(float))
+                        for epsilon, best in best_runs(part).groupby("epsilon")
+                    },
+                    REACHED_ACCURACY,
+                )
                 for calibration, part in parts.items()
             },
             source=f"dpsgd, {trials} trials, best learning rate",
         )
-
-
-def _best_rate_accuracies(runs: pd.DataFrame) -> dict[float, Effect]:
-    """Return the accuracy at every budget, at the learning rate with the highest mean."""
-    means = {
-        key: Mean(part["value"].to_numpy(float))
-        for key, part in runs.groupby(["epsilon", "learning_rate"])
-    }
-    return {
-        epsilon: max(
-            (mean for (other, _), mean in means.items() if other == epsilon),
-            key=lambda mean: mean.value,
-        )
-        for epsilon, _ in means
-    }

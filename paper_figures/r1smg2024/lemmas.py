@@ -19,6 +19,7 @@ from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.query.words import rounded_down, rounded_up
+from paper_figures.r1smg2024.count_query import paper_noise
 from paper_figures.r1smg2024.noise_only import noise_of
 from papers.r1smg2024 import (
     PCA_DELTA,
@@ -210,11 +211,7 @@ def ordered_losses(*, below: list[tuple[str, str]]) -> Finding:
     Each mechanism has its epsilon of Figures 4 and 5: 1e-5 for R1SMG, 0.5 for the others. MVG has
     the smallest possible gamma, s/2, which favours it.
     """
-    losses = {}
-    for key in dict.fromkeys(key for pair in below for key in pair):
-        at = stated_setting(f"r1smg2024-count-{'1e-05' if key == 'r1smg' else '0.5'}")
-        query = replace(at.query, frobenius_bound=at.query.l2_sensitivity / 2)
-        losses[key] = calibrated(key, query, at.budget).expected_loss()
+    losses = {key: paper_noise(key).expected_loss() for key in itertools.chain(*below)}
     return Finding(
         parts=[
             statement(

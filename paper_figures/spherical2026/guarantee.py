@@ -76,8 +76,9 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
         found = f"holds for every delta up to {rounded_down(reached)}"
         parts.append(statement(f"epsilon {epsilon:g}", reached >= delta, found))
     rows = select_one_budget(results.rows)
-    ratios = ratios_to_gaussian(rows)
-    last = ratios.iloc[-1].drop(BASELINE).dropna()
+    sized = rows.assign(size=rows["shape"].map(size_of))
+    losses = sized.pivot_table(index="size", columns="mechanism", values="value").iloc[-1]
+    last = (losses / losses[BASELINE]).drop(BASELINE).dropna()
     shown = "the grid has no other noise"
     if len(last):
         key = last.idxmin()
@@ -117,14 +118,3 @@ def select_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
     )
     epsilon = min(gaussian["epsilon"], key=lambda value: abs(np.log(value)))
     return chosen[chosen["epsilon"] == epsilon]
-
-
-def ratios_to_gaussian(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return E||noise||^2 over the analytic Gaussian's, indexed by size and mechanism.
-
-    Args:
-        rows: The rows of `select_one_budget`.
-    """
-    chosen = rows.assign(size=rows["shape"].map(size_of))
-    table = chosen.pivot_table(index="size", columns="mechanism", values="value")
-    return table.div(table[BASELINE], axis=0)

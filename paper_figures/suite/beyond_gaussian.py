@@ -8,11 +8,11 @@ import math
 import pandas as pd
 
 from claims.judged_rows import at_least, listed, ok_rows, required
-from mechanisms import all_mechanisms
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
+from paper_figures.selections import guarantee_of
 from paper_figures.style import PAGE, legend_order, look, mechanism_title
 from paper_figures.suite.headline import FALSE_COLOUR, QUERY, select_one_epsilon
 from runs.results import Results
@@ -98,8 +98,7 @@ def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> p
         )
         if "published" not in own or reached.empty:
             continue
-        known = all_mechanisms().get(mechanism)
-        pure = known is not None and known.guarantee in ("pure", "local")
+        pure = guarantee_of(mechanism) in ("pure", "local")
         stated, found = 0.0 if pure else delta, float(reached.iloc[0])
         outside = (loss[loss["mechanism"] == mechanism]["message"] != "").any()
         proved = found if lower.empty else float(lower.max())

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 
 from claims.judged_rows import LEVELS, listed, ok_rows, required
-from mechanisms import Budget, Query, all_mechanisms
+from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
 from paper_figures.curves import Curve, draw_curves, label_ends, merge_curves
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
-from paper_figures.selections import size_of
+from paper_figures.selections import guarantee_of, size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, legend_order, mechanism_title
 from runs.results import Results
 
@@ -91,7 +91,7 @@ def headline(results: Results) -> Drawn:
         "Hollow: no claim, outside the theorem. Right: noise rescaled until its true delta is "
         f"{delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
     )
-    pure = [name for name in true[~wide]["mechanism"] if _guarantee(name) in FAMILIES]
+    pure = [name for name in true[~wide]["mechanism"] if guarantee_of(name) in FAMILIES]
     note = (
         f"{QUERY}{_sentence(BEYOND, _outside_theorem(true))}"
         f"{_sentence('Delta 0 is claimed by', pure)}"
@@ -272,16 +272,10 @@ def cost(results: Results) -> Drawn:
     return Drawn(caption, data, figure, QUERY + _sentence(BEYOND, beyond))
 
 
-def _guarantee(mechanism: str) -> str:
-    """Return the kind of guarantee; "" for a variant, since only its config names the class."""
-    known = all_mechanisms()
-    return known[mechanism].guarantee if mechanism in known else ""
-
-
 def _family(mechanism: str) -> str:
     if mechanism in SPHERICAL_KEYS:
         return SPHERICAL
-    return FAMILIES.get(_guarantee(mechanism), GAUSSIAN)
+    return FAMILIES.get(guarantee_of(mechanism), GAUSSIAN)
 
 
 def _draw_family(

@@ -12,11 +12,16 @@ import pandas as pd
 
 from claims.judged_rows import LEVELS, ok_rows, required
 from datasets.titles import dataset_title
-from mechanisms import all_mechanisms
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.over_epsilon import groups_within
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, size_of
+from paper_figures.selections import (
+    SOURCE_WORDS,
+    UNKNOWN,
+    failed_mechanisms,
+    guarantee_of,
+    size_of,
+)
 from paper_figures.style import (
     CALIBRATION_TITLES,
     PAGE,
@@ -38,12 +43,11 @@ WORKLOAD_MARKS = {
     "all-range": ("#E69F00", "s", 0.0),
     "random": ("#009E73", "^", 0.22),
 }
-UNKNOWN = "see the config"
 CLAIM_WORDS = {
     "pure": "claim epsilon-DP",
     "approximate": "claim (epsilon, delta)-DP",
     "local": "claim local DP",
-    UNKNOWN: "see the config",
+    UNKNOWN: UNKNOWN,
 }
 KEYS = ["dataset", "workload", "mechanism", "calibration", "epsilon"]
 
@@ -54,7 +58,7 @@ def linear(results: Results) -> Drawn:
     errors = relative_errors(results.rows)
     epsilon = min(errors["epsilon"].unique(), key=lambda value: abs(math.log(value / EPSILON)))
     shown = errors[(errors["epsilon"] == epsilon) & ~errors["mechanism"].isin(LEVELS)]
-    shown = shown.assign(claims=shown["mechanism"].map(_claim))
+    shown = shown.assign(claims=shown["mechanism"].map(guarantee_of))
     groups = {
         claims: lines
         for claims in ("pure", "approximate", "local", UNKNOWN)
@@ -121,7 +125,7 @@ def linear_table(results: Results) -> Drawn:
         for kind in ("expected", "measured", "standard_error")
     }
     table = wide.index.to_frame(index=False)
-    table.insert(3, "claims", table["mechanism"].map(_claim))
+    table.insert(3, "claims", table["mechanism"].map(guarantee_of))
     table = table.assign(**columns)
     ranks = {
         "dataset": list(dict.fromkeys(errors["dataset"])),
@@ -254,12 +258,6 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
             kind = {"color": "black", "marker": "o", "linestyle": "", "markerfacecolor": face}
             handles.append(plt.Line2D([], [], label=CALIBRATION_TITLES[calibration], **kind))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-
-
-def _claim(mechanism: str) -> str:
-    """Return the guarantee that a mechanism claims; UNKNOWN for a variant of the config."""
-    known = all_mechanisms()
-    return known[mechanism].guarantee if mechanism in known else UNKNOWN
 
 
 def _budget_words(rows: pd.DataFrame) -> str:
