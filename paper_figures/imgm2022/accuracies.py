@@ -95,10 +95,6 @@ def _draw(
         DrawingError: The results hold no accuracies of the study.
     """
     spread = add_true_epsilon(spread_over_trials(rows, study), rows, study)
-    caption = (
-        f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
-        "; dashed, if known: the majority class."
-    )
     worth = true_epsilons(spread, "imgm")
     note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""
 
@@ -108,4 +104,15 @@ def _draw(
         return ", ".join(f"{w} {v:{'.4f' if v < 1 else ',.0f'}}" for w, v in values.items())
 
     panels = Panels("test accuracy,")
-    return score_figure(rows, study, spread, panels, caption, note, trained=trained)
+    return score_figure(
+        rows,
+        study,
+        spread,
+        panels,
+        caption=(
+            f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
+            "; dashed, if known: the majority class."
+        ),
+        note=note,
+        trained=trained,
+    )

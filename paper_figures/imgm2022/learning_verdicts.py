@@ -116,9 +116,12 @@ def _finding(
 ) -> Finding:
     """Make a finding at both calibrations, with the comparisons counted by verdict."""
     sizes = [_sizes(rows, study, scores) for scores in found.values()]
-    because = tally(parts, sizes[0].trials)
     kind = {"parts": tuple(parts), "calibration": "both", "detail": detail}
-    return Finding(because=because, **kind, **sizes_in_lines(sizes))
+    return Finding(
+        because=tally(parts, sizes[0].trials),
+        **kind,
+        **sizes_in_lines(sizes),
+    )
 
 
 def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:

@@ -83,19 +83,21 @@ def table_4(results: Results) -> Drawn:
             )
     whole = dict.fromkeys(("stated power of m", "stated power of n"), "Int64")
     table = pd.DataFrame(records).astype(whole)
-    caption = (
-        "mgm2021 Table 4: growth of E||Z||^2 with the shape m x n, m <= n, of an answer with "
-        "elements in [-1, 1]; adjacency local, l2 sensitivity 2 sqrt(mn), epsilon "
-        f"{rows['epsilon'].iloc[0]:g}, delta {rows['delta'].iloc[0]:g}. A power is the slope of "
-        "log E||Z||^2 between the two largest shapes that differ in one axis only."
+    return Drawn(
+        caption=(
+            "mgm2021 Table 4: growth of E||Z||^2 with the shape m x n, m <= n, of an answer with "
+            "elements in [-1, 1]; adjacency local, l2 sensitivity 2 sqrt(mn), epsilon "
+            f"{rows['epsilon'].iloc[0]:g}, delta {rows['delta'].iloc[0]:g}. A power is the slope "
+            "of log E||Z||^2 between the two largest shapes that differ in one axis only."
+        ),
+        data=table,
+        note=(
+            f"The shapes are {listed(rows['shape'].unique())}. The paper states the order of its "
+            "Gaussian, which is applied to every element; the Gaussian on the whole answer is "
+            "compared with the same order, because the paper does not distinguish the two. The "
+            "paper's MVG has the square root of zeta."
+        ),
     )
-    note = (
-        f"The shapes are {listed(rows['shape'].unique())}. The paper states the order of its "
-        "Gaussian, which is applied to every element; the Gaussian on the whole answer is compared "
-        "with the same order, because the paper does not distinguish the two. The paper's MVG has "
-        "the square root of zeta."
-    )
-    return Drawn(caption, table, note=note)
 
 
 def _last_slope(rows: pd.DataFrame, axis: str, fixed: str, squared_log: bool) -> float:
@@ -223,19 +225,21 @@ def table_5(results: Results) -> Drawn:
                 }
             )
     table = pd.DataFrame(records).astype({"ratio with an SVD per draw": float})
-    caption = (
-        "mgm2021 Table 5: wall-clock seconds of one draw at the gradient shapes of Table 2, median "
-        f"of {draws.groupby(['shape', 'mechanism']).size().max()} draws on one core. Seconds "
-        "depend on the machine: compare ratios to the Gaussian on the whole answer. Ratios below 3 "
-        "decide nothing."
+    return Drawn(
+        caption=(
+            "mgm2021 Table 5: wall-clock seconds of one draw at the gradient shapes of Table 2, "
+            f"median of {draws.groupby(['shape', 'mechanism']).size().max()} draws on one core. "
+            "Seconds depend on the machine: compare ratios to the Gaussian on the whole answer. "
+            "Ratios below 3 decide nothing."
+        ),
+        data=table,
+        note=(
+            "Directions are the identity, which costs no matrix product, or come from an SVD of "
+            "the answer in every draw, as in the paper's MVG. The SVD is timed at the smaller "
+            "shapes. The paper does not say which shape its single column of seconds belongs to. "
+            "Other programs ran on the machine, so medians are shown."
+        ),
     )
-    note = (
-        "Directions are the identity, which costs no matrix product, or come from an SVD of the "
-        "answer in every draw, as in the paper's MVG. The SVD is timed at the smaller shapes. The "
-        "paper does not say which shape its single column of seconds belongs to. Other programs "
-        "ran on the machine, so medians are shown."
-    )
-    return Drawn(caption, table, note=note)
 
 
 @judge(studies=("noise_only",), timings=("noise_only",))

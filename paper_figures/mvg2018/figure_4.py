@@ -93,25 +93,29 @@ def figure_4(results: Results) -> Drawn:
         axis.set_title(CALIBRATION_TITLES[calibration])
     for axis in axes[-1]:
         axis.set_xlabel("share tau")
-    caption = (
-        f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over tau, "
-        "the share of the precision that the named features split. Mean over "
-        f"{scores['trial'].nunique()} trials with 95% intervals; II and III as published by "
-        "200,000 and 20,000 draws. The regression has a row per kernel. Epsilon "
-        f"{scores['epsilon'].iloc[0]:g}, delta 1/N, one record replaced. Columns: noise as "
-        "published, and at equal true privacy."
-    )
     words = "; ".join(f"{study.numeral}: {study.score_words}" for study in studies)
-    note = (
-        f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is used. "
-        "At equal true privacy the noise is rescaled until its true delta at epsilon is the "
-        "budget's. Black markers are the paper's errors, at the best tau, which it does not state; "
-        "MVG-1's is that without noise in Table 3 and the 0.004 that the text adds. Other markers "
-        "are shifted sideways where they would hide each other. Every panel has its own scale. The "
-        "claims about this figure are judged by paired differences, which can be clear even where "
-        "the intervals shown overlap: in I over all tau, in II and III at the best tau of each set."
+    return Drawn(
+        caption=(
+            f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over "
+            "tau, the share of the precision that the named features split. Mean over "
+            f"{scores['trial'].nunique()} trials with 95% intervals; II and III as published by "
+            "200,000 and 20,000 draws. The regression has a row per kernel. Epsilon "
+            f"{scores['epsilon'].iloc[0]:g}, delta 1/N, one record replaced. Columns: noise as "
+            "published, and at equal true privacy."
+        ),
+        data=lines,
+        figure=figure,
+        note=(
+            f"{words}. The paper does not state gamma; its largest value for data in [-1, 1] is "
+            "used. At equal true privacy the noise is rescaled until its true delta at epsilon is "
+            "the budget's. Black markers are the paper's errors, at the best tau, which it does "
+            "not state; MVG-1's is that without noise in Table 3 and the 0.004 that the text adds. "
+            "Other markers are shifted sideways where they would hide each other. Every panel has "
+            "its own scale. The claims about this figure are judged by paired differences, which "
+            "can be clear even where the intervals shown overlap: in I over all tau, in II and III "
+            "at the best tau of each set."
+        ),
     )
-    return Drawn(caption, lines, figure, note)
 
 
 def _mean_lines(scores: pd.DataFrame) -> pd.DataFrame:

@@ -86,25 +86,27 @@ def comparison_table(results: Results, study: ComparedStudy, *more: dict) -> Dra
     if "kernel" in table:
         table["kernel"] = table["kernel"].map(KERNEL_TITLES)
     first = scores.iloc[0]
-    caption = (
-        f"mvg2018 Table {study.table} on {source}: {study.score_words}"
-        f"{f' ({listed(tried)})' if tried else ''}. Mean over "
-        f"{scores['trial'].nunique()} trials with the half-width of its 95% interval. 'above MVG' "
-        "is the paired difference to MVG with the right features. Query "
-        f"{first['shape']}, epsilon {first['epsilon']:g}, delta 1/N = {first['delta']:.3g}, one "
-        "record replaced; noise as published, then at equal true privacy (exact)."
+    return Drawn(
+        caption=(
+            f"mvg2018 Table {study.table} on {source}: {study.score_words}"
+            f"{f' ({listed(tried)})' if tried else ''}. Mean over "
+            f"{scores['trial'].nunique()} trials with the half-width of its 95% interval. 'above "
+            "MVG' is the paired difference to MVG with the right features. Query "
+            f"{first['shape']}, epsilon {first['epsilon']:g}, delta 1/N = {first['delta']:.3g}, "
+            "one record replaced; noise as published, then at equal true privacy (exact)."
+        ),
+        data=table,
+        note=(
+            f"Query: {study.query_words}. {study.choices} The paper does not state gamma; its "
+            "largest value for data in [-1, 1] is used. The treatment of MVG names the features "
+            "that share tau of its precision. tau is the best of "
+            f"{scores['share'].nunique()} shares, chosen with the data, as in the paper. 'from' "
+            "and 'to' bound the 95% interval of the difference over shared trials. 'stated above "
+            "MVG' is the number in the paper's text. Exact calibration: the noise is rescaled "
+            "until its true delta at epsilon is the budget's."
+            f"{failed_mechanisms(rows, study.name, first['dataset'])}"
+        ),
     )
-    note = (
-        f"Query: {study.query_words}. {study.choices} The paper does not state gamma; its largest "
-        "value for data in [-1, 1] is used. The treatment of MVG names the features that share tau "
-        f"of its precision. tau is the best of "
-        f"{scores['share'].nunique()} shares, chosen with the data, as in the paper. 'from' and "
-        "'to' bound the 95% interval of the difference over shared trials. 'stated above MVG' is "
-        "the number in the paper's text. Exact calibration: the noise is rescaled until its true "
-        "delta at epsilon is the budget's."
-        f"{failed_mechanisms(rows, study.name, first['dataset'])}"
-    )
-    return Drawn(caption, table, note=note)
 
 
 def _records(
@@ -216,16 +218,19 @@ def table_6(results: Results) -> Drawn:
         for mechanism, row in milliseconds.loc[legend_order(milliseconds.index)].iterrows()
     ]
     drawn = [study.drawn_rows(results.rows) for study in STUDIES.values()]
-    caption = (
-        f"mvg2018 Table 6 on {', '.join(source for _, source in drawn)}: wall-clock milliseconds "
-        "of one release on one core, median over trials and treatments, noise as published; "
-        f"calibration is not timed. Epsilon {drawn[0][0]['epsilon'].iloc[0]:g}, delta 1/N, one "
-        "record replaced. Seconds depend on the machine; a factor of 2 decides no order."
+    return Drawn(
+        caption=(
+            f"mvg2018 Table 6 on {', '.join(source for _, source in drawn)}: wall-clock "
+            "milliseconds of one release on one core, median over trials and treatments, noise as "
+            f"published; calibration is not timed. Epsilon {drawn[0][0]['epsilon'].iloc[0]:g}, "
+            "delta 1/N, one record replaced. Seconds depend on the machine; a factor of 2 decides "
+            "no order."
+        ),
+        data=pd.DataFrame(records),
+        note=(
+            "MVG's directions are the axes (in Experiment I also private principal directions), "
+            "which cost no matrix product. The paper derives MVG's factors from a Cholesky "
+            "decomposition or an SVD of both covariances, which is not in these times (mvg-t6-cost "
+            "has it). Our copy of the paper lacks some columns."
+        ),
     )
-    note = (
-        "MVG's directions are the axes (in Experiment I also private principal directions), which "
-        "cost no matrix product. The paper derives MVG's factors from a Cholesky decomposition or "
-        "an SVD of both covariances, which is not in these times (mvg-t6-cost has it). Our copy of "
-        "the paper lacks some columns."
-    )
-    return Drawn(caption, pd.DataFrame(records), note=note)

@@ -189,8 +189,14 @@ def error_above(
         noted = [f"{words} {means}" for words, means in notes.items() if means]
         return parts, _means({"MVG": ours} | frames) + (f" ({listed(noted)})" if noted else "")
 
-    detail = f"{SETTING}. MVG has its best share tau. Parts are differences over shared trials."
-    return finding_per_kernel(results, compared, judge_kernel, detail)
+    return finding_per_kernel(
+        results,
+        compared,
+        judge_kernel,
+        detail=(
+            f"{SETTING}. MVG has its best share tau. Parts are differences over shared trials."
+        ),
+    )
 
 
 @judge
@@ -221,11 +227,15 @@ def directions_above(
         rescaled = f" (at the exact calibration {_means(exact)})" if len(exact[title]) else ""
         return parts, _means(means) + rescaled
 
-    detail = (
-        f"{SETTING}. The error is the mean over all shares tau. Parts are differences over shared "
-        "trials."
+    return finding_per_kernel(
+        results,
+        compared,
+        judge_kernel,
+        detail=(
+            f"{SETTING}. The error is the mean over all shares tau. Parts are differences over "
+            "shared trials."
+        ),
     )
-    return finding_per_kernel(results, compared, judge_kernel, detail)
 
 
 @judge(studies=("regression",))
@@ -300,7 +310,6 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
     zero, mean = (
         pick(control, metric=f"rmse_of_{each}")["value"].mean() for each in ("zero", "mean")
     )
-    sizes = REGRESSION.sizes(REGRESSION.scores(control))
     spread = errors[errors["scaling"] == "largest"].groupby("kernel")["value"].std().max()
     return Finding(
         choice="the scaling of the data into [-1, 1]",
@@ -310,7 +319,7 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
             "scaling that the releases use, by the largest value, predicting the mean of the "
             f"training targets has the error {mean:.4g}, and predicting zero has {zero:.4g}."
         ),
-        sizes=sizes,
+        sizes=REGRESSION.sizes(REGRESSION.scores(control)),
     )
 
 
@@ -328,8 +337,12 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
         means = {"non-private": exact, "MVG-1": ours, "predicting zero": zero}
         return equal(above, margin=margin, stated=stated), _means(means)
 
-    detail = f"{SETTING}. MVG has its best share tau."
-    return finding_per_kernel(results, REGRESSION, judge_kernel, detail)
+    return finding_per_kernel(
+        results,
+        REGRESSION,
+        judge_kernel,
+        detail=(f"{SETTING}. MVG has its best share tau."),
+    )
 
 
 @judge(studies=("covariance",))

@@ -71,24 +71,28 @@ def figure_5(results: Results) -> Drawn:
         _means_panel(axis, own, calibration)
     _shape_panels(below, losses[losses["calibration"] == calibrations[0]])
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
-    caption = (
-        f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
-        f"{losses['shape'].iloc[0]} count query, "
-        f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Above: "
-        "mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: histograms "
-        "and densities of L over its mean, the same at either calibration."
-    )
-    note = (
-        "L is the loss before post-processing. The lower panels end at 5 times the mean at most, "
-        "which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth and blur "
-        "the edge at 0. At equal true privacy, noise is rescaled until the true delta at epsilon "
-        "is the budget's, and all i.i.d. Gaussian noise has the same distribution. The shape of L "
-        "does not depend on the scale of the noise. MVG's gamma, which the paper does not state, "
-        "is the number of pickups; r1-f5-loss takes its smallest value. R1SMG's mean over the "
-        "trials rests on a few large losses; r1-f5-loss has the exact one."
-    )
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
-    return Drawn(caption, losses[columns], figure, note)
+    return Drawn(
+        caption=(
+            f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
+            f"{losses['shape'].iloc[0]} count query, "
+            f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
+            "Above: mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: "
+            "histograms and densities of L over its mean, the same at either calibration."
+        ),
+        data=losses[columns],
+        figure=figure,
+        note=(
+            "L is the loss before post-processing. The lower panels end at 5 times the mean at "
+            "most, which R1SMG's loss exceeds with probability 2.5%. Kernel densities are smooth "
+            "and blur the edge at 0. At equal true privacy, noise is rescaled until the true delta "
+            "at epsilon is the budget's, and all i.i.d. Gaussian noise has the same distribution. "
+            "The shape of L does not depend on the scale of the noise. MVG's gamma, which the "
+            "paper does not state, is the number of pickups; r1-f5-loss takes its smallest value. "
+            "R1SMG's mean over the trials rests on a few large losses; r1-f5-loss has the exact "
+            "one."
+        ),
+    )
 
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
@@ -165,14 +169,16 @@ def table_1(results: Results) -> Drawn:
                 "bound holds": holds if row.calibration == "published" else "",
             }
         )
-    caption = (
-        f"r1smg2024 Table 1 at the {rows['shape'].iloc[0]} count query, l2 sensitivity sqrt(2) "
-        "(replacing one pickup): the lower bounds C s^2 that the paper states for the expected "
-        "loss, and the expected loss in closed form. MVG's noise depends on gamma, here the number "
-        f"of pickups in the map of {source}."
+    return Drawn(
+        caption=(
+            f"r1smg2024 Table 1 at the {rows['shape'].iloc[0]} count query, l2 sensitivity sqrt(2) "
+            "(replacing one pickup): the lower bounds C s^2 that the paper states for the expected "
+            "loss, and the expected loss in closed form. MVG's noise depends on gamma, here the "
+            f"number of pickups in the map of {source}."
+        ),
+        data=pd.DataFrame(records),
+        note=("The paper states its bounds for the published noise only."),
     )
-    note = "The paper states its bounds for the published noise only."
-    return Drawn(caption, pd.DataFrame(records), note=note)
 
 
 # Panels (a) to (h) of the paper's figure.
@@ -219,13 +225,6 @@ def figure_4(results: Results) -> Drawn:
     figure = _draw_maps(maps, largest, shown, calibrations)
     trials = rows["trial"].max() + 1
     side = len(maps["non-private", "published"])
-    caption = (
-        f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
-        f"post-processing, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). Below "
-        f"a map: its mean largest count over {trials} trials. All maps use the colour "
-        "scale (square root) of the exact counts. Noise as published, and rescaled until the true "
-        "delta at epsilon is the budget's."
-    )
     note = (
         "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
         'after "paper" are those that the paper states. Published claims can be false, as those '
@@ -233,7 +232,18 @@ def figure_4(results: Results) -> Drawn:
         "box: r1-f4-max has the largest exact count in other boxes."
     )
     note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
-    return Drawn(caption, _drawn_numbers(cells, largest, shown), figure, note)
+    return Drawn(
+        caption=(
+            f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
+            f"post-processing, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
+            f"Below a map: its mean largest count over {trials} trials. All maps use the colour "
+            "scale (square root) of the exact counts. Noise as published, and rescaled until the "
+            "true delta at epsilon is the budget's."
+        ),
+        data=_drawn_numbers(cells, largest, shown),
+        figure=figure,
+        note=note,
+    )
 
 
 def _drawn_numbers(cells: pd.DataFrame, largest: pd.Series, shown: list[str]) -> pd.DataFrame:
@@ -363,12 +373,6 @@ def counts_over_epsilon(results: Results) -> Drawn:
         _draw_family(part, private[family == name], levels)
         part.suptitle(name, fontsize=8, x=0.01, ha="left")
     trials = rows.groupby(keys).size().max()
-    caption = (
-        f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root mean "
-        f"squared error per valid cell and per random rectangle, in pickups, mean over {trials} "
-        f"trials, delta {rows['delta'].iloc[0]:g}, l2 sensitivity sqrt(2) (replacing one pickup). "
-        "As published, and rescaled until the true delta at epsilon is the budget's."
-    )
     note = (
         "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. The "
         "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
@@ -376,7 +380,18 @@ def counts_over_epsilon(results: Results) -> Drawn:
         "false, as R1SMG's is; suite_verdicts says which."
     )
     note += _coinciding_sentences(private) + failed_mechanisms(results.rows, "count_query", dataset)
-    return Drawn(caption, means, figure, note)
+    return Drawn(
+        caption=(
+            f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root "
+            "mean squared error per valid cell and per random rectangle, in pickups, mean over "
+            f"{trials} trials, delta {rows['delta'].iloc[0]:g}, l2 sensitivity sqrt(2) (replacing "
+            "one pickup). As published, and rescaled until the true delta at epsilon is the "
+            "budget's."
+        ),
+        data=means,
+        figure=figure,
+        note=note,
+    )
 
 
 def _coinciding_sentences(means: pd.DataFrame) -> str:

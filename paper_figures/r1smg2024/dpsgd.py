@@ -89,30 +89,33 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     source = SOURCE_WORDS[rows["data_source"].iloc[0]]
     trials = frames["test"].groupby("calibration")["trial"].nunique()
     fewer = f" (bottom: {trials.min()})" if trials.min() < trials.max() else ""
-    caption = (
-        f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of gradient "
-        "descent on Poisson samples, test (solid) and training (dotted), mean over "
-        f"{trials.max()} trials{fewer}, one standard deviation around the test mean. Titles: "
-        "claimed budget of the run, one record added or removed. Legends: bounds on the true one. "
-        "Top: as published; bottom: rescaled until the run's true delta is the budget's."
-    )
     size = size_of_runs(rows)
     epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
-    note = (
-        f"{size['records']:,.0f} training records, {size['epochs']} epochs{epochs}, sampling rate "
-        f"{size['sampling_rate']:.4g}, {size['steps']:,.0f} steps. A legend bounds the true "
-        "epsilon at the claimed delta from above, or, where that is infinite, the true delta at "
-        "the claimed epsilon: from below by one step, from above for all steps. As published, "
-        "DPSGD's noise multiplier comes from the total budget by Renyi DP accounting, and all "
-        "other noise from the step budget of eq. (16); below, all i.i.d. Gaussian noise is the "
-        "same. The released sum of clipped gradients is one vector, whose l2 sensitivity is the "
-        f"clipping norm. Training without privacy{_own_rate(rows)} does not clip. The axis is "
-        f"logit where accuracies come near 1. {STATED.get(dataset, '')}The paper does not state "
-        "its learning rate. A curve that cannot be seen is hidden by another one."
-        f"{published_only(rows, STUDY, dataset)}"
-        f"{failed_mechanisms(rows, STUDY, dataset)}"
+    return Drawn(
+        caption=(
+            f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of "
+            "gradient descent on Poisson samples, test (solid) and training (dotted), mean over "
+            f"{trials.max()} trials{fewer}, one standard deviation around the test mean. Titles: "
+            "claimed budget of the run, one record added or removed. Legends: bounds on the true "
+            "one. Top: as published; bottom: rescaled until the run's true delta is the budget's."
+        ),
+        data=means,
+        figure=_draw_curves(rows, means),
+        note=(
+            f"{size['records']:,.0f} training records, {size['epochs']} epochs{epochs}, sampling "
+            f"rate {size['sampling_rate']:.4g}, {size['steps']:,.0f} steps. A legend bounds the "
+            "true epsilon at the claimed delta from above, or, where that is infinite, the true "
+            "delta at the claimed epsilon: from below by one step, from above for all steps. As "
+            "published, DPSGD's noise multiplier comes from the total budget by Renyi DP "
+            "accounting, and all other noise from the step budget of eq. (16); below, all i.i.d. "
+            "Gaussian noise is the same. The released sum of clipped gradients is one vector, "
+            f"whose l2 sensitivity is the clipping norm. Training without privacy{_own_rate(rows)} "
+            "does not clip. The axis is logit where accuracies come near 1. "
+            f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
+            f"cannot be seen is hidden by another one.{published_only(rows, STUDY, dataset)}"
+            f"{failed_mechanisms(rows, STUDY, dataset)}"
+        ),
     )
-    return Drawn(caption, means, _draw_curves(rows, means), note)
 
 
 def _own_rate(rows: pd.DataFrame) -> str:

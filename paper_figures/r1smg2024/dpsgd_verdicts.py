@@ -93,13 +93,17 @@ RESOLUTION = 1e-4
 def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome], **said) -> Finding:
     """Make a finding with an outcome per learning rate and the sizes of the runs."""
     size = size_of_runs(rows)
-    sizes = Sizes(
-        records=int(size["records"]),
-        epochs=size["epochs"],
-        trials=int(pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique()),
-        epsilons=listed(f"{epsilon:g}" for epsilon in epsilons),
+    return Finding(
+        choice="the learning rate",
+        outcomes=outcomes,
+        sizes=Sizes(
+            records=int(size["records"]),
+            epochs=size["epochs"],
+            trials=int(pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique()),
+            epsilons=listed(f"{epsilon:g}" for epsilon in epsilons),
+        ),
+        **said,
     )
-    return Finding(choice="the learning rate", outcomes=outcomes, sizes=sizes, **said)
 
 
 @judge(studies=(STUDY,))

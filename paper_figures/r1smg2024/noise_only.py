@@ -85,20 +85,23 @@ def figure_9(results: Results) -> Drawn:
         axis.set_ylabel(words)
     entries = entries_of(axes[:, 0])
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
-    caption = (
-        "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
-        f"number of elements M, l2 sensitivity 1, delta {rows['delta'].iloc[0]:g}. Solid: as "
-        "published; dashed: rescaled until the true delta at epsilon is the budget's. Below: R1SMG "
-        "as published on a linear axis, with the limit 2/epsilon that the paper gives."
-    )
-    note = (
-        "At equal true privacy the classic and the analytic Gaussian are the same noise, which is "
-        "that of the analytic Gaussian as published: these three curves coincide. There are no "
-        "data, and so no random answer; without privacy L is zero, which a logarithmic axis cannot "
-        "show."
-    )
     columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
-    return Drawn(caption, rows[columns], figure, note)
+    return Drawn(
+        caption=(
+            "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
+            f"number of elements M, l2 sensitivity 1, delta {rows['delta'].iloc[0]:g}. Solid: as "
+            "published; dashed: rescaled until the true delta at epsilon is the budget's. Below: "
+            "R1SMG as published on a linear axis, with the limit 2/epsilon that the paper gives."
+        ),
+        data=rows[columns],
+        figure=figure,
+        note=(
+            "At equal true privacy the classic and the analytic Gaussian are the same noise, which "
+            "is that of the analytic Gaussian as published: these three curves coincide. There are "
+            "no data, and so no random answer; without privacy L is zero, which a logarithmic axis "
+            "cannot show."
+        ),
+    )
 
 
 def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: str) -> None:
@@ -214,13 +217,16 @@ def stability_table(results: Results) -> Drawn:
     order = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["M", "order"])
     present = [title for title in titles.values() if title in table]
-    caption = (
-        "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which the "
-        "paper calls kurtosis and skewness, moments about the mean, and the probability of a large "
-        "loss, in closed form, with one sampled tail beside them. No data; noise as published."
+    return Drawn(
+        caption=(
+            "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which "
+            "the paper calls kurtosis and skewness, moments about the mean, and the probability of "
+            "a large loss, in closed form, with one sampled tail beside them. No data; noise as "
+            "published."
+        ),
+        data=table[["mechanism", "M", *present]],
+        note=("Rescaling the noise changes none of these numbers."),
     )
-    note = "Rescaling the noise changes none of these numbers."
-    return Drawn(caption, table[["mechanism", "M", *present]], note=note)
 
 
 def _select_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:

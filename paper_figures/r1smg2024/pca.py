@@ -100,13 +100,6 @@ def figure_6(results: Results) -> Drawn:
     figure = _families(means, levels, titles, simulated=dataset != PAPER_DATASET)
     records = ok_rows(results.rows, "pca", "records", dataset)
     count, side = records["value"].iloc[0], records["shape"].iloc[0].split("x")[0]
-    caption = (
-        f"r1smg2024 Figure 6 on {source}: {count:.0f} records of {side} features in [-1, 1], one "
-        f"replaced; mean and standard error of {means['size'].max()} releases, delta "
-        f"{records['delta'].iloc[0]:g}. Deviation of all components; variance that the first "
-        f"{leading} lose; accuracy of a linear SVM on them. As published (R1SMG at 1e-7 times the "
-        "epsilon of the axis), and rescaled until the true delta there is the budget's."
-    )
     note = (
         f"The variance that the first {leading} components lose is the exact variance along the "
         f"best {leading} directions minus that along the released ones. PPCA releases only the "
@@ -121,7 +114,18 @@ def figure_6(results: Results) -> Drawn:
         )
     note += failed_mechanisms(results.rows, "pca", dataset)
     controls = levels.rename("mean").reset_index().assign(calibration="published")
-    return Drawn(caption, pd.concat([means, controls]), figure, note)
+    return Drawn(
+        caption=(
+            f"r1smg2024 Figure 6 on {source}: {count:.0f} records of {side} features in [-1, 1], "
+            f"one replaced; mean and standard error of {means['size'].max()} releases, delta "
+            f"{records['delta'].iloc[0]:g}. Deviation of all components; variance that the first "
+            f"{leading} lose; accuracy of a linear SVM on them. As published (R1SMG at 1e-7 times "
+            "the epsilon of the axis), and rescaled until the true delta there is the budget's."
+        ),
+        data=pd.concat([means, controls]),
+        figure=figure,
+        note=note,
+    )
 
 
 def _families(

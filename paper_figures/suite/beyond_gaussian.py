@@ -53,19 +53,24 @@ def claimed(results: Results) -> Drawn:
         )  # fmt: skip
     axis.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
     axis.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
-    caption = (
-        "Published noise compared with the analytic Gaussian. Shown: variance over the analytic "
-        f"Gaussian's at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity 1, without "
-        "data. Filled: as published (grey: outside its theorem, which claims nothing here); left "
-        "of the line the noise is smaller. Open: rescaled until the true delta is the claimed one. "
-        "Right: claimed and true delta as published, orange where the claim is false."
-    )
     wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
     note = ""
     if 0 < len(wide) < len(table):
         note = f" Without an open marker, as no rescaled noise is known: {listed(wide)}."
     table = table.assign(size=size, epsilon=epsilon, delta=delta)
-    return Drawn(caption, table, figure, QUERY + note)
+    return Drawn(
+        caption=(
+            "Published noise compared with the analytic Gaussian. Shown: variance over the "
+            f"analytic Gaussian's at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity "
+            "1, without data. Filled: as published (grey: outside its theorem, which claims "
+            "nothing here); left of the line the noise is smaller. Open: rescaled until the true "
+            "delta is the claimed one. Right: claimed and true delta as published, orange where "
+            "the claim is false."
+        ),
+        data=table,
+        figure=figure,
+        note=QUERY + note,
+    )
 
 
 def _format_true_delta(row) -> str:

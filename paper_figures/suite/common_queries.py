@@ -66,18 +66,21 @@ def common_queries(results: Results) -> Drawn:
         answers(results.rows),
         DrawingError(f"the results hold no rows of {CommonQueries.name}; run it first"),
     )
-    caption = (
-        "Which mechanism for a common query? The least root mean square error, of an element or "
-        "of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; the next "
-        "one with its error over the least; and mechanisms whose published claim is false for the "
-        "query. Noise that cannot be rescaled is ranked as published, if its claim is true."
-    )
-    note = (
-        "The command of a row gives all mechanisms with their errors, and the reasons why others "
-        "are not ranked."
-    )
     table = pd.DataFrame([_row(QUERIES[name], frame) for name, frame in found.items()])
-    return Drawn(caption, table, note=note)
+    return Drawn(
+        caption=(
+            "Which mechanism for a common query? The least root mean square error, of an element "
+            "or of a query of the workload, at equal true privacy; mechanisms within 0.1% of it; "
+            "the next one with its error over the least; and mechanisms whose published claim is "
+            "false for the query. Noise that cannot be rescaled is ranked as published, if its "
+            "claim is true."
+        ),
+        data=table,
+        note=(
+            "The command of a row gives all mechanisms with their errors, and the reasons why "
+            "others are not ranked."
+        ),
+    )
 
 
 def _row(asked: CommonQuery, frame: pd.DataFrame) -> dict:

@@ -56,10 +56,13 @@ def validity(results: Results) -> Drawn:
     axis.grid(False)
     axis.set(xlabel="number of elements M", ylabel="claimed epsilon")
     figure.colorbar(image, ax=axis, extend="min", label="log10(true delta / claimed delta)")
-    caption = (
-        "Where the claim of R1SMG holds: log10 of the true over the claimed delta, at claimed "
-        f"delta {rows['delta'].iloc[0]:g}, by the exact profile, l2 sensitivity 1. The claim is "
-        "true where the number is zero or less. Below the black line epsilon < 1/M, the range for "
-        "which r1smg2024 states its theorem."
+    return Drawn(
+        caption=(
+            "Where the claim of R1SMG holds: log10 of the true over the claimed delta, at claimed "
+            f"delta {rows['delta'].iloc[0]:g}, by the exact profile, l2 sensitivity 1. The claim "
+            "is true where the number is zero or less. Below the black line epsilon < 1/M, the "
+            "range for which r1smg2024 states its theorem."
+        ),
+        data=rows[["size", "epsilon", "delta", "value", "ratio"]],
+        figure=figure,
     )
-    return Drawn(caption, rows[["size", "epsilon", "delta", "value", "ratio"]], figure)

@@ -85,25 +85,28 @@ def headline(results: Results) -> Drawn:
         axis.set_xlabel("number of elements M")
         label_ends(axis, curves, height)
     figure.set_layout_engine("constrained")
-    caption = (
-        f"Privacy and cost of noise for ({epsilon:g}, {delta:g}), without data. Left: true delta "
-        f"at epsilon {epsilon:g} of the noise as published; a claim is true at or below the line. "
-        "Hollow: no claim, outside the theorem. Right: noise rescaled until its true delta is "
-        f"{delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
-    )
     pure = [name for name in true[~wide]["mechanism"] if guarantee_of(name) in FAMILIES]
-    note = (
-        f"{QUERY}{_sentence(BEYOND, _outside_theorem(true))}"
-        f"{_sentence('Delta 0 is claimed by', pure)}"
-        f"{_sentence(WIDE, true[wide]['mechanism'])} suite_cost has the noise as published."
-    )
     panels = {"true delta": shown, "noise at equal true privacy": costs}
     data = pd.concat(
         curve.table("size", "value").assign(panel=panel, epsilon=epsilon, delta=delta)
         for panel, curves in panels.items()
         for curve in curves
     )
-    return Drawn(caption, data.assign(limit=_limits(data["size"], epsilon, delta)), figure, note)
+    return Drawn(
+        caption=(
+            f"Privacy and cost of noise for ({epsilon:g}, {delta:g}), without data. Left: true "
+            f"delta at epsilon {epsilon:g} of the noise as published; a claim is true at or below "
+            "the line. Hollow: no claim, outside the theorem. Right: noise rescaled until its true "
+            f"delta is {delta:g}. {IMPOSSIBLE} Curves within 1% are drawn once."
+        ),
+        data=data.assign(limit=_limits(data["size"], epsilon, delta)),
+        figure=figure,
+        note=(
+            f"{QUERY}{_sentence(BEYOND, _outside_theorem(true))}"
+            f"{_sentence('Delta 0 is claimed by', pure)}"
+            f"{_sentence(WIDE, true[wide]['mechanism'])} suite_cost has the noise as published."
+        ),
+    )
 
 
 BEYOND = "The theorem requires a smaller epsilon for"
@@ -260,16 +263,20 @@ def cost(results: Results) -> Drawn:
     delta, true = grid["delta"].iloc[0], _published_deltas(grid)
     refuted = (true["lower"] > true["delta"] * 1.001) & (true["message"] == "")
     false = true[refuted]["mechanism"]
-    caption = (
-        f"Noise per element for ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published (solid; "
-        "grey markers: outside the theorem), and rescaled until the true delta is the claimed one "
-        "(dashed). "
-        f"{IMPOSSIBLE} Curves within 1% are drawn once."
-        f"{_sentence(FALSE_AT_SOME, false)}"
-    )
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
     data["limit"] = _limits(data["size"], epsilon, delta)
-    return Drawn(caption, data, figure, QUERY + _sentence(BEYOND, beyond))
+    return Drawn(
+        caption=(
+            f"Noise per element for ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published "
+            "(solid; grey markers: outside the theorem), and rescaled until the true delta is the "
+            "claimed one (dashed). "
+            f"{IMPOSSIBLE} Curves within 1% are drawn once."
+            f"{_sentence(FALSE_AT_SOME, false)}"
+        ),
+        data=data,
+        figure=figure,
+        note=QUERY + _sentence(BEYOND, beyond),
+    )
 
 
 def _family(mechanism: str) -> str:

@@ -38,21 +38,23 @@ def implied_epsilons(results: Results) -> Drawn:
         }
         for paper, stated in stated_numbers(results.rows)
     ]
-    caption = (
-        "Implied epsilon: the budget at which a mechanism reaches the number that its paper states "
-        "for it, as published and at equal true privacy, beside the epsilon that the paper states. "
-        "Closed forms are exact. Measured scores are means over trials, on a line in log(epsilon) "
-        "between the budgets of the run; in brackets, where the 95% interval of the score reaches "
-        "the number."
+    return Drawn(
+        caption=(
+            "Implied epsilon: the budget at which a mechanism reaches the number that its paper "
+            "states for it, as published and at equal true privacy, beside the epsilon that the "
+            "paper states. Closed forms are exact. Measured scores are means over trials, on a "
+            "line in log(epsilon) between the budgets of the run; in brackets, where the 95% "
+            "interval of the score reaches the number."
+        ),
+        data=pd.DataFrame(records),
+        note=(
+            'A larger epsilon means less noise. "Not reached up to" names the largest budget of '
+            'the run, "at most" its smallest. The networks and sizes are those of this run, most '
+            "of them smaller than the papers' (suite_panels), so that a score may be out of their "
+            "reach. On the map, MVG has the smallest possible gamma, s/2. Table 5 has no second "
+            "number: tldp2025_fig1 shows the effect of noise with the true privacy of a whole "
+            "image. The table leaves out the counts of r1smg2024 Figure 4, which need the paper's "
+            "map, and MVG's error in mvg2018's regression, 0.0163, because predicting zero has "
+            "0.0162, without any data (mvg2018_table3)."
+        ),
     )
-    note = (
-        'A larger epsilon means less noise. "Not reached up to" names the largest budget of the '
-        'run, "at most" its smallest. The networks and sizes are those of this run, most of '
-        "them smaller than the papers' (suite_panels), so that a score may be out of their reach. "
-        "On the map, MVG has the smallest possible gamma, s/2. Table 5 has no second number: "
-        "tldp2025_fig1 shows the effect of noise with the true privacy of a whole image. The table "
-        "leaves out the counts of r1smg2024 Figure 4, which need the paper's map, and MVG's error "
-        "in mvg2018's regression, 0.0163, because predicting zero has 0.0162, without any data "
-        "(mvg2018_table3)."
-    )
-    return Drawn(caption, pd.DataFrame(records), note=note)

@@ -90,26 +90,29 @@ def linear(results: Results) -> Drawn:
     _legend(figure, shown)
     beyond = shown[(shown["ratio"] > SHOWN[1]) | (shown["ratio"] < SHOWN[0])]
     rescaled = "exact" in set(beyond["calibration"])
-    caption = (
-        f"Noise made for the queries or the data: mean squared error per query on histograms at "
-        f"epsilon {epsilon:g}, relative to the analytic Gaussian mechanism; "
-        f"{_budget_words(results.rows)}. Filled: as published; hollow: rescaled until the true "
-        "delta at epsilon is the budget's. Arrows with numbers: beyond the axis. "
-        f"{'Numbers in italics: rescaled.' if rescaled else ''}"
-    )
-    note = (
-        f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
-        "covariance of the noise is known, and means over the trials elsewhere. Mechanisms whose "
-        "errors agree everywhere share a line. A hollow marker on a filled one has the same error. "
-        "suite_linear_table has the other epsilons and the controls. Published claims can be "
-        "false, as DAWA's is; suite_verdicts says which."
-        f"{_missing_sentences(results.rows)}"
-    )
     titles = {key: line for lines in groups.values() for line in lines for key in line}
     drawn = shown[[titles[name][0] == name for name in shown["mechanism"]]]
     names = [" = ".join(map(mechanism_title, titles[name])) for name in drawn["mechanism"]]
     columns = ["claims", "line", *KEYS, "ratio"]
-    return Drawn(caption, drawn.assign(line=names)[columns], figure, note)
+    return Drawn(
+        caption=(
+            "Noise made for the queries or the data: mean squared error per query on histograms "
+            f"at epsilon {epsilon:g}, relative to the analytic Gaussian mechanism; "
+            f"{_budget_words(results.rows)}. Filled: as published; hollow: rescaled until the true "
+            "delta at epsilon is the budget's. Arrows with numbers: beyond the axis. "
+            f"{'Numbers in italics: rescaled.' if rescaled else ''}"
+        ),
+        data=drawn.assign(line=names)[columns],
+        figure=figure,
+        note=(
+            f"{_dataset_words(results.rows, errors)} The errors are in closed form where the "
+            "covariance of the noise is known, and means over the trials elsewhere. Mechanisms "
+            "whose errors agree everywhere share a line. A hollow marker on a filled one has the "
+            "same error. suite_linear_table has the other epsilons and the controls. Published "
+            "claims can be false, as DAWA's is; suite_verdicts says which."
+            f"{_missing_sentences(results.rows)}"
+        ),
+    )
 
 
 @drawing("suite_linear_table", kind="tables", needs=[STUDY])
@@ -135,14 +138,16 @@ def linear_table(results: Results) -> Drawn:
     }
     order = pd.DataFrame({key: table[key].map(names.index) for key, names in ranks.items()})
     table = table.loc[order.sort_values(list(ranks), kind="stable").index]
-    caption = (
-        f"Mean squared error per query on histograms; {_budget_words(results.rows)}. Expected: in "
-        "closed form, where the covariance of the noise is known. Measured: the mean over the "
-        "trials, with its standard error. Calibrations: published, as the source states it; exact, "
-        "rescaled until the true delta at epsilon is the budget's."
+    return Drawn(
+        caption=(
+            f"Mean squared error per query on histograms; {_budget_words(results.rows)}. Expected: "
+            "in closed form, where the covariance of the noise is known. Measured: the mean over "
+            "the trials, with its standard error. Calibrations: published, as the source states "
+            "it; exact, rescaled until the true delta at epsilon is the budget's."
+        ),
+        data=table.reset_index(drop=True),
+        note=(f"{_dataset_words(results.rows, errors)}{_missing_sentences(results.rows)}"),
     )
-    note = f"{_dataset_words(results.rows, errors)}{_missing_sentences(results.rows)}"
-    return Drawn(caption, table.reset_index(drop=True), note=note)
 
 
 def errors_per_query(rows: pd.DataFrame) -> pd.DataFrame:

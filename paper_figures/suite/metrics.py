@@ -69,19 +69,22 @@ def metrics(results: Results) -> Drawn:
         for key in (*COMPARED, *OWN)
         for record in _records(results, losses, setting, key)
     ]
-    caption = (
-        "Error, tails, time and use of noise at the papers' settings, as published: expected loss "
-        "E||noise||^2 in closed form, sampled with its standard error, and at equal true privacy; "
-        "kurtosis of the loss about zero, as r1smg2024 defines it, and about its mean; median "
-        "seconds of a calibration and of a draw or release; the study's score, mean over trials."
+    return Drawn(
+        caption=(
+            "Error, tails, time and use of noise at the papers' settings, as published: expected "
+            "loss E||noise||^2 in closed form, sampled with its standard error, and at equal true "
+            "privacy; kurtosis of the loss about zero, as r1smg2024 defines it, and about its "
+            "mean; median seconds of a calibration and of a draw or release; the study's score, "
+            "mean over trials."
+        ),
+        data=pd.DataFrame(records),
+        note=(
+            f"'tau {SHARE:g}' is MVG with that share of the precision on the features that its "
+            "paper calls informative; other rows of MVG have equal precision. A normal variable "
+            "has a kurtosis of 3 about its mean. Empty: not timed or scored at this setting, or no "
+            "rescaled noise is known. Seconds depend on the machine."
+        ),
     )
-    note = (
-        f"'tau {SHARE:g}' is MVG with that share of the precision on the features that its paper "
-        "calls informative; other rows of MVG have equal precision. A normal variable has a "
-        "kurtosis of 3 about its mean. Empty: not timed or scored at this setting, or no rescaled "
-        "noise is known. Seconds depend on the machine."
-    )
-    return Drawn(caption, pd.DataFrame(records), note=note)
 
 
 def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key: str):

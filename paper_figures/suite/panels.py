@@ -40,18 +40,20 @@ def panels(results: Results) -> Drawn:
     table.loc[table["records here"].isna(), DIFFERS] = "not run"
     whole = ["records here", "records in the paper", *TRIES]
     order = ["paper", "figure", "data", *whole, DIFFERS]
-    caption = (
-        "The panels of the papers' figures on learning, and those announced: training records, "
-        "rounds or epochs, and trials of this run, beside the paper's, and what else differs from "
-        "the paper's protocol. A panel without numbers was not run."
+    return Drawn(
+        caption=(
+            "The panels of the papers' figures on learning, and those announced: training records, "
+            "rounds or epochs, and trials of this run, beside the paper's, and what else differs "
+            "from the paper's protocol. A panel without numbers was not run."
+        ),
+        data=table[order].astype({name: "Int64" for name in whole}),
+        note=(
+            "For released features and images, the table counts the released records. What "
+            "differs in the reference run also stands below each figure. SVHN, Purchase-100 and "
+            "Texas-100 have to be downloaded, and DarkNet requested from its owner; `python -m "
+            "datasets fetch` says how."
+        ),
     )
-    note = (
-        "For released features and images, the table counts the released records. What "
-        "differs in the reference run also stands below each figure. SVHN, Purchase-100 and "
-        "Texas-100 have to be downloaded, and DarkNet requested from its owner; `python -m "
-        "datasets fetch` says how."
-    )
-    return Drawn(caption, table[order].astype({name: "Int64" for name in whole}), note=note)
 
 
 def _differing(figure: Figure, dataset: str) -> str:

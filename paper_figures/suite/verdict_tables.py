@@ -29,28 +29,30 @@ _UNDERFLOWN = (
 @drawing("suite_verdicts", kind="tables", needs=["guarantee/papers"])
 def verdicts(results: Results) -> Drawn:
     """Tabulate claim, truth and verdict, a row per mechanism and setting of a paper."""
-    caption = (
-        "Is the claim true? Every mechanism as published, at the settings of the papers: claimed "
-        "and true delta at the claimed epsilon, true epsilon at the claimed delta, variance over "
-        "the least variance at which the same noise keeps the claim, bounds of a sampled audit of "
-        "the worst pair (family-wise confidence 99.9%), and the verdict."
+    return Drawn(
+        caption=(
+            "Is the claim true? Every mechanism as published, at the settings of the papers: "
+            "claimed and true delta at the claimed epsilon, true epsilon at the claimed delta, "
+            "variance over the least variance at which the same noise keeps the claim, bounds of a "
+            "sampled audit of the worst pair (family-wise confidence 99.9%), and the verdict."
+        ),
+        data=verdict_table(results.rows),
+        note=(
+            '"Profile" says what the true values are: exact, an upper bound, or a lower bound, '
+            "which refutes a claim and proves none. An upper bound proves a claim; a smaller lower "
+            "bound, which is not shown, may refute one. "
+            '"Loose" means that more than 1% of the variance is wasted. A claim that holds by an '
+            'upper bound is true, and may be loose. "In its range" '
+            "says whether the theorem is stated for such a budget; the papers also use budgets "
+            "beyond that range. The noise is calibrated to the sensitivity that a paper states, "
+            "and the true values are for the change that neighbours can make, which is smaller in "
+            "Experiment II of mvg2018. "
+            '"Distance to no data" bounds the total variation between any release and noise around '
+            "one fixed value: a score in [0, 1] of anything computed from the release gains at "
+            "most that much from the data. It is empty if the mechanism does more than add noise, "
+            f"the noise is one-sided, or the paper states no range of the answers. {_UNDERFLOWN}"
+        ),
     )
-    note = (
-        '"Profile" says what the true values are: exact, an upper bound, or a lower bound, which '
-        "refutes a claim and proves none. An upper bound proves a claim; a smaller lower bound, "
-        "which is not shown, may refute one. "
-        '"Loose" means that more than 1% of the variance is wasted. A claim that holds by an upper '
-        'bound is true, and may be loose. "In its range" '
-        "says whether the theorem is stated for such a budget; the papers also use budgets beyond "
-        "that range. The noise is calibrated to the sensitivity that a paper states, and the true "
-        "values are for the change that neighbours can make, which is smaller in Experiment II of "
-        "mvg2018. "
-        '"Distance to no data" bounds the total variation between any release and noise around one '
-        "fixed value: a score in [0, 1] of anything computed from the release gains at most that "
-        "much from the data. It is empty if the mechanism does more than add noise, the noise is "
-        f"one-sided, or the paper states no range of the answers. {_UNDERFLOWN}"
-    )
-    return Drawn(caption, verdict_table(results.rows), note=note)
 
 
 def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -127,20 +129,22 @@ def summary(results: Results) -> Drawn:
                 "largest variance over need": group["variance over need"].max(),
             }
         )
-    caption = (
-        f"Is the claim true? Every mechanism as published, at {table['setting'].nunique()} "
-        "settings of the papers: the number of settings by verdict, those within the range of the "
-        "theorem, the setting where the true epsilon exceeds the claimed one most, and the "
-        "variance over the least variance at which the same noise keeps the claim (below 1: too "
-        "little noise)."
+    return Drawn(
+        caption=(
+            f"Is the claim true? Every mechanism as published, at {table['setting'].nunique()} "
+            "settings of the papers: the number of settings by verdict, those within the range of "
+            "the theorem, the setting where the true epsilon exceeds the claimed one most, and the "
+            "variance over the least variance at which the same noise keeps the claim (below 1: "
+            "too little noise)."
+        ),
+        data=pd.DataFrame(records),
+        note=(
+            "Where the profile is an upper bound the true values are at most those given, and a "
+            "claim that holds may be loose; where it is a lower bound they are at least those "
+            "given. The papers also use budgets beyond the range for which a theorem is stated. "
+            f"{_UNDERFLOWN}"
+        ),
     )
-    note = (
-        "Where the profile is an upper bound the true values are at most those given, and a claim "
-        "that holds may be loose; where it is a lower bound they are at least those given. "
-        "The papers also use budgets beyond the range for which a theorem is stated. "
-        f"{_UNDERFLOWN}"
-    )
-    return Drawn(caption, pd.DataFrame(records), note=note)
 
 
 def _profile(values: pd.Series) -> str:

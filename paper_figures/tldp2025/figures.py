@@ -76,31 +76,29 @@ def figure_1(results: Results) -> Drawn:
     rows = results.rows
     spread = spread_over_trials(rows, IMAGES, "classifier")
     classifiers = spread.groupby("dataset")["classifier"].first().map(CLASSIFIER_WORDS)
-    what = (
-        "tldp2025 Figure 1 (type I): weighted F1 of classifiers that are trained on released "
-        "images and tested on clean ones. Left: noise as published. Right: noise rescaled until "
-        "its true delta at epsilon is the budget's"
-    )
-    note = (
-        "The paper trains MobileNetV2, pre-trained on ImageNet, on all images. Any "
-        "image may become any other, all pixels lie in [0, 1], and labels are public. TLDP claims "
-        "pure epsilon-LDP, and Laplace noise satisfies it; the others have delta. TLDP with and "
-        "without weights coincide where hardly any value is kept. Nothing is measured between the "
-        "markers. A point below the line of random images is no worse than guessing: under large "
-        "noise a classifier ends up predicting one class, which has an F1 of 0.018 for ten equally "
-        "frequent classes. One trained on random images guesses among all of them. A point above "
-        "the line without noise does not mean that privacy helps: small noise keeps a classifier "
-        "from overfitting."
-    )
     return _draw(
         rows,
         IMAGES,
         spread,
         Panels("F1 on clean images of", floor=""),
-        what,
-        note,
-        lambda dataset, records: f"{records} training images, {classifiers[dataset]}",
-        lambda dataset: f"\n{classifiers[dataset]}",
+        what=(
+            "tldp2025 Figure 1 (type I): weighted F1 of classifiers that are trained on released "
+            "images and tested on clean ones. Left: noise as published. Right: noise rescaled "
+            "until its true delta at epsilon is the budget's"
+        ),
+        note=(
+            "The paper trains MobileNetV2, pre-trained on ImageNet, on all images. Any "
+            "image may become any other, all pixels lie in [0, 1], and labels are public. TLDP "
+            "claims pure epsilon-LDP, and Laplace noise satisfies it; the others have delta. TLDP "
+            "with and without weights coincide where hardly any value is kept. Nothing is measured "
+            "between the markers. A point below the line of random images is no worse than "
+            "guessing: under large noise a classifier ends up predicting one class, which has an "
+            "F1 of 0.018 for ten equally frequent classes. One trained on random images guesses "
+            "among all of them. A point above the line without noise does not mean that privacy "
+            "helps: small noise keeps a classifier from overfitting."
+        ),
+        trained=lambda dataset, records: f"{records} training images, {classifiers[dataset]}",
+        beside=lambda dataset: f"\n{classifiers[dataset]}",
     )
 
 
@@ -108,26 +106,24 @@ def figure_1(results: Results) -> Drawn:
 def figure_2(results: Results) -> Drawn:
     """Draw F1 over epsilon with released features."""
     rows, width = results.rows, FEATURE_RANGE[1] - FEATURE_RANGE[0]
-    what = (
-        "tldp2025 Figure 2 (type II): weighted F1 of a last layer that is trained on released "
-        "features and tested on those of clean images. Left: noise as published. Right: noise "
-        "rescaled until its true delta at epsilon is the budget's"
-    )
-    note = (
-        "The paper's extractor is MobileNetV2, pre-trained on ImageNet. Every "
-        "feature vector is released through the mechanism; any vector may become any other, and "
-        f"labels are public. Features lie in [-1, 1], a range of {width:g}; the paper's Table 3 "
-        f"states Delta = {STATED_DELTA}, at which all noise would be "
-        f"{STATED_DELTA / width:g} times as large."
-    )
     return _draw(
         rows,
         FEATURES,
         spread_over_trials(rows, FEATURES),
         Panels("F1 on clean features of", floor=""),
-        what,
-        note,
-        lambda dataset, records: (
+        what=(
+            "tldp2025 Figure 2 (type II): weighted F1 of a last layer that is trained on released "
+            "features and tested on those of clean images. Left: noise as published. Right: noise "
+            "rescaled until its true delta at epsilon is the budget's"
+        ),
+        note=(
+            "The paper's extractor is MobileNetV2, pre-trained on ImageNet. Every "
+            "feature vector is released through the mechanism; any vector may become any other, "
+            f"and labels are public. Features lie in [-1, 1], a range of {width:g}; the paper's "
+            f"Table 3 states Delta = {STATED_DELTA}, at which all noise would be "
+            f"{STATED_DELTA / width:g} times as large."
+        ),
+        trained=lambda dataset, records: (
             f"{_extractor(rows, dataset)}, {records} other records released "
             f"as {query_size(rows, FEATURES, dataset):,} features"
         ),
@@ -162,31 +158,8 @@ def figure_3(results: Results) -> Drawn:
     keys = ["dataset", "range", "calibration", "mechanism", "epsilon"]
     spent = spent.pivot_table(index=keys, columns="metric", values="value").reset_index()
     spread = spread.merge(spent, on=keys, how="left")
-    what = (
-        "tldp2025 Figure 3 (type III): weighted F1 of a model that three users train by averaging "
-        "parameters. Left: as published; epsilon is per release. Right: noise rescaled until the "
-        "true delta of all rounds together is the budget's"
-    )
     width = 2 * CLIP
     times = STATED_DELTA / width
-    note = (
-        "In every round each user trains for an epoch, clips every parameter to "
-        f"[-{CLIP:g}, {CLIP:g}], releases all of them through the mechanism and gets back the mean "
-        "of the users. The parameters of a user may become any others. A parameter has a range of "
-        f"{width:g}; the paper's Table 4 states Delta = {STATED_DELTA}, for IMDB "
-        f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {times:g} and "
-        f"{STATED_DELTA_IMDB / width:,.0f} times as large. On images, TLDP-L at Delta = "
-        f"{STATED_DELTA} has the noise that it has at Delta = 2 and epsilon / {times:g}; TLDP-G, "
-        f"at epsilon / {times**2:,.0f}. Dotted: without noise, and random parameters; dashed, if "
-        "known: a guess, the share of the majority class, about the F1 of naming classes at "
-        "random. The paper's list of steps adds noise once, to the mean; in "
-        "its text every user adds noise, as here. True epsilon of TLDP-G's claims, all "
-        f"rounds: {true_epsilons(spread, 'tldp-g')}; the data file has it for all. LLAGP and "
-        "DPHSGD follow the paper's description, with our choices where it leaves something open; "
-        f"DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which are public. A query "
-        "is one row, so that at equal true privacy MVG and IDN would have the "
-        "noise of the classic Gaussian."
-    )
     panels = Panels(
         "F1 of",
         {
@@ -207,7 +180,37 @@ def figure_3(results: Results) -> Drawn:
         papers = f" (paper: {NETWORKS[dataset]})" if dataset in NETWORKS else ""
         return f",\n{query_size(rows, PARAMETERS, dataset):,} parameters{papers}"
 
-    return _draw(rows, PARAMETERS, spread, panels, what, note, trained, beside)
+    return _draw(
+        rows,
+        PARAMETERS,
+        spread,
+        panels,
+        what=(
+            "tldp2025 Figure 3 (type III): weighted F1 of a model that three users train by "
+            "averaging parameters. Left: as published; epsilon is per release. Right: noise "
+            "rescaled until the true delta of all rounds together is the budget's"
+        ),
+        note=(
+            "In every round each user trains for an epoch, clips every parameter to "
+            f"[-{CLIP:g}, {CLIP:g}], releases all of them through the mechanism and gets back the "
+            "mean of the users. The parameters of a user may become any others. A parameter has a "
+            f"range of {width:g}; the paper's Table 4 states Delta = {STATED_DELTA}, for IMDB "
+            f"{STATED_DELTA_IMDB:,}. At a given epsilon all noise is then {times:g} and "
+            f"{STATED_DELTA_IMDB / width:,.0f} times as large. On images, TLDP-L at Delta = "
+            f"{STATED_DELTA} has the noise that it has at Delta = 2 and epsilon / {times:g}; "
+            f"TLDP-G, at epsilon / {times**2:,.0f}. Dotted: without noise, and random parameters; "
+            "dashed, if known: a guess, the share of the majority class, about the F1 of naming "
+            "classes at random. The paper's list of steps adds noise once, to the mean; in "
+            "its text every user adds noise, as here. True epsilon of TLDP-G's claims, all "
+            f"rounds: {true_epsilons(spread, 'tldp-g')}; the data file has it for all. LLAGP and "
+            "DPHSGD follow the paper's description, with our choices where it leaves something "
+            f"open; DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which are public. "
+            "A query is one row, so that at equal true privacy MVG and IDN would have the "
+            "noise of the classic Gaussian."
+        ),
+        trained=trained,
+        beside=beside,
+    )
 
 
 def _draw(
@@ -278,17 +281,19 @@ def table_5(results: Results) -> Drawn:
     table["stated / measured"] = table["stated error"] / table["measured"]
     table["order"] = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.sort_values(["dataset", "order", "epsilon"], ignore_index=True)
-    caption = (
-        "tldp2025 Table 5 for one image with pixels in [0, 1] (Delta = 1), noise as published: the "
-        "error that the paper states, sqrt(E||Z||^2) of the noise in closed form, and the root of "
-        "the mean ||Z||^2 over all released images. Adjacency local."
-    )
-    note = (
-        "The paper states Gaussian, MVG and IDN without a delta; here they have delta "
-        f"{rows['delta'].iloc[0]:g}, and MVG has the zeta of mgm2021."
-    )
     columns = ["dataset", "mechanism", "epsilon", "stated error", "closed form", "measured"]
-    return Drawn(caption, table[[*columns, "stated / measured"]], note=note)
+    return Drawn(
+        caption=(
+            "tldp2025 Table 5 for one image with pixels in [0, 1] (Delta = 1), noise as published: "
+            "the error that the paper states, sqrt(E||Z||^2) of the noise in closed form, and the "
+            "root of the mean ||Z||^2 over all released images. Adjacency local."
+        ),
+        data=table[[*columns, "stated / measured"]],
+        note=(
+            "The paper states Gaussian, MVG and IDN without a delta; here they have delta "
+            f"{rows['delta'].iloc[0]:g}, and MVG has the zeta of mgm2021."
+        ),
+    )
 
 
 def _stated_error(shape: str, mechanism: str, epsilon: float) -> float | None:

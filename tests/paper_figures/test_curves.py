@@ -41,16 +41,17 @@ def test_merged_gaussian_noise_looks_like_the_analytic_gaussian():
     assert [curve.drawn_as for curve in curves] == ["gaussian-analytic", "laplace"]
 
 
-def test_labels_apart_stay_where_they_are():
-    assert spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
-
-
-def test_labels_that_overlap_move_apart_evenly():
-    assert spread([0.5, 0.5], [0.1, 0.3]) == pytest.approx([0.4, 0.6])
-
-
-def test_labels_stay_within_the_axis():
-    assert spread([1.0, 1.0, 0.0], [0.1, 0.1, 0.2]) == pytest.approx([0.85, 0.95, 0.1])
+@pytest.mark.parametrize(
+    ("centres", "heights", "expected"),
+    [
+        ([0.9, 0.2], [0.1, 0.1], [0.9, 0.2]),
+        # Labels that overlap move apart evenly.
+        ([0.5, 0.5], [0.1, 0.3], [0.4, 0.6]),
+        ([1.0, 1.0, 0.0], [0.1, 0.1, 0.2], [0.85, 0.95, 0.1]),
+    ],
+)
+def test_labels_move_apart_within_the_axis(centres, heights, expected):
+    assert spread(centres, heights) == pytest.approx(expected)
 
 
 def test_no_line_crosses_more_than_a_decade_without_a_point():

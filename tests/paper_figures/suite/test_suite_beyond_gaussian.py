@@ -5,7 +5,6 @@ import math
 import pytest
 
 from mechanisms.privacy.gaussian_profile import mu_for
-from paper_figures.drawings import DrawingError
 from paper_figures.suite.beyond_gaussian import claimed
 
 # The variance of the analytic Gaussian at (1, 1e-5), per element.
@@ -42,11 +41,6 @@ def test_a_delta_that_is_only_bounded_is_told_as_a_bound(make_results, make_grid
     rows += make_grid_rows("r1smg", {"32x32": 0.9}, exact=9.0)
     both = claimed(make_results(rows)).note
     assert both.endswith("Without an open marker, as no rescaled noise is known: MGM.")
-
-
-def test_without_a_profile_the_reason_is_told(make_results, make_grid_rows):
-    with pytest.raises(DrawingError, match="no privacy profile"):
-        claimed(make_results(make_grid_rows("non-private", {"4x4": 0.0})))
 
 
 def test_outside_its_theorem_a_paper_claims_nothing(make_results, make_grid_rows):

@@ -5,6 +5,7 @@ import pytest
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from paper_figures.drawings import DrawingError
+from paper_figures.suite.beyond_gaussian import claimed
 from paper_figures.suite.headline import cost, headline
 
 pytestmark = pytest.mark.usefixtures("fast_limits")
@@ -29,12 +30,6 @@ def test_headline_is_at_the_epsilon_nearest_to_1(make_results, make_grid_rows):
     assert set(drawn.data["epsilon"]) == {3.0}
     assert drawn.data["size"].tolist() == [4, 16]
     assert "for (3, 1e-05)" in drawn.caption
-
-
-def test_headline_draws_the_noise_at_equal_privacy_alone(make_results, make_grid_rows):
-    rows = make_grid_rows("gaussian", {"2x2": 1e-6, "4x4": 1e-6}, exact=9.0)
-    drawn = headline(make_results(rows)).data.set_index("panel")
-    assert drawn.loc["noise at equal true privacy", "value"].tolist() == [3.0, 3.0]
 
 
 def test_headline_draws_curves_that_agree_once(make_results, make_grid_rows):
@@ -92,7 +87,7 @@ def test_cost_has_both_calibrations_by_family(make_results, make_grid_rows):
     assert labels == ["Classic Gaussian\n= MVG", "all,\nequal true privacy"]
 
 
-@pytest.mark.parametrize("figure", [headline, cost])
+@pytest.mark.parametrize("figure", [headline, cost, claimed])
 def test_controls_and_trees_alone_are_no_figure(figure, make_results, make_grid_rows):
     with pytest.raises(DrawingError, match="no privacy profile"):
         figure(make_results(make_grid_rows("hb", {"2x2": 1e-6})))

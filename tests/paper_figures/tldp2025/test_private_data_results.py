@@ -4,7 +4,6 @@ import pytest
 
 from claims.judges import CannotJudge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN, PARTLY
-from paper_figures.drawings import DrawingError
 from paper_figures.tldp2025.figures import table_5
 from paper_figures.tldp2025.released_verdicts import (
     others_low,
@@ -29,11 +28,6 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
     # The paper states 1 / (2 epsilon) in place of its root.
     assert table.loc["tldp-g", "stated error"] == pytest.approx(4.0, rel=1e-6)
     assert table.loc["tldp-g", "measured"] == pytest.approx(32**0.5)
-
-
-def test_no_table_is_made_without_the_study(make_results):
-    with pytest.raises(DrawingError, match="private_data; run it first"):
-        table_5(make_results([{"study": "count_query"}]))
 
 
 VARIANTS = {"crossing": 4.0, "slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}

@@ -1,13 +1,8 @@
 """Figure 3 of tldp2025 on made-up scores, and the uploads that are noise alone."""
 
-import math
-
 import pandas as pd
 import pytest
 
-from claims.judged_rows import calibrated
-from mechanisms import Budget
-from mechanisms.query.box_query import box_query
 from paper_figures.tldp2025.figures import figure_3
 from paper_figures.tldp2025.parameter_verdicts import (
     _noise_alone,
@@ -78,22 +73,6 @@ def test_the_papers_network_has_the_stated_number_of_parameters():
     for dataset in ("mnist", "cifar10", "svhn"):
         millions = NETWORKS[dataset]["paper"].size / 1e6
         assert f"MobileNetV2, {millions:.1f} million" in DETAILED_NETWORKS[dataset]
-
-
-def test_laplace_noise_falls_below_that_of_tldp_g_from_four_squared_sizes():
-    width, meeting = 400_001.0, 4.0 * 50**2
-
-    def losses(epsilon):
-        query = box_query((1, 50), 0.0, width)
-        return [
-            calibrated(key, query, Budget(epsilon=epsilon)).expected_loss() / 50
-            for key in ("laplace", "tldp-g")
-        ]
-
-    assert losses(meeting) == pytest.approx([(width / (2 * math.sqrt(2) * 50)) ** 2] * 2, rel=1e-6)
-    for epsilon, laplace_is_less in ((meeting / 2, False), (2 * meeting, True)):
-        laplace, gaussian = losses(epsilon)
-        assert (laplace < gaussian) == laplace_is_less
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
