@@ -109,11 +109,14 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
             text = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
             axis.annotate(f"paper: {stated:,.0f}", (stated, place), fontsize=6, **text)
     axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
-    axis.set_ylim(len(mechanisms) - 0.5, -0.5)
-    axis.set_xscale("log")
-    # Leave room for the paper's numbers.
-    axis.set_xlim(left=min(STATED_LOSSES.values()) / 100)
-    axis.set(title=CALIBRATION_TITLES[calibration], xlabel="mean of L, squared pickups")
+    axis.set(
+        ylim=(len(mechanisms) - 0.5, -0.5),
+        xscale="log",
+        # Leave room for the paper's numbers.
+        xlim=(min(STATED_LOSSES.values()) / 100, None),
+        title=CALIBRATION_TITLES[calibration],
+        xlabel="mean of L, squared pickups",
+    )
 
 
 def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
@@ -135,8 +138,7 @@ def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
             axis.hist(ratio, bins, weights=weights, color=style.colour, alpha=0.25)
             density = scipy.stats.gaussian_kde(ratio)(grid)
             axis.plot(grid, density, line, color=style.colour, label=style.title)
-        axis.set(xlabel="L / mean of L", ylabel="density")
-        axis.set_ylim(0)
+        axis.set(xlabel="L / mean of L", ylabel="density", ylim=(0, None))
         axis.legend(fontsize=6)
 
 

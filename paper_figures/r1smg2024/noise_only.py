@@ -75,12 +75,10 @@ def figure_9(results: Results) -> Drawn:
             if not line.empty and (mechanism, calibration) not in SAME:
                 for axis in column if alone else column[:1]:
                     _curve_of(axis, line, mechanism, calibration)
-        column[0].set_yscale("log")
         limit = "paper, limit of R1SMG: 2 / epsilon"
         column[1].axhline(2 / epsilon, color="black", linestyle=":", label=limit)
-        column[0].set_title(f"epsilon = {epsilon:g}")
-        column[1].set(xscale="log", xlabel="number of elements M")
-        column[1].set_ylim(bottom=0)
+        column[0].set(yscale="log", title=f"epsilon = {epsilon:g}")
+        column[1].set(xscale="log", xlabel="number of elements M", ylim=(0, None))
     for axis, words in zip(axes[:, 0], ("E L", "E L of R1SMG, as published"), strict=True):
         axis.set_ylabel(words)
     entries = entries_of(axes[:, 0])

@@ -314,7 +314,6 @@ def _draw_family(
             draw_curves(axis, [curve], **kind)
             points = curve.table("size", "noise")
             drawn.append(points.assign(family=family, calibration=calibration))
-    axis.set(xscale="log", yscale="log", xlabel="number of elements M")
-    axis.set_title(family)
+    axis.set(xscale="log", yscale="log", xlabel="number of elements M", title=family)
     legend_below(axis)
     return drawn
