@@ -4,6 +4,7 @@ They cover Lemmas 1 to 4 and Theorem 1, the branches of Algorithm 2, directional
 (Section 4.1), and the budget (epsilon / q, delta / q) of a batch.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Literal
@@ -73,17 +74,15 @@ def loss_condition(
     above B must exceed delta.
     """
     tails, sides = [], []
-    for epsilon in epsilons:
-        for delta in deltas:
-            b = float(mu_for(epsilon, delta))
-            eta = b**2 / 2
-            above, below = (scipy.special.ndtr((sign * eta - epsilon) / b) for sign in (1, -1))
-            tails.append(abs((above - math.exp(epsilon) * below) / delta - 1) <= tolerance)
-            less, more = (
-                GaussianProfile(mu=b * factor).delta(epsilon).value
-                for factor in (1 - shift, 1 + shift)
-            )
-            sides.append(less < delta < more)
+    for epsilon, delta in itertools.product(epsilons, deltas):
+        b = float(mu_for(epsilon, delta))
+        eta = b**2 / 2
+        above, below = (scipy.special.ndtr((sign * eta - epsilon) / b) for sign in (1, -1))
+        tails.append(abs((above - math.exp(epsilon) * below) / delta - 1) <= tolerance)
+        less, more = (
+            GaussianProfile(mu=b * factor).delta(epsilon).value for factor in (1 - shift, 1 + shift)
+        )
+        sides.append(less < delta < more)
     return Finding(
         parts=[
             universal("Lemma 2, the tails give delta", tails),
@@ -252,13 +251,12 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
     """Judge Lemma 4 and Theorem 1: ||U1^-1 D U2^-T||_F is at most the bound of eq. (8)."""
     rng = np.random.default_rng(0)
     largest, aligned = [], []
-    for m, n in shapes:
-        for _ in range(draws):
-            # The factors range from nearly orthogonal to nearly singular.
-            first, second = (_random_factor(rng, size) for size in (m, n))
-            change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
-            largest.append(distance_over_bound(first, change, second))
-            aligned.append(distance_over_bound(first, _align(first, change, second), second))
+    for (m, n), _ in itertools.product(shapes, range(draws)):
+        # The factors range from nearly orthogonal to nearly singular.
+        first, second = (_random_factor(rng, size) for size in (m, n))
+        change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
+        largest.append(distance_over_bound(first, change, second))
+        aligned.append(distance_over_bound(first, _align(first, change, second), second))
     apart = max(abs(ratio - 1) for ratio in aligned)
     return Finding(
         parts=(
@@ -358,15 +356,13 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
     T, the number of releases in Theorem 4, is 1 in Lemma 3; the algorithm does not define it.
     """
     errors: dict[str, list[float]] = {"delta >= delta_0": [], "delta < delta_0": []}
-    for epsilon in epsilons:
-        for delta in deltas:
-            branch, root = algorithm_2(epsilon, delta)
-            errors[branch].append(abs(root / float(mu_for(epsilon, delta)) - 1))
+    for epsilon, delta in itertools.product(epsilons, deltas):
+        branch, root = algorithm_2(epsilon, delta)
+        errors[branch].append(abs(root / float(mu_for(epsilon, delta)) - 1))
     # With T = 4 in that one term, the root should be B / 2, that of four releases.
     fourfold = [
         algorithm_2(epsilon, delta, times=4)[1] / (float(mu_for(epsilon, delta)) / 2)
-        for epsilon in epsilons
-        for delta in deltas
+        for epsilon, delta in itertools.product(epsilons, deltas)
         if algorithm_2(epsilon, delta)[0] == "delta < delta_0"
     ]
     return Finding(

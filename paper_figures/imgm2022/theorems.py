@@ -3,6 +3,7 @@
 Only the judge of Theorem 2 reads rows, those of the study guarantee.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -303,12 +304,11 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
         # gamma is at least s / 2, for answers in a ball of this radius. A larger gamma makes MVG
         # allow less.
         query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=0.5)
-        for epsilon in epsilons:
-            for delta in deltas:
-                largest = float(mu_for(epsilon, delta))
-                for zeta, found in ratios.items():
-                    bound = precision_bound(query, Budget(epsilon=epsilon, delta=delta), zeta)
-                    found.append(largest / math.sqrt(bound))
+        for epsilon, delta in itertools.product(epsilons, deltas):
+            largest = float(mu_for(epsilon, delta))
+            for zeta, found in ratios.items():
+                bound = precision_bound(query, Budget(epsilon=epsilon, delta=delta), zeta)
+                found.append(largest / math.sqrt(bound))
     return Finding(
         parts=[
             statement(
@@ -333,10 +333,11 @@ def variance_over_shapes(
 ) -> Finding:
     """Judge Section 4.2: at a fixed sensitivity, IMGM's variance is the same at all shapes."""
     budget = Budget(epsilon=epsilon, delta=delta)
-    variances = {}
-    for key in ("imgm", "mvg"):
-        queries = [Query(shape=tuple(s), l2_sensitivity=1.0, frobenius_bound=1.0) for s in shapes]
-        variances[key] = [calibrated(key, q, budget).expected_loss() / q.size for q in queries]
+    queries = [Query(shape=tuple(s), l2_sensitivity=1.0, frobenius_bound=1.0) for s in shapes]
+    variances = {
+        key: [calibrated(key, q, budget).expected_loss() / q.size for q in queries]
+        for key in ("imgm", "mvg")
+    }
     spread = {key: max(found) / min(found) for key, found in variances.items()}
     return Finding(
         parts=(

@@ -4,6 +4,7 @@ They cover Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4,
 matrix mechanism applies or equals the paper's Gaussian mechanism.
 """
 
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -28,11 +29,10 @@ def norm_inequality(*, shapes: list[Shape], draws: Count) -> Finding:
     """Judge Lemma 1, ||U1 Y U2||_F <= ||Y||_F ||U1||_F ||U2||_F, by random matrices."""
     rng = np.random.default_rng(0)
     ratios = []
-    for m, n in shapes:
-        for _ in range(draws):
-            u1, y, u2 = (rng.normal(size=size) for size in ((m, m), (m, n), (n, n)))
-            bound = np.prod([np.linalg.norm(each) for each in (y, u1, u2)])
-            ratios.append(np.linalg.norm(u1 @ y @ u2) / bound)
+    for (m, n), _ in itertools.product(shapes, range(draws)):
+        u1, y, u2 = (rng.normal(size=size) for size in ((m, m), (m, n), (n, n)))
+        bound = np.prod([np.linalg.norm(each) for each in (y, u1, u2)])
+        ratios.append(np.linalg.norm(u1 @ y @ u2) / bound)
     found = f"at most {max(ratios):.3g} times the bound"
     return Finding(
         parts=[universal("the norm is", [ratio <= 1 for ratio in ratios], found)],

@@ -126,11 +126,8 @@ def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
 @judge
 def sampling_cost(*, shapes: list[Shape]) -> Finding:
     """Judge Section 6.3, on operations and memory of a draw U1 N U2 with factors from an SVD."""
-    products, stored = [], []
-    for m, n in shapes:
-        products.append(m * n * (m + n) <= m**3 + n**3)
-        stored.append(m * m + n * n + m * n)
-    shown = ", ".join(f"{m}x{n}: {floats:,}" for (m, n), floats in zip(shapes, stored, strict=True))
+    products = [m * n * (m + n) <= m**3 + n**3 for m, n in shapes]
+    shown = ", ".join(f"{m}x{n}: {m * m + n * n + m * n:,}" for m, n in shapes)
     return Finding(
         parts=[
             universal("the products cost no more than the SVDs", products),

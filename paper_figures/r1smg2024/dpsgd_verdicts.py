@@ -118,10 +118,13 @@ def epochs_until(
 ) -> Finding:
     """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin."""
     rows = official_runs(results.rows, dataset)
-    outcomes = []
-    for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items():
-        parts = tuple(_lead_in_epochs(runs, epsilon, metric, level, margin) for epsilon in epsilons)
-        outcomes.append(Outcome(choice=choice, parts=parts))
+    outcomes = [
+        Outcome(
+            choice=choice,
+            parts=tuple(_lead_in_epochs(runs, each, metric, level, margin) for each in epsilons),
+        )
+        for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items()
+    ]
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
 

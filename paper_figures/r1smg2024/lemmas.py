@@ -82,13 +82,12 @@ def harmonic_inequality(*, sizes: list[tuple[int, int]], draws: Count) -> Findin
     """Judge eq. (17), on products of norms of spectra and of their inverses, by random spectra."""
     rng = np.random.default_rng(0)
     ratios = []
-    for size in sizes:
-        for _ in range(draws):
-            ratio = 1.0
-            for count in size:
-                values = rng.lognormal(sigma=2.0, size=count)
-                ratio *= np.linalg.norm(values) * np.linalg.norm(1 / values) / count
-            ratios.append(ratio)
+    for size, _ in itertools.product(sizes, range(draws)):
+        ratio = 1.0
+        for count in size:
+            values = rng.lognormal(sigma=2.0, size=count)
+            ratio *= np.linalg.norm(values) * np.linalg.norm(1 / values) / count
+        ratios.append(ratio)
     found = f"left over right {min(ratios):.3g} to {max(ratios):.3g}"
     return Finding(
         parts=[universal("it holds,", [ratio >= 1 - 1e-12 for ratio in ratios], found)],
@@ -175,9 +174,7 @@ def noise_of_components(*, others: list[str], much: Positive) -> Finding:
     """
     parts = []
     for key in others:
-        ratios = []
-        for epsilon in PCA_EPSILONS:
-            ratios.append(_square("r1smg", epsilon / PCA_RATIO) / _square(key, epsilon))
+        ratios = [_square("r1smg", e / PCA_RATIO) / _square(key, e) for e in PCA_EPSILONS]
         found = f"{min(ratios):.3g} to {max(ratios):.3g} times"
         parts.append(universal(f"below {key},", [ratio < 1 for ratio in ratios], found))
         much_below = [ratio <= much or None for ratio in ratios]

@@ -5,6 +5,7 @@ data, and the effect of weights on the noise. The worst two tensors differ by De
 components.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -213,12 +214,11 @@ def constant_factor(
 ) -> Finding:
     """Judge the text on DPHSGD by its entry in Table 5 over that of the Gaussian mechanism."""
     ratios = {"gaussian": [], "laplace": []}
-    for side in sides:
-        for epsilon in epsilons:
-            stated, count = stated_errors((side, side), epsilon, width), side**2
-            dphsgd = clip * width / epsilon * count * math.sqrt(2 * count)
-            for key, found in ratios.items():
-                found.append(dphsgd / stated[key] / clip)
+    for side, epsilon in itertools.product(sides, epsilons):
+        stated, count = stated_errors((side, side), epsilon, width), side**2
+        dphsgd = clip * width / epsilon * count * math.sqrt(2 * count)
+        for key, found in ratios.items():
+            found.append(dphsgd / stated[key] / clip)
     over = ratios["gaussian"]
     return Finding(
         parts=(
