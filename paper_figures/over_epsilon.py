@@ -141,16 +141,30 @@ def draw_spread(spread: pd.DataFrame, panels: Panels) -> plt.Figure:
         axis.axhline(guess, color="grey", linestyle="--", lw=1, label=panels.floor)
         axis.set(ylim=_limits(own[rows[i]]))
         if not axis.containers:
-            kind = {"ha": "center", "va": "center", "fontsize": 7, "transform": axis.transAxes}
-            axis.text(0.5, 0.65, panels.empty, **kind)
+            axis.text(
+                0.5,
+                0.65,
+                panels.empty,
+                ha="center",
+                va="center",
+                fontsize=7,
+                transform=axis.transAxes,
+            )
     for title, (first, last) in zip(rows, axes[:, [0, -1]], strict=True):
         first.set_ylabel(f"{panels.score} {title}")
         stated = panels.stated.get(title, {})
         _mark(first, stated, panels.marked)
         stars = (f"star: paper, {words}: {each.score:g}" for words, each in stated.items())
         beside = [panels.beside.get(title, ""), *stars]
-        kind = {"rotation": 270, "va": "center", "fontsize": 6, "transform": last.transAxes}
-        last.text(1.02, 0.5, ",\n".join(filter(None, beside)), **kind)
+        last.text(
+            1.02,
+            0.5,
+            ",\n".join(filter(None, beside)),
+            rotation=270,
+            va="center",
+            fontsize=6,
+            transform=last.transAxes,
+        )
     for calibration, column in zip(columns, axes.T, strict=True):
         column[0].set_title(CALIBRATION_TITLES[calibration])
         column[-1].set_xlabel(panels.epsilons[calibration])

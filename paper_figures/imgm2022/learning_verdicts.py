@@ -116,10 +116,11 @@ def _finding(
 ) -> Finding:
     """Make a finding at both calibrations, with the comparisons counted by verdict."""
     sizes = [_sizes(rows, study, scores) for scores in found.values()]
-    kind = {"parts": tuple(parts), "calibration": "both", "detail": detail}
     return Finding(
         because=tally(parts, sizes[0].trials),
-        **kind,
+        parts=tuple(parts),
+        calibration="both",
+        detail=detail,
         **sizes_in_lines(sizes),
     )
 

@@ -77,8 +77,7 @@ def component_errors(treatment: str, share: float, draws: int) -> np.ndarray:
     precision = [1 / len(exact)] * len(exact)
     if treatment != IID:
         precision = binary_allocation(len(exact), COMPONENT.sets[treatment], share)
-    options = {"mode": "equimodal", "precision": precision}
-    noise = calibrated("mvg", setting.query, setting.budget, **options)
+    noise = calibrated("mvg", setting.query, setting.budget, mode="equimodal", precision=precision)
     answers = exact + noise.sample(np.random.default_rng(0), draws)
     # The paper takes the first left singular vector of the release.
     component = np.linalg.eigh(answers @ answers.swapaxes(1, 2))[1][:, :, -1]

@@ -87,8 +87,9 @@ def figure_4(results: Results) -> Drawn:
         # The kernels of a study share its legend.
         if (study, kernel) == next(each for each in columns if each[0] is study):
             handles, labels = row[0].get_legend_handles_labels()
-            beside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "fontsize": 6}
-            row[-1].legend(handles, labels, **beside)
+            row[-1].legend(
+                handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=6
+            )
     for axis, calibration in zip(axes[0], calibrations, strict=True):
         axis.set_title(CALIBRATION_TITLES[calibration])
     for axis in axes[-1]:

@@ -31,8 +31,9 @@ def directions_free(*, precision: list[float], draws: Count, tolerance: float) -
     mus = []
     for _ in range(draws):
         directions = np.linalg.qr(rng.standard_normal((rows, rows)))[0]
-        options = {"directions": directions, "precision": precision}
-        noise = calibrated("mvg", query, REGRESSION.budget, **options).noise
+        noise = calibrated(
+            "mvg", query, REGRESSION.budget, directions=directions, precision=precision
+        ).noise
         # Psi = I, so the smallest singular value of U1 decides.
         u1 = noise.row_directions * noise.row_std
         mus.append(query.l2_sensitivity / np.linalg.norm(u1, -2))
@@ -70,12 +71,14 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
         spent = []
         for _ in range(draws):
             rows = query.shape[0]
-            options = {
-                "mode": mode,
-                "directions": np.linalg.qr(rng.standard_normal((rows, rows)))[0],
-                "precision": rng.dirichlet(np.ones(rows)),
-            }
-            noise = calibrated("mvg", query, setting.budget, **options).noise
+            noise = calibrated(
+                "mvg",
+                query,
+                setting.budget,
+                mode=mode,
+                directions=np.linalg.qr(rng.standard_normal((rows, rows)))[0],
+                precision=rng.dirichlet(np.ones(rows)),
+            ).noise
             factors = (
                 (noise.row_directions, noise.row_std),
                 (noise.column_directions, noise.column_std),

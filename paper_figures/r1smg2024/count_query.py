@@ -381,9 +381,10 @@ def _masked_loss(rows: pd.DataFrame) -> tuple[float, float]:
     The noise has no preferred direction. L is sigma_* z^2 B, where z is normal and B is the share
     of the random direction's squared length in the valid cells: Beta(valid/2, (M - valid)/2).
     """
-    chosen = {"mechanism": "r1smg", "calibration": "published"}
     loss, valid = (
-        float(pick(rows, metric=metric, **chosen)["value"].iloc[0])
+        float(
+            pick(rows, metric=metric, mechanism="r1smg", calibration="published")["value"].iloc[0]
+        )
         for metric in ("expected_loss", "valid_cells")
     )
     cells = size_of(rows["shape"].iloc[0])

@@ -106,8 +106,14 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
         if calibration == "published" and mechanism in STATED_LOSSES:
             stated = STATED_LOSSES[mechanism]
             axis.plot(stated, place, "*", color="black", markersize=7)
-            text = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
-            axis.annotate(f"paper: {stated:,.0f}", (stated, place), fontsize=6, **text)
+            axis.annotate(
+                f"paper: {stated:,.0f}",
+                (stated, place),
+                fontsize=6,
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="center",
+            )
     axis.set_yticks(range(len(mechanisms)), [look(each).title for each in mechanisms])
     axis.set(
         ylim=(len(mechanisms) - 0.5, -0.5),

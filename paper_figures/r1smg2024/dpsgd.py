@@ -132,8 +132,14 @@ def _write_diverged(
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
     for place, mechanism in enumerate(legend_order(runs_at_rate(found[chosen], rate)["mechanism"])):
         words = f"{look(mechanism).title}: diverged"
-        kind = {"fontsize": 6, "color": look(mechanism).colour, "transform": axis.transAxes}
-        axis.text(0.03, 0.13 + 0.1 * place, words, **kind)
+        axis.text(
+            0.03,
+            0.13 + 0.1 * place,
+            words,
+            fontsize=6,
+            color=look(mechanism).colour,
+            transform=axis.transAxes,
+        )
 
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:

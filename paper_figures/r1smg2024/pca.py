@@ -182,8 +182,13 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
     for mechanism in legend_order(panel["mechanism"]):
         line = panel[panel["mechanism"] == mechanism]
-        kind = {"yerr": line["error"], "elinewidth": 0.7}
-        axis.errorbar(line["drawn_at"], line["mean"], **kind, **look(mechanism).line)
+        axis.errorbar(
+            line["drawn_at"],
+            line["mean"],
+            yerr=line["error"],
+            elinewidth=0.7,
+            **look(mechanism).line,
+        )
 
 
 def _limits(

@@ -255,13 +255,25 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
     handles = []
     for workload, (colour, marker, _) in WORKLOAD_MARKS.items():
         if workload in set(shown["workload"]):
-            kind = {"color": colour, "marker": marker, "linestyle": ""}
-            handles.append(plt.Line2D([], [], label=WORKLOADS[workload], **kind))
+            handles.append(
+                plt.Line2D(
+                    [], [], label=WORKLOADS[workload], color=colour, marker=marker, linestyle=""
+                )
+            )
     for calibration in CALIBRATION_TITLES:
         if calibration in set(shown["calibration"]):
             face = "black" if calibration == "published" else "none"
-            kind = {"color": "black", "marker": "o", "linestyle": "", "markerfacecolor": face}
-            handles.append(plt.Line2D([], [], label=CALIBRATION_TITLES[calibration], **kind))
+            handles.append(
+                plt.Line2D(
+                    [],
+                    [],
+                    label=CALIBRATION_TITLES[calibration],
+                    color="black",
+                    marker="o",
+                    linestyle="",
+                    markerfacecolor=face,
+                )
+            )
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
 
 

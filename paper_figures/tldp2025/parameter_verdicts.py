@@ -97,8 +97,13 @@ def _finding(
         )
         for name, own in found.items()
     ]
-    kind = {"choice": CHOICE, "calibration": calibration, "detail": detail}
-    return Finding(outcomes=outcomes, **kind, **_sizes(rows, found))
+    return Finding(
+        outcomes=outcomes,
+        choice=CHOICE,
+        calibration=calibration,
+        detail=detail,
+        **_sizes(rows, found),
+    )
 
 
 def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]:
@@ -131,8 +136,13 @@ def _guess(scores: Scores) -> float:
 
 def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
     """Return the signal that tells whether one of the models has learned more than a guess."""
-    kind = {"floor": _guess(scores), "floor_words": "a guess", "better": "larger"}
-    return Signal(means=tuple(means), margin=margin, **kind)
+    return Signal(
+        means=tuple(means),
+        margin=margin,
+        floor=_guess(scores),
+        floor_words="a guess",
+        better="larger",
+    )
 
 
 @judge(studies=(PARAMETERS,))
@@ -165,8 +175,14 @@ def _learning(scores: Scores, *, spent: pd.DataFrame, above: float, margin: floa
     )
     if not low or not high:
         raise CannotJudge(f"The run has no budgets on both sides of {above}")
-    here = {"dataset": scores.dataset, "range": scores.rows["range"].iloc[0]}
-    noise = _noise_alone(pick(spent, calibration="published", **here))
+    noise = _noise_alone(
+        pick(
+            spent,
+            calibration="published",
+            dataset=scores.dataset,
+            range=scores.rows["range"].iloc[0],
+        )
+    )
     run = set(scores.means.index)
     below = {
         label_of(*at): scores.score(*at).reversed.shifted(floor) for at in low if at in run - noise
