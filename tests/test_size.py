@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # Limits on Python statements. Lower them after a removal.
-MOST = {"product": 30_400, "tests": 22_700}
+MOST = {"product": 29_650, "tests": 21_850}
 
 
 def statements(paths):
