@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
 	--no-build-isolation --editable .
 
-$(READY): envs/requirements.txt
+$(READY): envs/requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
 	$(PYTHON) -m venv .venv || { echo "on Debian: apt-get install python3.11-venv, then make again" >&2; rm -rf .venv; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.txt

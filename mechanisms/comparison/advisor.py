@@ -268,37 +268,33 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     if best.of_limit == best.of_limit and best.of_limit is not None:
         least = rounded_down(1 / best.of_limit, 4)
         text += f" Every private mechanism has a worst case of at least {least} of that error."
-    false = set(part["mechanism"][refuted(part)])
     others = first[first["mechanism"] != best.mechanism]
-    ties = [
-        row.title
-        + (
-            " (refuted as published)"
-            if row.mechanism in false
-            else " (exactly calibrated)" * (row.calibration == "exact" and not row.ready)
-        )
-        for row in others.itertuples()
-    ]
+    ties = [_title_of(row) for row in others.itertuples()]
     if ties:
         who = _listed(ties)
         within = "as far as samples tell" if first["rmse_error"].any() else f"within {TIE:.1%}"
         text += f" {who} {'ties' if len(ties) == 1 else 'tie'} with it ({within})."
     behind = counted[counted["rank"] > 1]
     if len(behind):
-        following = behind.iloc[0]
-        mark = " (refuted as published)" * (following.mechanism in false)
-        text += (
-            f" Next is {following.title}{mark} with {following.times_best:.4g} times that error."
-        )
+        following = next(leaders(part, behind["rank"].min()).itertuples())
+        text += f" Next is {_title_of(following)} with {following.times_best:.4g} times that error."
     return text
 
 
-def leaders(part: pd.DataFrame) -> pd.DataFrame:
-    """The rows of rank 1 at one budget, the simplest first, then those that need no rescaling.
+def _title_of(leader) -> str:
+    """The title of a row of `leaders`, with what it must be calibrated by, or is refuted for."""
+    if leader.false:
+        return f"{leader.title} (refuted as published)"
+    exact = leader.calibration == "exact" and not leader.ready
+    return f"{leader.title} (exactly calibrated)" if exact else leader.title
+
+
+def leaders(part: pd.DataFrame, rank: float = 1) -> pd.DataFrame:
+    """The rows of this rank at one budget, the simplest first, then those that need no rescaling.
 
     `ready` marks the latter. A mechanism that is refuted as published comes last.
     """
-    first = part[part["rank"] == 1]
+    first = part[part["rank"] == rank]
     as_good = part["calibration"].eq("published") & part["verdict"].isin([HOLDS, LOOSE])
     as_good &= part["rmse"] <= first["rmse"].min() * (1 + TIE)
     order = {key: place for place, key in enumerate(SIMPLEST)}

@@ -132,8 +132,9 @@ def _interval(bounds: Bounds) -> str:
 def _reason(result: Verification) -> str:
     wasted = result.wasted_variance
     if result.verdict == HOLDS:
-        tight = "" if wasted is None else ", and the noise is as small as the claim allows"
-        return f"the claim is true{tight}"
+        if wasted is None:
+            return "the claim is true"
+        return "the claim is true, and by its profile the noise is as small as the claim allows"
     if result.verdict == LOOSE:
         return (
             f"the claim is true, but by its profile the noise has {wasted:.4g} times the variance "

@@ -43,7 +43,7 @@ from paper_figures.mvg2018.compared_study import (
     treatment_title,
 )
 from paper_figures.mvg2018.draws import COMPONENT, RECORDS, gaussian_lead, signal_of
-from paper_figures.mvg2018.theorems import IDENTITY_QUERIES
+from paper_figures.mvg2018.theorems import IDENTITY_QUERIES, noise_alone
 from runs.results import Results
 from studies.base.treatments import PCA
 
@@ -196,6 +196,22 @@ def error_above(
         detail=(
             f"{SETTING}. MVG has its best share tau. Parts are differences over shared trials."
         ),
+    )
+
+
+@judge(studies=("regression",))
+def ahead_of_a_guess(results: Results, *, margin: float) -> Finding:
+    """Judge whether MVG's release is worth more than a guess: a random one, or the best one."""
+    random = error_above(results, study="regression", others=["random-answer"], margin=margin)
+    best = noise_alone(query="regression")
+    kernels = [
+        replace(outcome, choice=f"a random answer, {outcome.choice}") for outcome in random.outcomes
+    ]
+    return replace(
+        random,
+        choice="what the guess is, and the kernel of the regression",
+        outcomes=(*kernels, Outcome(choice="the best answer without data", parts=best.parts)),
+        detail=f"{random.detail} {best.detail}",
     )
 
 

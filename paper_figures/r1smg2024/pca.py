@@ -5,15 +5,14 @@ The figure shows the run's main data set; claims are judged on Swarm Behaviour o
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from claims.comparisons import equal, number, order, statement
+from claims.comparisons import equal, number, order
 from claims.intervals import Mean, paired
-from claims.judged_rows import LEVELS, calibrated, official_study, ok_rows, pick, required
+from claims.judged_rows import LEVELS, official_study, ok_rows, pick, required
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
@@ -34,7 +33,6 @@ from papers.r1smg2024 import (
     PCA_DELTA,
     PCA_EPSILONS,
     PCA_RATIO,
-    setting,
 )
 from runs.results import Results
 
@@ -251,23 +249,12 @@ def component_order(
     close: list[str],
     behind: list[str],
     margin: float,
-    known: list[str] | None = None,
 ) -> Finding:
     """Judge Figure 6: R1SMG is close to some mechanisms and far ahead of others.
 
     They are compared at the paper's epsilons.
-
-    Args:
-        known: The mechanisms of `close` that closed forms compare with the exact components.
     """
-    first = [_close_to_exact(key) for key in known or ()]
-    try:
-        rows = official_components(results.rows)
-    except CannotJudge as reason:
-        if not first:
-            raise
-        rest = [Part(mechanism_title(key), NOT_RUN) for key in (*close, *behind)]
-        return Finding(parts=[*first, *rest], detail=f"{reason}.", calibration="published")
+    rows = official_components(results.rows)
     present = set(rows["mechanism"])
     absent = [key for key in (*close, *behind) if key not in present]
     if absent == [*close, *behind]:
@@ -281,7 +268,7 @@ def component_order(
         }
         for keys in (behind, close)
     )
-    parts = [*first, *order(ahead, margin=margin), *equal(near, margin=margin)]
+    parts = [*order(ahead, margin=margin), *equal(near, margin=margin)]
     parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
     effects = [*ahead.values(), *near.values()]
     return Finding(
@@ -298,22 +285,6 @@ def component_order(
             epsilons=f"{PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g}",
         ),
     )
-
-
-def _close_to_exact(key: str) -> Part:
-    """Judge whether noise on the covariance is below its largest possible eigenvalue.
-
-    The epsilon is the paper's largest. Symmetric noise of standard deviation sigma has a spectral
-    norm of about 2 sigma sqrt(d), half of which is enough to hide components. The covariance of d
-    features in [-1, 1] has eigenvalues of at most d.
-    """
-    epsilon = PCA_EPSILONS[-1]
-    at = setting(f"r1smg2024-pca-{epsilon:g}")
-    mechanism = calibrated(key, at.query, at.budget)
-    ratio = mechanism.noise.sigma / math.sqrt(at.query.shape[0])
-    name = f"{mechanism_title(key)} close to the exact components at epsilon {epsilon:g}"
-    found = f"sigma sqrt(d) is {ratio:.3g} times the largest possible eigenvalue"
-    return statement(name, ratio < 1, found)
 
 
 def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
