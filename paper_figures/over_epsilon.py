@@ -29,6 +29,8 @@ from paper_figures.style import (
 
 # On an axis from 0 to 1, means that differ by at most this lie within one marker.
 ALIKE = 0.03
+# Marker sizes in points, from the first curve to the last.
+ALONE, COINCIDING = (4, 4), (7.5, 3)
 # The column that says whether a budget lies outside the range of the mechanism's theorem.
 OUTSIDE = "outside its theorem"
 FLOOR = "majority class"
@@ -228,6 +230,7 @@ def _title(mechanism: str, random: str) -> str:
 def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
     hollow = rows[OUTSIDE] if OUTSIDE in rows else pd.Series(False, rows.index)
     hollow = hollow & (rows["calibration"] == calibration) & (calibration == "published")
+    sizes = _marker_sizes(rows[rows["calibration"] == calibration])
     for mechanism in legend_order(rows["mechanism"]):
         style = look(mechanism)
         own = rows[rows["mechanism"] == mechanism]
@@ -249,6 +252,7 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
                 (drawn["max"].clip(upper=1) - drawn["mean"]).clip(lower=0),
             ],
             linewidth=1,
+            markersize=sizes[mechanism],
             **style.line,
         )
         beyond = line[hollow.loc[line.index]]
@@ -257,12 +261,24 @@ def _panel(axis, rows: pd.DataFrame, calibration: str, random: str) -> None:
             beyond["mean"],
             linestyle="none",
             marker=style.marker,
+            markersize=sizes[mechanism],
             markeredgecolor=style.colour,
             markerfacecolor="white",
             # This is the zorder of the filled markers of `errorbar`: below later curves.
             zorder=2.1,
         )
     axis.set_xscale("log")
+
+
+def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
+    """Return marker sizes in points by mechanism; later curves that coincide are smaller."""
+    own = rows[~rows["mechanism"].isin(LEVELS)]
+    means = own.pivot_table(index="epsilon", columns="mechanism", values="mean")
+    sizes = {}
+    for group in groups_within(means[legend_order(means)], ALIKE):
+        ends = COINCIDING if len(group) > 1 else ALONE
+        sizes |= zip(group, np.linspace(*ends, len(group)), strict=True)
+    return sizes
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:

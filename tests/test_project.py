@@ -103,7 +103,8 @@ def test_the_numbers_in_the_readme_match_the_rows():
     assert f"at least {math.floor(least['mvg-sqrt'] / 1e5) / 10} million times" in text
     layers = table["idn"][table["idn"].index.str.startswith("mgm2021")]
     ends = f"{math.floor(layers.min())} to {layers.max() / 1e5:.1f} x 10^5 times"
-    assert f"IDN {ends}, and UDN {math.floor(table['udn', 'mgm2021-adult'] / 100) * 100:,}" in text
+    adult = math.floor(table["udn", "mgm2021-adult"] / 100) * 100
+    assert f"IDN {ends}, and UDN, which is used on Adult only, {adult:,} times" in text
     more = (ROOT / "docs/what_we_found.md").read_text()
     for found in least.values():
         assert f"| {found:.1e}".replace("e+0", "e") in more

@@ -18,6 +18,7 @@ from paper_figures.over_epsilon import (
     trial_words,
     true_epsilons,
 )
+from paper_figures.style import legend_order
 
 PANELS = Panels("test accuracy,")
 # The figures of trained models; all but Figure 7 have panels over epsilon.
@@ -152,6 +153,19 @@ def test_curves_of_a_group_coincide_with_each_other():
     """The last curve lies near the second one, but not near the first."""
     values = pd.DataFrame({"a": [0.0, 0.5], "b": [0.02, 0.5], "c": [0.04, 0.5]})
     assert groups_within(values, 0.03) == [["a", "b"], ["c"]]
+
+
+def test_of_curves_that_coincide_what_is_drawn_later_has_smaller_markers():
+    means = {"gaussian": 0.5, "gaussian-analytic": 0.51, "imgm": 0.51, "mvg": 0.9}
+    spread = pd.DataFrame(
+        {"dataset": "mnist", "calibration": "published", "mechanism": name, "mean": mean}
+        | {"epsilon": 1.0, "min": mean, "max": mean}
+        for name, mean in means.items()
+    )
+    (axis,) = draw_spread(spread, PANELS).axes
+    drawn = (bars.lines[0].get_markersize() for bars in axis.containers)
+    sizes = dict(zip(legend_order(means), drawn, strict=True))
+    assert sizes["gaussian"] > sizes["gaussian-analytic"] > sizes["imgm"] and sizes["mvg"] == 4
 
 
 def test_a_random_control_that_trains_is_called_by_what_it_trains_on():

@@ -138,11 +138,11 @@ def test_spherical_releases_of_many_shapes_are_composed_and_calibrated_at_tiny_d
     base = SphericalProfile(
         dimension=6, radial_shape=6.0, power=2.0, scale=math.sqrt(2), sensitivity=1.0
     )
-    ten = base.compose(10)
-    found = ten.scale_factor(1.0, 1e-20)
-    assert ten.scaled(found).delta(1.0).upper == pytest.approx(1e-20, rel=1e-6)
+    three = base.compose(3)
+    found = three.scale_factor(1.0, 1e-20)
+    assert three.scaled(found).delta(1.0).upper == pytest.approx(1e-20, rel=1e-6)
     # This profile is in fact Gaussian.
-    factor = GaussianProfile(mu=math.sqrt(10)).scale_factor(1.0, 1e-20)
+    factor = GaussianProfile(mu=math.sqrt(3)).scale_factor(1.0, 1e-20)
     assert found == pytest.approx(factor, rel=2e-3)
 
 
@@ -206,13 +206,11 @@ def test_compositions_hold_up_to_the_largest_loss(loss, times):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [333, 1000])
-def test_rounding_at_the_largest_loss_is_no_infinite_loss(times):
+def test_rounding_at_the_largest_loss_is_no_infinite_loss():
     """An error of 1e-16 in one delta would be 1e-13 in all, and triple epsilon."""
     base = LaplaceProfile(l1_sensitivity=0.1, scale=1.0)
     found, exact = (
-        each.epsilon(1e-20)
-        for each in (ComposedProfile(base=base, times=times), base.compose(times))
+        each.epsilon(1e-20) for each in (ComposedProfile(base=base, times=333), base.compose(333))
     )
     assert found.lower <= exact.upper and exact.lower <= found.upper
     assert found.upper - found.lower < 1e-3 * found.upper

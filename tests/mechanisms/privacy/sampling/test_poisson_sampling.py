@@ -238,9 +238,7 @@ def test_epsilon_is_an_upper_bound_however_small(mu, rate, steps, delta):
     assert found.delta(epsilon) <= delta < found.delta(epsilon * (1 - 1e-6))
 
 
-@pytest.mark.parametrize(
-    ("rate", "steps", "epsilon"), [(1e-6, 10**6, 0.0), (1e-4, 10**6, 0.0), (1e-4, 10**6, 6000.0)]
-)
+@pytest.mark.parametrize(("rate", "steps", "epsilon"), [(1e-6, 10**6, 0.0), (1e-4, 10**6, 6000.0)])
 def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
     """Memory stays bounded, and an observer who knows the samples learns more."""
     step = GaussianProfile(mu=10.0)
@@ -252,7 +250,7 @@ def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
     assert lower <= known + 1e-9 and upper < known + 1e-3
 
 
-@pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (1e-4, 1000), (0.5, 10**5), (1.0, 1)])
+@pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (0.5, 10**5)])
 def test_losses_too_large_for_a_fine_grid_have_bounds(rate, steps):
     found = SampledRun(step=GaussianProfile(mu=100.0), rate=rate, steps=steps)
     largest = KnownSamplesProfile(mu=100.0, rate=rate, steps=steps).epsilon(1e-2).upper
@@ -279,9 +277,7 @@ def test_one_sampled_release_is_exact_far_out():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rate", "delta", "factor"), [(1e-6, 1e-30, 1.3), (1e-5, 1e-20, 1.4), (1e-4, 1e-12, 1.01)]
-)
+@pytest.mark.parametrize(("rate", "delta", "factor"), [(1e-5, 1e-20, 1.4)])
 def test_the_tail_of_many_rare_losses(rate, delta, factor):
     """Epsilon was once up to 42 times as large as the best proven bound."""
     found = SampledRun(step=GaussianProfile(mu=1.0), rate=rate, steps=1000)
@@ -301,7 +297,7 @@ def test_cuts_of_losses_bound_the_closed_form(mu, steps):
     assert (np.minimum(found._rare.log_upper(epsilons), 0) >= exact - 1e-12).all()
 
 
-@pytest.mark.parametrize(("rate", "steps"), [(0.01, 10**6), (0.1, 10**6), (1e-3, 10**5)])
+@pytest.mark.parametrize(("rate", "steps"), [(0.1, 10**6), (1e-3, 10**5)])
 def test_a_run_that_gives_a_record_away(rate, steps):
     """Some step reveals the record; the lower bound was once 0."""
     found = SampledRun(step=GaussianProfile(mu=10.0), rate=rate, steps=steps)
@@ -315,8 +311,8 @@ def test_a_run_that_gives_a_record_away(rate, steps):
 DELTA = 1e-5
 
 
-@pytest.mark.parametrize("mu", [1500.0, 1e4, 1e6])
-@pytest.mark.parametrize("steps", [1, 10, 300])
+@pytest.mark.parametrize("mu", [1500.0, 1e6])
+@pytest.mark.parametrize("steps", [1, 300])
 def test_a_run_with_very_large_losses_has_finite_bounds(mu, steps):
     """Secret samples reveal hardly less than known ones: a seen step loses ln(rate) of mu^2 / 2."""
     known = KnownSamplesProfile(mu=mu, rate=0.01, steps=steps).epsilon(DELTA).value
