@@ -41,10 +41,11 @@ def _result_lines(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 def _head(claim: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Return lines on the name, the statement and the verdict of a claim."""
+    single = claim["we find"] and not claim["parts"]
     said = {
         "claim": claim["statement"],
         "the paper": claim["paper says"],
-        "we find": "" if claim["parts"] else claim["we find"],
+        "we find": f"{claim['we find']}: {claim['verdict']}" if single else "",
         "verdict": claim["sentence"],
         "reply": claim["reply"],
         "left open": claim["choice"],

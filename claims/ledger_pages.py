@@ -146,7 +146,7 @@ def _fit_parts(claim: pd.Series, room: int) -> list[str]:
     if claim["choice"]:
         parts = [f"  - {outcome.words}: {outcome.verdict}" for outcome in parts_of(claim)]
     if not parts and claim["we find"]:
-        only = _paragraph("We find", claim["we find"])
+        only = _paragraph("We find", f"{claim['we find']}: {claim['verdict']}")
         return only if _words(only) <= room else []
     kept = 0
     while kept < len(parts) and _words(parts[: kept + 1]) + _FEW_WORDS <= room:

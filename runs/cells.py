@@ -14,7 +14,7 @@ from studies.base.coordinates import TYPES
 from studies.base.study import Study, all_studies
 from studies.base.study_settings import StudySettings
 
-# These settings choose which cells and points exist; numbers depend on them in no other way.
+# These settings only choose which cells and points exist.
 GRID = {
     "datasets",
     "mechanisms",
@@ -110,7 +110,7 @@ class Cell:
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         modules = self._modules(config)
-        told = {
+        fields = {
             "paper": self._study.paper,
             "dataset": self.dataset,
             "data_source": self.data_source,
@@ -122,22 +122,24 @@ class Cell:
             "seed": config["seed"],
             "trial": self.trial,
         }
-        own = config["studies"][self.study].of_one(
+        settings = config["studies"][self.study].of_one(
             self.dataset, self.mechanism, self.calibration, split=self.trial is not None
         )
-        # Budgets decide which points exist, and nothing else.
-        asked = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
+        # Budgets only decide which points exist.
+        for name in {*GRID, "budgets"} & set(settings):
+            del settings[name]
+        points = [asdict(point) for point in fields["points"]]
         return CellSpec(
             stem=self.stem,
             code=_digest_of_modules(modules),
-            asked=_hash(told | {"points": [asdict(p) for p in told["points"]], "settings": asked}),
+            asked=_hash(fields | {"points": points, "settings": settings}),
             packages=tuple(sorted(_packages_of_modules(modules))),
             reads=tuple(self.downloads(config)),
             study=self.study,
             use=f"{mechanism.__module__}:{mechanism.__qualname__}",
             settings=self.settings(config),
             data_folder=config["data"]["folder"],
-            **told,
+            **fields,
         )
 
 
@@ -170,8 +172,8 @@ def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
 def cells_of(config: dict) -> list[Cell]:
     """Return every cell of a checked config.
 
-    A mechanism that claims no privacy (the non-private control) has no exact calibration. Neither
-    has one whose epsilons all lie below `least_exact_epsilon` of the data set.
+    A mechanism has no exact calibration if it claims no privacy (the non-private control), or if
+    all its epsilons lie below `least_exact_epsilon` of the data set.
     """
     cells = [
         Cell(
