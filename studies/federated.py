@@ -17,11 +17,11 @@ from mechanisms import AdditiveMechanism, Budget, Mechanism
 from studies.base import (
     ROUND,
     ByDataset,
-    ByMechanism,
     Case,
     Count,
     Distinct,
     Epsilon,
+    MechanismGrids,
     Metric,
     Point,
     Positive,
@@ -41,14 +41,10 @@ if TYPE_CHECKING:
 AT_ONCE = 20
 
 
-class FederatedSettings(TrainingSettings):
+class FederatedSettings(MechanismGrids, TrainingSettings):
     """Settings of both studies."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
-    epsilons_for: ByMechanism[Distinct[Epsilon]] = Field(
-        {},
-        description="total epsilon of single mechanisms on every data set, in place of `budgets`",
-    )
     delta: Share = Field(description="total delta")
     rounds: ByDataset[Count] = Field(description="rounds of a run, each followed by a test")
     batch: ByDataset[Count] = Field(description="records of a step")
@@ -61,7 +57,7 @@ class FederatedSettings(TrainingSettings):
 
     def points_at(self, shape: tuple[int, ...], variant: str, dataset: str) -> list[Point]:
         """One point per total budget."""
-        epsilons = self.epsilons_for.get(variant, self.budgets[dataset])
+        epsilons = self.own_grid(variant, dataset, self.budgets[dataset])
         return [Point(shape=shape, epsilon=epsilon, delta=self.delta) for epsilon in epsilons]
 
 

@@ -15,17 +15,15 @@ from studies.base.settings import (
 from studies.base.study_settings import StudySettings
 
 
-class EpsilonGrid(StudySettings):
-    """Settings of a study with a grid over epsilon at one delta."""
+class MechanismGrids(StudySettings):
+    """Settings of a study in which single mechanisms may have epsilons of their own."""
 
-    epsilons: Distinct[Epsilon] = Field(description="grid over epsilon")
     epsilons_for: ByMechanism[Distinct[Epsilon]] = Field(
-        {}, description="grids of single mechanisms, in place of `epsilons`"
+        {}, description="epsilons of single mechanisms, in place of those of all"
     )
     epsilons_on: ByDataset[ByMechanism[Distinct[Epsilon]]] = Field(
-        {}, description="grids of single mechanisms on single data sets, in place of all others"
+        {}, description="epsilons of single mechanisms on single data sets, in place of all others"
     )
-    delta: Delta = Field(description="delta")
 
     def check_run(self) -> None:
         """Raise UnknownName for a mechanism of `epsilons_on` that does not run."""
@@ -35,10 +33,21 @@ class EpsilonGrid(StudySettings):
                 if mechanism not in known:
                     raise UnknownName(f"epsilons_on.{dataset}", mechanism, known)
 
+    def own_grid(self, mechanism: str, dataset: str, others: list[float]) -> list[float]:
+        """The epsilons of a mechanism on a data set, in order; `others` has those of all."""
+        own = self.epsilons_for | self.epsilons_on.get(dataset, {})
+        return own.get(mechanism, others)
+
+
+class EpsilonGrid(MechanismGrids):
+    """Settings of a study with a grid over epsilon at one delta."""
+
+    epsilons: Distinct[Epsilon] = Field(description="grid over epsilon")
+    delta: Delta = Field(description="delta")
+
     def grid(self, mechanism: str, dataset: str) -> list[float]:
         """The epsilons of a mechanism on a data set, in order."""
-        own = self.epsilons_for | self.epsilons_on.get(dataset, {})
-        return own.get(mechanism, self.epsilons)
+        return self.own_grid(mechanism, dataset, self.epsilons)
 
     def points_over(
         self, shapes: list[tuple[int, ...]], mechanism: str, dataset: str
