@@ -130,14 +130,18 @@ def drawings_for(available: set[str]) -> dict[str, Drawing]:
 
 
 def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
-    """Group drawings by the studies that they read; the key joins the studies' names with "_".
+    """Group drawings by the studies that they read.
 
-    One process draws a whole group, because starting a process takes longer than drawing.
+    A group has the name of its only study, or of its first drawing where it reads several. One
+    process draws a whole group, because starting a process takes longer than drawing.
     """
-    groups: dict[str, list[Drawing]] = {}
+    groups: dict[tuple[str, ...], list[Drawing]] = {}
     for each in drawings:
-        groups.setdefault("_".join(each.studies), []).append(each)
-    return groups
+        groups.setdefault(tuple(each.studies), []).append(each)
+    return {
+        studies[0] if len(studies) == 1 else group[0].name: group
+        for studies, group in groups.items()
+    }
 
 
 def draw(drawing: Drawing, studies: Path, folder: Path) -> None:

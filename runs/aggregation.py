@@ -16,7 +16,7 @@ from runs.manifest import Entry, manifest_of, rows_digest, seconds_of, write_man
 from runs.provenance import Provenance
 from runs.result_table import (
     CELL,
-    OK,
+    FAILURES,
     concatenate,
     read_batches,
     schema_in,
@@ -122,7 +122,7 @@ def write_csv(rows: list[str], timings: list[str], *, csv: Path, timed: Path, fa
         for frame in _frames(rows):
             header = not of_rows.tell()
             frame.to_csv(of_rows, index=False, header=header)
-            frame[frame["status"] != OK].to_csv(of_failures, index=False, header=header)
+            frame[frame["status"].isin(FAILURES)].to_csv(of_failures, index=False, header=header)
         for frame in _frames(timings):
             frame.to_csv(of_timings, index=False, header=not of_timings.tell())
 

@@ -25,7 +25,7 @@ class R1SMG(AdditiveMechanism):
     Spherical noise whose radius is half-normal, whatever M is. sigma_* is a variance: the
     eigenvalue of the covariance v sigma_* v^T. The noise along v has the standard deviation
     sqrt(sigma_*), and its expected squared norm is sigma_*. psi is
-    (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^{2/(M-2)}: delta^{2/(M-2)} times a factor that
+    (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^(2/(M-2)): delta^(2/(M-2)) times a factor that
     tends to 1 as M grows.
 
     The claim is false at every setting of the papers with epsilon below 1/M, which it needs: the

@@ -38,6 +38,10 @@ class Parser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         if unknown:
             message += nearest(unknown[1], self._all_options(), "; did you mean {}?")
+        wrong = re.search(r"invalid choice: '([^']+)'", message)
+        if wrong:
+            known = [name for each in self._actions for name in each.choices or ()]
+            message += nearest(wrong[1], known, "; did you mean {}?")
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
 
     def _all_options(self) -> set[str]:

@@ -74,7 +74,7 @@ def headline(results: Results) -> Drawn:
     _draw_truth(left, shown, delta, _names_below(true), _outside_theorem(true))
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
-    draw_curves(right, costs, linestyle="--", markerfacecolor="white")
+    draw_curves(right, costs, linestyle="--", markerfacecolor="none")
     # Leave room for the labels below the lowest curves.
     low = min((curve.y.min() for curve in costs), default=1.0) / 20
     right.set(xscale="log", yscale="log", ylim=(low, None), ylabel=f"{NOISE}\n(l2 sensitivity 1)")

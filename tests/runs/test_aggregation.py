@@ -224,13 +224,15 @@ def written(join, tmp_path):
 
 
 def test_a_run_has_all_rows_as_csv_and_its_failures_apart(written):
-    csv, timed, failures = written([*complete()[:3], failed(2.0, "unsupported", "needs, a b")])
+    csv, timed, failures = written([*complete()[:3], failed(2.0, "error", "needs, a b")])
     frame = pd.read_csv(csv)
     assert frame["metric"].fillna("").tolist() == ["loss", "loss", "expected_loss", ""]
     assert list(frame.columns) == BASE
     assert pd.read_csv(timed)["metric"].tolist() == ["calibrate_seconds"]
     (found,) = pd.read_csv(failures).itertuples()
-    assert (found.epsilon, found.status, found.message) == (2, "unsupported", "needs, a b")
+    assert (found.epsilon, found.status, found.message) == (2, "error", "needs, a b")
+    _, _, failures = written([*complete()[:3], failed(2.0, "unsupported", "needs delta > 0")])
+    assert pd.read_csv(failures).empty
 
 
 def test_a_csv_does_not_depend_on_how_many_rows_are_read_at_once(written, monkeypatch):

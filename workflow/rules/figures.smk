@@ -14,17 +14,17 @@ rule figures:
 
 
 # One job draws all figures and tables that read the same studies.
-for studies, group in DRAWING_JOBS.items():
+for group_name, group in DRAWING_JOBS.items():
 
     rule:
         name:
-            f"draw_{studies}"
+            f"draw_{group_name}"
         input:
             sorted({RUN / "studies" / file for each in group for file in each.files}),
         output:
             [path for each in group for path in in_report(each)],
         log:
-            RUN / "logs" / "draw" / f"{studies}.log",
+            RUN / "logs" / "draw" / f"{group_name}.log",
         localrule: True
         conda:
             ENVIRONMENT

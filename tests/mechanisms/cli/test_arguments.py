@@ -202,3 +202,10 @@ def test_a_mistyped_option_is_answered_with_the_nearest_one(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["calibrate", "laplace", "--shape", "3", "--epsilon", "1", "--l2_sensitivity", "1"])
     assert "did you mean --l2-sensitivity?; see" in capsys.readouterr().err
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest_one(capsys):
+    main = importlib.import_module("mechanisms.__main__").main
+    with pytest.raises(SystemExit, match="2"):
+        main(["compar"])
+    assert "did you mean compare?; see" in capsys.readouterr().err
