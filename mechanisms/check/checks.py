@@ -97,7 +97,7 @@ class Check:
 def fresh_draws(evidence: Evidence) -> Iterator[str]:
     training, test = evidence.training, evidence.test
     yield from find_constant_noise(training, test)
-    for draws in (training, evidence.at_once, *evidence.other_ways.values()):
+    for draws in (training, evidence.sampled, *evidence.other_ways.values()):
         yield from find_shared_noise(draws, test)
     if evidence.is_independent:
         yield from find_alike_elements(training, test)
@@ -106,26 +106,26 @@ def fresh_draws(evidence: Evidence) -> Iterator[str]:
 def atoms(evidence: Evidence) -> Iterator[str]:
     if evidence.keeps_to_a_grid() or evidence.rounds_first():
         return
-    training, elsewhere = evidence.training, evidence.elsewhere
+    training, at_random = evidence.training, evidence.noise_of_random_value
     rounding = 4 * np.finfo(float).eps * evidence.largest
-    # One element may change by half as much about rest, for a record. Noise that is added to zeros
-    # is not rounded.
-    share = 8 * rounding / evidence.query.change_of_one if evidence.rest.any() else 0.0
+    # For a record, one element may change by half as much about the constant. Noise that is added
+    # to zeros is not rounded.
+    share = 8 * rounding / evidence.query.change_of_one if evidence.constant.any() else 0.0
     atom = claimed_of_numbers(evidence.profile, share)
-    yield from find_recurring_numbers(training, elsewhere, rounding, atom)
-    yield from find_exact_answers(elsewhere, atom)
+    yield from find_recurring_numbers(training, at_random, rounding, atom)
+    yield from find_exact_answers(at_random, atom)
     again = np.concatenate([training, evidence.test])
-    yield from find_repeated_noise(again, elsewhere, rounding, atom)
+    yield from find_repeated_noise(again, at_random, rounding, atom)
 
 
 def moments(evidence: Evidence) -> Iterator[str]:
     """The mean and the variance of the squared norm, however it is drawn."""
     constant = np.concatenate([evidence.training, evidence.test])
-    samples = [("of a constant", constant), ("of a constant, drawn at once,", evidence.at_once)]
+    samples = [("of a constant", constant), ("of a constant, drawn at once,", evidence.sampled)]
     samples += [(f"of a constant by {name}", noise) for name, noise in evidence.other_ways.items()]
     samples += [("drawn as squared norms", evidence.squared_norms)]
     for where, noise in samples:
-        yield from _wrong_moments(evidence, noise, evidence.rest, where)
+        yield from _wrong_moments(evidence, noise, evidence.constant, where)
 
 
 def _wrong_moments(
@@ -139,11 +139,11 @@ def _wrong_moments(
 
 def law(evidence: Evidence) -> Iterator[str]:
     """The distribution of the norm, and the symmetry."""
-    stated, at_once, where = evidence.mechanism.noise, evidence.at_once, "of a constant"
-    yield from find_wrong_norms(stated, evidence.norms_at_once(), 0.0, "drawn at once")
+    stated, at_once, where = evidence.mechanism.noise, evidence.sampled, "of a constant"
+    yield from find_wrong_norms(stated, evidence.sampled_norms(), 0.0, "drawn at once")
     yield from find_wrong_norms(stated, evidence.squared_norms, 0.0, "drawn as squared norms")
     norms = np.concatenate([norms_of(evidence.training), norms_of(evidence.test)])
-    rounding = evidence.rounding(float(np.abs(evidence.rest).max()))
+    rounding = evidence.rounding(float(np.abs(evidence.constant).max()))
     yield from find_wrong_norms(stated, norms, rounding, where)
     leaning = mean_directions(evidence.training)
     yield from find_asymmetry(stated, at_once, leaning, "drawn at once")
@@ -151,14 +151,14 @@ def law(evidence: Evidence) -> Iterator[str]:
 
 
 def independent_releases(evidence: Evidence) -> Iterator[str]:
-    for draws in (evidence.training, evidence.at_once, *evidence.other_ways.values()):
+    for draws in (evidence.training, evidence.sampled, *evidence.other_ways.values()):
         yield from find_correlated_releases(draws, evidence.test)
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
     """The same of noise that is added to a random value, and whether it depends on that."""
     stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
-    noise = evidence.elsewhere
+    noise = evidence.noise_of_random_value
     yield from _dependence(evidence, [("the value", value)])
     yield from _wrong_moments(evidence, noise, value, where)
     yield from find_wrong_norms(stated, norms_of(noise), evidence.rounding(evidence.largest), where)
@@ -174,7 +174,9 @@ def random_value(evidence: Evidence) -> Iterator[str]:
 def every_value(evidence: Evidence) -> Iterator[str]:
     """Values of other kinds, and other directions."""
     yield from _dependence(evidence, evidence.moves)
-    for name, value in other_values(evidence.query, evidence.rest, evidence.value, evidence.rng):
+    for name, value in other_values(
+        evidence.query, evidence.constant, evidence.value, evidence.rng
+    ):
         if evidence.source.time_is_up():
             return
         norms = norms_of(evidence.noise(value, evidence.count))
@@ -186,7 +188,7 @@ def _dependence(evidence: Evidence, directions: list[tuple[str, np.ndarray]]) ->
     units = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
     # Far above the rounding of a sum, far below the noise.
     grid = 1e-9 * (np.linalg.norm(evidence.value) + np.linalg.norm(evidence.test[0])) or 1.0
-    yield from find_dependence_on_value(evidence.test, evidence.elsewhere, units, grid)
+    yield from find_dependence_on_value(evidence.test, evidence.noise_of_random_value, units, grid)
 
 
 def stated_curve(evidence: Evidence) -> Iterator[str]:
@@ -208,9 +210,9 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         if evidence.is_independent:
             yield from find_shown_elements(evidence)
     else:
-        looks = evidence.source.answers(evidence.rest, LOOK)
+        looks = evidence.source.answers(evidence.constant, LOOK)
         pairs = [
-            (name, change, pair_that_differs(evidence.query, change, evidence.rest))
+            (name, change, pair_that_differs(evidence.query, change, evidence.constant))
             for name, change in evidence.changes(looks)
         ]
         pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
@@ -223,7 +225,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         return
     claim = float(evidence.claims(1.0)[0])
     yield from find_moving_grid(
-        evidence.source.answers, evidence.query, evidence.rest, evidence.changes, count, claim
+        evidence.source.answers, evidence.query, evidence.constant, evidence.changes, count, claim
     )
 
 

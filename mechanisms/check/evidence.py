@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.check.events import EPSILONS
-from mechanisms.check.neighbours import changes, is_allowed, random_value, resting_value
+from mechanisms.check.neighbours import changes, constant_value, is_allowed, random_value
 from mechanisms.check.stated_law import degrees_of_norm, norms_of
 from mechanisms.check.timed_releases import (
     FEWEST,
@@ -22,20 +22,20 @@ from mechanisms.check.timed_releases import (
 from mechanisms.privacy.profile import PrivacyProfile
 from mechanisms.query.query import Query
 
-# For every release of a constant, this many of a random value.
-MORE = 3
+# Releases of a random value for every one of a constant.
+RANDOM_PER_CONSTANT = 3
 # Samples of `count` releases that the checks of additive noise draw: two of a constant, one drawn
 # at once, those of a random value, and three that look for a grid.
-SAMPLES = 6 + MORE
+SAMPLES = 6 + RANDOM_PER_CONSTANT
 # A relative change far above rounding, and far below the grid of any noise.
-SMALLEST = 2.0**-40
-# GRIDS are the finest grids of noise for counted records, in units of a record; coarser ones with
-# steps of a power of two or ten are part of them. Rounding may move a number on them by ON_GRID.
+SMALL_CHANGE = 2.0**-40
+# GRIDS are the steps of the finest grids of noise for counted records, in units of a record. Grids
+# with a larger power of two or ten lie on them. Rounding may move numbers by ON_GRID steps.
 GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
 # An effort allows one norm with one degree of freedom for every this many random numbers.
 NUMBERS_PER_NORM = 512
 # The share of the norm that a `_release` of its own may change, for example by rounding the answer.
-ROUNDED_AWAY = 0.005
+ROUNDED_SHARE = 0.005
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Evidence:
     mechanism: Mechanism
     rng: np.random.Generator
     effort: Effort
-    # Comparisons that were made, and why none could be.
+    # How many comparisons were made, and why none could be.
     compared: int = 0
     missing: str = ""
     _known_claims: dict[float, np.ndarray] = field(default_factory=dict)
@@ -85,9 +85,9 @@ class Evidence:
         return TimedReleases(self.mechanism, self.rng, self.effort)
 
     @cached_property
-    def rest(self) -> np.ndarray | None:
+    def constant(self) -> np.ndarray | None:
         """A constant value that the query allows, or None if none is known."""
-        return resting_value(self.query)
+        return constant_value(self.query)
 
     @cached_property
     def count(self) -> int:
@@ -116,12 +116,12 @@ class Evidence:
     def _is_releasable(self) -> bool:
         if self.query.size > self.effort.numbers:
             self.missing = f"an answer of {self.query.size:,} elements is too large"
-        elif self.rest is None:
+        elif self.constant is None:
             self.missing = "no value that the query allows is known"
         return not self.missing
 
     def _affordable(self, samples: int, least: int, fewest: int, most: int) -> int:
-        seconds = self.source.seconds_of_one(self.rest)
+        seconds = self.source.seconds_of_one(self.constant)
         found = self.source.count(seconds, samples, least, fewest, most)
         if not found:
             self.missing = f"a release takes {seconds:.2g} s"
@@ -137,15 +137,15 @@ class Evidence:
     @cached_property
     def training(self) -> np.ndarray:
         """Noise of the constant, by which values and events are chosen."""
-        return self.noise(self.rest, self.count)
+        return self.noise(self.constant, self.count)
 
     @cached_property
     def test(self) -> np.ndarray:
         """Noise of the constant, by which they are judged."""
-        return self.noise(self.rest, self.count)
+        return self.noise(self.constant, self.count)
 
     @cached_property
-    def at_once(self) -> np.ndarray:
+    def sampled(self) -> np.ndarray:
         """Noise drawn by `sample`, as studies do where noise is only added."""
         return self.source.sample(self.count)
 
@@ -153,7 +153,7 @@ class Evidence:
     def other_ways(self) -> dict[str, np.ndarray]:
         """Noise of the constant by the methods that studies release with, but for `release`."""
         names = other_releases(self.mechanism)
-        return {name: self.noise(self.rest, self.count, name) for name in names}
+        return {name: self.noise(self.constant, self.count, name) for name in names}
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
@@ -165,12 +165,12 @@ class Evidence:
     @property
     def _draws_in_time(self) -> int:
         """How many draws of noise the effort allows of one sample."""
-        _ = self.at_once  # It takes the time of a draw.
+        _ = self.sampled  # It takes the time of a draw.
         in_time = int(self.effort.seconds / self.source.seconds_of_draw)
         return max(1, min(self.effort.numbers // self.query.size, in_time))
 
     @cached_property
-    def many_at_once(self) -> np.ndarray:
+    def many_sampled(self) -> np.ndarray:
         """As many draws by `sample` as the effort allows."""
         return self.source.sample(self._draws_in_time)
 
@@ -182,18 +182,18 @@ class Evidence:
 
     @cached_property
     def value(self) -> np.ndarray | None:
-        """A random value far from rest, or None if none is known that the query allows."""
+        """A random value far from the constant, or None if none is known that the query allows."""
         return random_value(self.query, self.rng, self.scale)
 
     @cached_property
-    def elsewhere(self) -> np.ndarray:
+    def noise_of_random_value(self) -> np.ndarray:
         """Noise of the random value."""
-        return self.noise(self.value, MORE * self.count)
+        return self.noise(self.value, RANDOM_PER_CONSTANT * self.count)
 
     @cached_property
     def largest(self) -> float:
         """The largest absolute element of the values that `judging` has the noise of."""
-        values = [self.rest] if self.value is None else [self.rest, self.value]
+        values = [self.constant] if self.value is None else [self.constant, self.value]
         return max(float(np.abs(value).max()) for value in values)
 
     @cached_property
@@ -201,7 +201,7 @@ class Evidence:
         """All noise by which an event is judged: of the constant and of the random value."""
         if self.value is None:
             return self.test
-        return np.concatenate([self.test, self.elsewhere])
+        return np.concatenate([self.test, self.noise_of_random_value])
 
     def rounding(self, largest: float) -> float:
         """How far rounding may move the norm of noise found as a difference from a value.
@@ -211,21 +211,21 @@ class Evidence:
         """
         found = float(np.finfo(float).eps) * math.sqrt(self.query.size) * largest
         if not self.mechanism.only_adds_noise:
-            found += ROUNDED_AWAY * math.sqrt(self.mechanism.expected_loss())
+            found += ROUNDED_SHARE * math.sqrt(self.mechanism.expected_loss())
         return found
 
-    def norms_at_once(self) -> np.ndarray:
+    def sampled_norms(self) -> np.ndarray:
         """The norms (n,) of draws by `sample`, and of more where a norm varies much.
 
         That of R1SMG is the size of one normal number, however many elements an answer has.
         """
         noise = self.mechanism.noise
-        found = [norms_of(self.at_once)]
+        found = [norms_of(self.sampled)]
         if noise.squared_norm_survival(np.ones(1)) is None:
             return found[0]
         wanted = int(self.effort.numbers / NUMBERS_PER_NORM / degrees_of_norm(noise))
         in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)
-        left = min(wanted, in_time) - len(self.at_once)
+        left = min(wanted, in_time) - len(self.sampled)
         at_most = max(1, self.effort.numbers // self.query.size)
         while left > 0:
             found.append(norms_of(self.source.sample(min(left, at_most))))
@@ -249,7 +249,7 @@ class Evidence:
 
     def rounds_first(self) -> bool:
         """Whether the smallest changes of a value are lost before noise is added, as on a grid."""
-        moved = self.mechanism.prepared(self.value * (1 - SMALLEST))
+        moved = self.mechanism.prepared(self.value * (1 - SMALL_CHANGE))
         unmoved = moved == self.mechanism.prepared(self.value)
         return bool(np.mean(unmoved[self.value != 0]) > 0.5)
 
@@ -272,9 +272,9 @@ class Evidence:
         ]
 
     def _prepared(self, change: np.ndarray) -> list[np.ndarray]:
-        """Changes of the prepared value for a change about rest, and far from it."""
-        prepared, rest, value = self.mechanism.prepared, self.rest, self.value
-        found = [prepared(rest + change / 2) - prepared(rest - change / 2)]
+        """Changes of the prepared value for a change about the constant, and far from it."""
+        prepared, constant, value = self.mechanism.prepared, self.constant, self.value
+        found = [prepared(constant + change / 2) - prepared(constant - change / 2)]
         if value is not None and not self.mechanism.only_adds_noise:
             ends = value - change, value + change
             found += [

@@ -112,7 +112,7 @@ def _equal(first: np.ndarray, second: np.ndarray) -> int:
 
 def find_seed_faults(evidence: Evidence) -> Iterator[str]:
     """Sentences on methods that give other numbers from an equal generator."""
-    mechanism, value = evidence.mechanism, evidence.rest
+    mechanism, value = evidence.mechanism, evidence.constant
     ways: list[tuple[str, Callable]] = [("release", lambda rng: mechanism.release(value, rng))]
     for name in other_releases(mechanism):
         ways.append((name, lambda rng, name=name: released_by(mechanism, name, value, 1, rng)))
@@ -130,7 +130,7 @@ def find_seed_faults(evidence: Evidence) -> Iterator[str]:
 
 def find_writes(evidence: Evidence) -> Iterator[str]:
     """A sentence on a `release_all` that writes into its values; `release` refuses it itself."""
-    values = np.repeat(evidence.rest[None], 2, axis=0)
+    values = np.repeat(evidence.constant[None], 2, axis=0)
     evidence.mechanism.release_all(values, np.random.default_rng(SEED))
-    if not (values == evidence.rest).all():
+    if not (values == evidence.constant).all():
         yield "release_all writes into the values that it is given; it must return a new array"

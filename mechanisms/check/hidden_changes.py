@@ -55,8 +55,8 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
         if size > half:
             continue
         length = float(np.linalg.norm(change))
-        trained = pooled(evidence.at_once, change)[:MOST_TRAINED]
-        tested = pooled(evidence.many_at_once, change)
+        trained = pooled(evidence.sampled, change)[:MOST_TRAINED]
+        tested = pooled(evidence.many_sampled, change)
         larger = 2.0 ** round(math.log2(THREE * _deviation(trained) / length))
         for multiple in sorted({1.0, larger}):
             found = _judged(evidence, trained, tested, multiple, multiple * length)

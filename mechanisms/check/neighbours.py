@@ -10,13 +10,13 @@ from mechanisms.check.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
 from mechanisms.check.joint_law import vectors_of
 from mechanisms.query.query import Query
 
-# Steps back to rest of a value that is not allowed.
+# Steps back to the constant of a value that is not allowed.
 HALVINGS = 12
 # Releases by which pairs are chosen, and the most pairs.
 LOOK, PAIRS = 32, 6
 
 
-def resting_value(query: Query) -> np.ndarray | None:
+def constant_value(query: Query) -> np.ndarray | None:
     """Zeros, or else one number everywhere, as near the middle of the element range as is allowed.
 
     None if no such value is known.
@@ -29,12 +29,12 @@ def resting_value(query: Query) -> np.ndarray | None:
 
 
 def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.ndarray | None:
-    """A value far from rest, of elements of the order of `scale` where no range is stated.
+    """A value far from the constant, of elements of the order of `scale` where no range is stated.
 
     None if no value is known that the query allows.
     """
-    rest, value = resting_value(query), _far_value(query, rng, scale)
-    if rest is None:
+    constant, value = constant_value(query), _far_value(query, rng, scale)
+    if constant is None:
         return None
     if query.frobenius_bound is not None:
         value = value * min(1.0, 0.9 * query.frobenius_bound / np.linalg.norm(value))
@@ -42,7 +42,7 @@ def random_value(query: Query, rng: np.random.Generator, scale: float) -> np.nda
     for _ in range(HALVINGS):
         if is_allowed(value, query):
             return value
-        value = (value + rest) / 2
+        value = (value + constant) / 2
     return None
 
 
@@ -232,15 +232,15 @@ def _axis(size: int, index: int) -> np.ndarray:
 
 
 def pair_that_differs(
-    query: Query, change: np.ndarray, rest: np.ndarray
+    query: Query, change: np.ndarray, constant: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Two allowed values that differ by `change`, or None if none of a few tries is allowed."""
     taken_away = np.maximum(-change, 0.0)
-    firsts = [rest, rest - change, rest - change / 2, taken_away]
+    firsts = [constant, constant - change, constant - change / 2, taken_away]
     if query.structure == "gram":
         # Both must be positive semi-definite, which is plain for diagonal ones alone.
         diagonal = np.array_equal(change, np.diag(np.diagonal(change)))
-        firsts = [taken_away] if diagonal else [rest]
+        firsts = [taken_away] if diagonal else [constant]
         if query.gram_change is None or (query.adjacency == "replace" and not diagonal):
             return None
     for first in firsts:
@@ -255,16 +255,16 @@ def chosen_pairs(release: Callable, query: Query) -> list[tuple[str, tuple]]:
     Args:
         release: A function (value, rng) whose answers show where its noise is least.
     """
-    rest = resting_value(query)
-    if rest is None:
+    constant = constant_value(query)
+    if constant is None:
         return []
     rng = np.random.default_rng(0)
-    looks = [np.asarray(release(rest.copy(), rng), float) for _ in range(LOOK)]
-    noise = np.array([look - rest for look in looks if look.shape == rest.shape])
+    looks = [np.asarray(release(constant.copy(), rng), float) for _ in range(LOOK)]
+    noise = np.array([look - constant for look in looks if look.shape == constant.shape])
     if len(noise) < LOOK:
         noise = rng.standard_normal((LOOK, *query.shape))
     found = (
-        (name, pair_that_differs(query, change, rest))
+        (name, pair_that_differs(query, change, constant))
         for name, change in changes(query, noise, rng)
     )
     return [(name, pair) for name, pair in found if pair is not None][:PAIRS]

@@ -11,22 +11,22 @@ from mechanisms.query.query import Query
 
 # Elements of a value that is large against the noise, in units of those of a random value.
 FAR = 1e4
-# Part of the elements of a sparse value that are not at rest.
+# Part of the elements of a sparse value that differ from the constant.
 SPARSE = 0.05
 
 
 def other_values(
-    query: Query, rest: np.ndarray, value: np.ndarray, rng: np.random.Generator
+    query: Query, constant: np.ndarray, value: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Values of kinds that a mechanism may treat in its own way, with their names.
 
     Args:
-        rest: A constant value. value: A random one. Both are allowed.
+        constant: A constant value. value: A random one. Both are allowed.
     """
     for name, found in (
         ("a value of whole numbers", np.rint(value)),
         ("a large value", FAR * value),
-        ("a sparse value", np.where(rng.random(query.shape) < SPARSE, value, rest)),
+        ("a sparse value", np.where(rng.random(query.shape) < SPARSE, value, constant)),
         ("a value of one sign", np.abs(value)),
     ):
         if np.ptp(found) and not np.array_equal(found, value) and is_allowed(found, query):

@@ -169,7 +169,7 @@ def find_wrong_elements(evidence) -> Iterator[str]:
         element = dataclasses.replace(evidence.mechanism.noise, shape=(1,))
     except (TypeError, ValueError):
         return
-    sizes = np.sort(np.abs(evidence.many_at_once.ravel()))
+    sizes = np.sort(np.abs(evidence.many_sampled.ravel()))
     places = np.unique(np.linspace(0, len(sizes) - 1, PLACES).astype(int))
     found = sizes[places]
     rounding = NORM_ROUNDING * found

@@ -64,7 +64,7 @@ def find_telling_pair(
 def find_moving_grid(
     answers: Callable[[np.ndarray, int], np.ndarray],
     query: Query,
-    rest: np.ndarray,
+    constant: np.ndarray,
     changes: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]],
     count: int,
     claim: float,
@@ -73,11 +73,11 @@ def find_moving_grid(
 
     Args:
         answers: Releases (n, *shape) of a value.
-        changes: Names and changes that are claimed to be hidden, from releases of `rest`.
+        changes: Names and changes that are claimed to be hidden, from releases of `constant`.
         count: Releases in each of the samples.
         claim: The delta that is claimed of every change at epsilon 0.
     """
-    earlier, later = (answers(rest, count) for _ in range(2))
+    earlier, later = (answers(constant, count) for _ in range(2))
     every = query.size // GRID_ELEMENTS + 1
     looked_up = np.zeros(query.size, bool)
     looked_up[::every] = True
@@ -91,8 +91,8 @@ def find_moving_grid(
         if not hits:
             continue
         lower = least_probability(hits, count, TAIL)
-        pair = pair_that_differs(query, change, rest) if lower > claim else None
-        if pair is None or not np.array_equal(pair[0], rest):
+        pair = pair_that_differs(query, change, constant) if lower > claim else None
+        if pair is None or not np.array_equal(pair[0], constant):
             continue
         moved = _repeats(earlier, answers(pair[1], count), places)
         upper = largest_probability(moved, count, TAIL)

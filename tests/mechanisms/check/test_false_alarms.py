@@ -14,7 +14,7 @@ from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.check import stated_law
 from mechanisms.check.checks import THOROUGH, Effort, require_consistent
 from mechanisms.check.moment_test import StatedMean, deviation
-from mechanisms.check.neighbours import changes, is_allowed, random_value, resting_value
+from mechanisms.check.neighbours import changes, constant_value, is_allowed, random_value
 from mechanisms.check.stated_law import (
     find_asymmetry,
     find_wrong_norms,
@@ -137,7 +137,7 @@ def test_the_comparison_of_means_errs_no_more_often_than_stated(count):
 @pytest.mark.parametrize("name", QUERIES)
 def test_values_and_changes_are_those_of_the_query(name):
     query, rng = QUERIES[name], np.random.default_rng(0)
-    for value in (resting_value(query), random_value(query, rng, 10.0)):
+    for value in (constant_value(query), random_value(query, rng, 10.0)):
         assert is_allowed(value, query)
     found = list(changes(query, rng.standard_normal((200, *query.shape)), rng))
     assert found
@@ -170,7 +170,7 @@ def test_two_values_are_known_where_the_bounds_leave_little(bounds):
     """Without a value nothing is compared, and with one value only little."""
     shape = (3, 3) if "gram" in bounds.values() else (4, 3)
     query = Query(shape=shape, l2_sensitivity=0.5, **bounds)
-    rest = resting_value(query)
+    rest = constant_value(query)
     assert is_allowed(rest, query)
     for seed in range(20):
         value = random_value(query, np.random.default_rng(seed), 10.0)
