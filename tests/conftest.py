@@ -22,6 +22,15 @@ from runs.config import check_config
 # With the default thresholds the collector takes an eighth of a worker's time.
 gc.set_threshold(100_000, 20, 100)
 
+
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes by their argument: an archive has the second in which it was written.
+
+    The workers would collect different tests if a second began between them.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 # The queries of noise_only need no data, and the study takes no time at this size.
 NOISE_ONLY = {
     "datasets": ["fixed-sensitivity"],
