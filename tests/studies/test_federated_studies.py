@@ -54,6 +54,14 @@ def measure(study, mechanism, calibration="published", folder=None, **changed):
     return measured(case, point=first)
 
 
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_mechanism_may_have_budgets_of_its_own(study):
+    settings = setup(study, epsilons_on={"breast_cancer": {"idn": [7.0]}}).settings
+    for mechanism, budgets in {"idn": [7.0], "gaussian-analytic": [3.0, 30.0]}.items():
+        points = study.points(settings, mechanism, "breast_cancer")
+        assert [point.epsilon for point in points] == budgets
+
+
 def test_points_have_the_shapes_of_the_paper_s_tables():
     paper = read_config(ROOT / "config/paper.yaml")["studies"]
     for study, expected in (
