@@ -98,6 +98,13 @@ class Project:
     def snakemake(self, *arguments, cores=2, config="config/tiny.yaml", check=True):
         """Run Snakemake to its end; a failure fails the test unless `check` is False."""
         command = ["snakemake", "--cores", str(cores), *arguments, "--configfile", config]
+        ended = self.run_warm(command)
+        if check and ended.returncode:
+            pytest.fail(f"snakemake ended with {ended.returncode}:\n{ended.stdout}\n{ended.stderr}")
+        return ended
+
+    def run_warm(self, command):
+        """Run a command line of Snakemake to its end, in a process that has its packages."""
         with tempfile.TemporaryDirectory() as place:
             shown = [Path(place, name) for name in ("stdout", "stderr")]
             given = command, self.folder, self.environment, shown
@@ -105,10 +112,7 @@ class Project:
             process.start()
             process.join()
             texts = [path.read_text(encoding="utf-8") for path in shown]
-        ended = subprocess.CompletedProcess(command, process.exitcode, *texts)
-        if check and ended.returncode:
-            pytest.fail(f"snakemake ended with {ended.returncode}:\n{ended.stdout}\n{ended.stderr}")
-        return ended
+        return subprocess.CompletedProcess(command, process.exitcode, *texts)
 
     def reproducible(self, run):
         """The bytes of the files of a run by path, without logs, seconds and cells.
