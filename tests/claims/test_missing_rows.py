@@ -1,5 +1,6 @@
 """Every claim is judged or gives a reason why not, whatever rows a run has."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,10 +34,11 @@ def with_few_draws(claim):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("column", ["mechanism", "dataset", "shape", "calibration", "epsilon"])
-def test_no_judge_fails_where_rows_are_missing(column, monkeypatch):
+def test_no_judge_fails_where_rows_are_missing(monkeypatch):
+    """Claims lose rows by one column each, in turn."""
     judges, rng = all_judges(), np.random.default_rng(0)
-    for claim in map(with_few_draws, all_claims()):
+    columns = itertools.cycle(["mechanism", "dataset", "shape", "calibration", "epsilon"])
+    for claim, column in zip(map(with_few_draws, all_claims()), columns, strict=False):
         judge = judges[claim.rule or claim.judge]
         if not judge.reads_results:
             continue

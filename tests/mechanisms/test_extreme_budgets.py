@@ -16,7 +16,6 @@ from mechanisms.privacy.finite_profile import PureProfile
 SLOW = {
     "matrix-mechanism": 64,
     "matrix-mechanism-l1": 64,
-    "greedy-h": 256,
     "dawa": 256,
     "hb": 4096,
     "exponential": 4096,
