@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import math
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -37,6 +38,9 @@ from mechanisms.verification.standing import standing
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
+# Seconds without an answer after which `verify` says what it does.
+_PATIENCE = 10
+_STILL_DRAWING = "verify: still comparing thousands of releases; slow noise takes some minutes"
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 EXIT_STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
@@ -123,12 +127,18 @@ def _sensitivities(query: Query) -> dict[str, float]:
 
 
 def _verify(options) -> dict | Verification:
-    result = verify(
-        mechanism_of(options),
-        samples=options.samples,
-        seed=options.seed,
-        confidence=options.confidence,
-    )
+    # Noise of a user's own may take minutes.
+    patience = threading.Timer(_PATIENCE, print, [_STILL_DRAWING], {"file": sys.stderr})
+    patience.start()
+    try:
+        result = verify(
+            mechanism_of(options),
+            samples=options.samples,
+            seed=options.seed,
+            confidence=options.confidence,
+        )
+    finally:
+        patience.cancel()
     return result.to_dict() if options.json else result
 
 
