@@ -13,8 +13,8 @@ _LETTER = re.compile(
 )
 _SIGNS = {"&gt;=": "\N{GREATER-THAN OR EQUAL TO}", "&lt;=": "\N{LESS-THAN OR EQUAL TO}",
           "sqrt(": "\N{SQUARE ROOT}(", "||": "\N{DOUBLE VERTICAL LINE}"}  # fmt: skip
-# The exponent is in brackets, which may contain other brackets, or is one number or name.
-_UP = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\N{MINUS SIGN}?-?\w+(?:\.\d+)?))")
+# The exponent is in brackets, which may contain other brackets, or is one number, name or +.
+_UP = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\+|\N{MINUS SIGN}?-?\w+(?:\.\d+)?))")
 # The index of a single letter or a norm; the names of columns have longer words.
 _DOWN = re.compile(
     r"((?<!\w)[^\W\d_]|\N{DOUBLE VERTICAL LINE})_(?:\(([^()]*)\)|(\w{1,3})(?![\w.]))"

@@ -336,6 +336,7 @@ def test_prose_links_claims_and_leaves_names_alone():
             "e<sup>\N{GREEK SMALL LETTER EPSILON}<sub>0</sub></sup>",
         ),
         ("(P_i)^(2/(M-2))", "(P<sub>i</sub>)<sup>2/(M-2)</sup>"),
+        ("x + A^+ b", "x + A<sup>+</sup> b"),
         ("true_epsilon of spherical-gamma", "true_epsilon of spherical-gamma"),
         ("Spherical gamma of count_query", "Spherical gamma of count_query"),
         ("`epsilon^2`", "<code>epsilon^2</code>"),
