@@ -172,7 +172,10 @@ def print_stop():
     """Print what became of the cells of this run, and what remains after it has stopped early."""
     there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
     text = summary_of(RUN, there)[0] if there else ""
-    text += f"stopped before the end; the same command resumes\n{cells_in_words(CONFIG, RUN)}\n"
+    text += (
+        "stopped before the end; the same command resumes: cells, then figures and verdicts\n"
+        f"{cells_in_words(CONFIG, RUN)}\n"
+    )
     print(write_end(RUN, text, []), end="", file=sys.stderr)
 
 
