@@ -10,6 +10,7 @@ from claims.certificates import certificate_of, command, proof
 from claims.markdown import markdown_table
 from claims.paper import paper_of
 from claims.verdicts import (
+    CONFIRMED,
     CONTRADICTED,
     DEPENDS,
     INCONCLUSIVE,
@@ -29,8 +30,8 @@ BRACKETS = (
 # Phrases for counts of verdicts that do not read well by themselves: "17 partly confirmed".
 _COUNTED = {PARTLY: "partly confirmed", DEPENDS: "dependent on an open choice"}
 SHOW = (
-    "`python -m paper_figures show RUN CLAIM --all` judges a claim again and prints every number "
-    "and what was computed."
+    "`python -m paper_figures show RUN CLAIM --all`, with the name of this folder and the id of a "
+    "claim, judges it again and prints every number and what was computed."
 )
 # The most words of one claim on the page of claims; the command `show` prints the rest.
 MOST_WORDS = 200
@@ -125,12 +126,12 @@ def _section(claim: pd.Series) -> list[str]:
     lines += _paragraph("An author replies", claim["reply"])
     tail = _paragraph("Would be decided by", claim["decided by"])
     tail += [line for words in all_sizes(claim) for line in _paragraph("Sizes", words)]
-    tail += _paragraph("Limit", limit_of(claim))
+    tail += _paragraph("Threshold", limit_of(claim))
     for path in certificate_of(name):
         tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
     lines += _fit_parts(claim, MOST_WORDS - _words(lines + tail))
     room = MOST_WORDS - _words(lines + tail)
-    why = "Why that limit" if limit_of(claim) else "Choices"
+    why = "Why there" if limit_of(claim) else "Choices"
     differs = ("Not the paper's method", claim["differs"])
     for title, text in (differs, ("Scope", claim["scope"]), (why, claim["reason"])):
         more = _paragraph(title, text)
@@ -148,6 +149,9 @@ def _fit_parts(claim: pd.Series, room: int) -> list[str]:
     if not parts and claim["we find"]:
         only = _paragraph("We find", f"{claim['we find']}: {claim['verdict']}")
         return only if _words(only) <= room else []
+    if _words(parts) > room:
+        # The parts that are not confirmed decide the verdict.
+        parts.sort(key=lambda part: f": {CONFIRMED}" in part)
     kept = 0
     while kept < len(parts) and _words(parts[: kept + 1]) + _FEW_WORDS <= room:
         kept += 1

@@ -21,7 +21,7 @@ MEANING = {
     CONTRADICTED: "Exact numbers or a 99.99% interval show the opposite at the stated parameters.",
     NOT_FOUND: "At least 10 trials show that the effect is smaller than the margin that matters.",
     DEPENDS: "The outcome depends on a choice that the paper does not state; both are given.",
-    INCONCLUSIVE: "The runs cannot decide: too few trials, too small, or no signal.",
+    INCONCLUSIVE: "The runs cannot decide: too few, too small, no signal, or a choice was not run.",
     NOT_RUN: "This run lacks the data or the study, or no run of this suite can decide the claim.",
 }
 # The names of the calibrations for readers.
@@ -219,7 +219,7 @@ class Finding:
     def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:
         """Add outcomes that were not run; the finding's own parts become those of `here`."""
         own = self.outcomes or [Outcome(choice=here, parts=tuple(self.parts))]
-        no_rows = (Part("no rows of it", NOT_RUN),)
+        no_rows = (Part("not in this run", NOT_RUN),)
         outcomes = [*own, *(Outcome(choice=name, parts=no_rows) for name in lacking)]
         return replace(self, parts=(), choice=self.choice or choice, outcomes=outcomes, ours="")
 
