@@ -152,6 +152,7 @@ class Judging:
             "code": "".join(lines),
             "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
             "declared": f"paper_figures/{claim.paper}/claims.yaml",
+            "reads_results": judge.reads_results,
             "studies": [
                 {"name": study, "origins": self.site.origins[study]}
                 for study in (t.removesuffix(".parquet") for t in judge.tables(claim.arguments))
