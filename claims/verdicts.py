@@ -219,7 +219,7 @@ class Finding:
     def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:
         """Add outcomes that were not run; the finding's own parts become those of `here`."""
         own = self.outcomes or [Outcome(choice=here, parts=tuple(self.parts))]
-        no_rows = (Part("not in this run", NOT_RUN),)
+        no_rows = (Part("its rows", NOT_RUN),)
         outcomes = [*own, *(Outcome(choice=name, parts=no_rows) for name in lacking)]
         return replace(self, parts=(), choice=self.choice or choice, outcomes=outcomes, ours="")
 

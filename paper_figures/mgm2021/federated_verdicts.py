@@ -282,17 +282,23 @@ def _explaining_sentences(
 
 @judge(studies=(HORIZONTAL,))
 def horizontal_trend(
-    results: Results, *, datasets: list[str], mechanisms: list[str], close: float, margin: float
+    results: Results,
+    *,
+    datasets: list[str],
+    mechanisms: list[str],
+    rising: dict[str, list[str]],
+    close: float,
+    margin: float,
 ) -> Finding:
     """Judge whether accuracy rises with epsilon, and mechanisms come close at large epsilon.
 
     Accuracies are as published. A mechanism rises if its accuracy at the largest budget of the run
-    exceeds that at the smallest, paired by trial. At the largest budget all mechanisms must be
-    close except one, the one farthest off.
+    exceeds that at the smallest, paired by trial. So must the mechanisms of `rising` on its data
+    sets. At the largest budget all of `mechanisms` must be close except one, the one farthest off.
     """
     finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
-    for scores in finals.values():
-        for mechanism in mechanisms:
+    for dataset, scores in finals.items():
+        for mechanism in (*mechanisms, *rising.get(dataset, ())):
             rise = Mean(scores.rise(mechanism).to_numpy(float))
             name = f"{scores.title}, {mechanism_title(mechanism)} rises"
             signal = scores.signal([mechanism], margin)

@@ -93,7 +93,7 @@ def _finding(
         Outcome(
             choice=RANGES[name],
             parts=tuple(part for scores in own.values() for part in parts_of(scores))
-            or (Part("not in this run", NOT_RUN),),
+            or (Part("its rows", NOT_RUN),),
         )
         for name, own in found.items()
     ]

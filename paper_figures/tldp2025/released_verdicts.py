@@ -305,7 +305,7 @@ def feature_score(
     papers = any(_extractor_kind(rows, dataset) == IMAGENET for dataset in found)
     if not papers:
         # The paper's extractor settles the claim; ours stands in for it.
-        outcomes[f"extractor {IMAGENET}"] = [Part("not in this run", NOT_RUN)]
+        outcomes[f"extractor {IMAGENET}"] = [Part("its rows", NOT_RUN)]
     return Finding(
         choice="what the feature extractor was trained on, Delta, and the end of the axis",
         outcomes=[Outcome(choice=choice, parts=tuple(parts)) for choice, parts in outcomes.items()],
