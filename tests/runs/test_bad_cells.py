@@ -14,7 +14,18 @@ from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooS
 from mechanisms.comparison.line_reader import LineReader
 from runs.cell_log import MOST_BYTES, CellLog
 from runs.descendants import adopt_orphans, descendants, end_descendants
-from runs.parts import MOST_CHARACTERS, clean
+from runs.parts import MOST_CHARACTERS, _select_trial, clean
+
+
+@pytest.mark.parametrize("trial", [None, 0, 2])
+def test_a_cell_of_one_trial_keeps_failures_seconds_and_its_own_numbers(trial):
+    """Numbers of no trial belong to the cell of trial 0."""
+    of_a_trial = {"trial": 2, "timing": False, "status": "ok"}
+    seconds, failed = of_a_trial | {"timing": True}, of_a_trial | {"status": "error"}
+    values = [of_a_trial, of_a_trial | {"trial": None}, seconds | {"trial": None}, failed]
+    own = [value | {"trial": trial} for value in (seconds, failed)]
+    kept = {None: values, 0: [*values[:2], *own], 2: [values[0], *own]}
+    assert _select_trial(trial, values) == kept[trial]
 
 
 @pytest.fixture

@@ -58,8 +58,8 @@ def measure(study, mechanism, calibration="published", folder=None, **changed):
 def test_a_mechanism_may_have_budgets_of_its_own(study):
     settings = setup(study, epsilons_on={"breast_cancer": {"idn": [7.0]}}).settings
     for mechanism, budgets in {"idn": [7.0], "gaussian-analytic": [3.0, 30.0]}.items():
-        points = study.points(settings, mechanism, "breast_cancer")
-        assert [point.epsilon for point in points] == budgets
+        found = study.points(settings, mechanism, "breast_cancer")
+        assert [point.epsilon for point in found] == budgets
 
 
 def test_points_have_the_shapes_of_the_paper_s_tables():

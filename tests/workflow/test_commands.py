@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -56,17 +55,9 @@ def project(new_project, tmp_path_factory):
 def printed(project, command):
     """Run a command line, which must succeed, and return all its output."""
     words = shlex.split(command)
-    if words[0] == "snakemake":
-        ended = project.run_warm(words)
-    else:
-        ended = subprocess.run(
-            words,
-            cwd=project.folder,
-            env=project.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    if words[:2] == ["python", "-m"]:
+        return project.python(*words[2:])
+    ended = project.run_warm(words)
     assert ended.returncode == 0, ended.stderr[-3000:]
     return ended.stdout + ended.stderr
 

@@ -29,6 +29,16 @@ def test_the_truth_lies_between_both_profiles_after_every_operation():
     assert enclosed(above, GaussianProfile(mu=1.0), "unknown") is above
 
 
+@pytest.mark.parametrize(
+    ("beyond", "kept"), [(-0.01, False), (0, True), (0.99, True), (1.01, False)]
+)
+def test_a_delta_is_kept_by_no_more_than_the_bounds_leave_open(beyond, kept):
+    bounded = enclosed(GaussianProfile(mu=1.0), GaussianProfile(mu=0.6), "unknown")
+    bounds = bounded.delta(0.5)
+    delta = getattr(bounds, bounded.calibrated_curve) + beyond * (bounds.upper - bounds.lower)
+    assert bounded.keeps(0.5, delta) is kept
+
+
 def test_an_attained_loss_makes_the_pure_guarantee_exact():
     above = LaplaceProfile(l1_sensitivity=2.0, scale=1.0)
     known = BoundedProfile(above=above, attained_loss=2.0, slack="unknown")
