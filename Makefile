@@ -41,7 +41,7 @@ run: $(READY) ## every study of config/quick.yaml: two to five minutes
 	$(BIN)/python -m runs start --cores $(CORES)
 
 # Three tests at a time on two cores: some wait for a process to be stopped.
-PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test: lint ## lint, and the tests that take seconds: three to five minutes
 	$(PYTEST) -m "not slow"
