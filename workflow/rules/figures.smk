@@ -26,6 +26,9 @@ for group_name, group in DRAWING_JOBS.items():
         log:
             RUN / "logs" / "draw" / f"{group_name}.log",
         localrule: True
+        # What reads many studies takes long, and would otherwise be drawn alone at the end.
+        priority:
+            len(group[0].studies)
         conda:
             ENVIRONMENT
         threads: 1
