@@ -25,10 +25,9 @@ for group_name, group in DRAWING_JOBS.items():
             [path for each in group for path in in_report(each)],
         log:
             RUN / "logs" / "draw" / f"{group_name}.log",
-        localrule: True
         # What reads many studies takes long, and would otherwise be drawn alone at the end.
-        priority:
-            len(group[0].studies)
+        priority: len(group[0].studies)
+        localrule: True
         conda:
             ENVIRONMENT
         threads: 1
