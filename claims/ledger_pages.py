@@ -131,7 +131,7 @@ def _section(claim: pd.Series) -> list[str]:
         tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
     lines += _fit_parts(claim, MOST_WORDS - _words(lines + tail))
     room = MOST_WORDS - _words(lines + tail)
-    why = "Why there" if limit_of(claim) else "Choices"
+    why = "Why this threshold" if limit_of(claim) else "Choices"
     differs = ("Not the paper's method", claim["differs"])
     for title, text in (differs, ("Scope", claim["scope"]), (why, claim["reason"])):
         more = _paragraph(title, text)
