@@ -223,6 +223,11 @@ ACTS = {
     "StopsItsParent": ("timeout", "6 s", lambda: (os.kill(os.getppid(), signal.SIGSTOP), sleep())),
     "JoinsItsParent": ("timeout", "limit of 6 s", joins_its_parent),
     "KillsItsParent": ("error", "twice", lambda: (os.kill(os.getppid(), 9), sleep())),
+    "HelperIsKilled": (
+        "error",
+        "SIGKILL",
+        lambda: subprocess.run(["sh", "-c", "kill -9 $$"], check=True),
+    ),
     "KillsItself": ("error", "twice", lambda: os.kill(os.getpid(), 9)),
     "TerminatesItself": ("error", "twice", lambda: os.kill(os.getpid(), signal.SIGTERM)),
     "KillsItsGroup": ("error", "twice", lambda: os.killpg(0, 9)),
