@@ -64,11 +64,21 @@ STATED = {
 @drawing("r1smg2024_fig7", kind="figures", needs=["dpsgd"])
 def figure_7(results: Results) -> Drawn:
     """Draw accuracy over epochs on MNIST, or on digits if the run has no MNIST."""
-    present = set(results.rows[results.rows["study"] == STUDY]["dataset"])
+    return _figure_7(results.rows, "r1smg2024 Figure 7")
+
+
+@drawing("r1smg2024_fig7_rates", kind="figures", needs=["dpsgd_rates"])
+def figure_7_at_more_rates(results: Results) -> Drawn:
+    """Draw the same at the learning rates of another study."""
+    return _figure_7(results.rows.assign(study=STUDY), "r1smg2024 Figure 7 at more learning rates")
+
+
+def _figure_7(rows: pd.DataFrame, name: str) -> Drawn:
+    present = set(rows[rows["study"] == STUDY]["dataset"])
     dataset = next((d for d in ("mnist", "digits") if d in present), None)
     if dataset is None:
         raise DrawingError("Figure 7 needs dpsgd on mnist or digits; run it first")
-    return _accuracies(results.rows, dataset, "r1smg2024 Figure 7")
+    return _accuracies(rows, dataset, name)
 
 
 @drawing("r1smg2024_fig8", kind="figures", needs=["dpsgd/cifar10"])
@@ -109,13 +119,20 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "published, DPSGD's noise multiplier comes from the total budget by Renyi DP "
             "accounting, and all other noise from the step budget of eq. (16); below, all i.i.d. "
             "Gaussian noise is the same. The released sum of clipped gradients is one vector, "
-            f"whose l2 sensitivity is the clipping norm. Training without privacy{_own_rate(rows)} "
-            "does not clip. The axis is logit where accuracies come near 1. "
+            f"whose l2 sensitivity is the clipping norm. {_public_sentence(rows)}The axis is logit "
+            "where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
             f"cannot be seen is hidden by another one.{published_only(rows, STUDY, dataset)}"
             f"{failed_mechanisms(rows, STUDY, dataset)}"
         ),
     )
+
+
+def _public_sentence(rows: pd.DataFrame) -> str:
+    """Return the sentence of the note on training without privacy; "" if there is none."""
+    if PUBLIC not in set(rows["mechanism"]):
+        return ""
+    return f"Training without privacy{_own_rate(rows)} does not clip. "
 
 
 def _own_rate(rows: pd.DataFrame) -> str:

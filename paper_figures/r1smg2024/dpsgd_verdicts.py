@@ -36,12 +36,13 @@ TEST, TRAIN = "test_accuracy", "train_accuracy"
 DIVERGED = "diverged_epoch"
 
 
-def official_runs(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return the study's rows on one official data set.
+def official_runs(rows: pd.DataFrame, dataset: str, beside: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the study's rows on one official data set, and those of studies with other rates.
 
     Raises:
         CannotJudge: The run has none.
     """
+    rows = rows.assign(study=rows["study"].replace(list(beside), STUDY))
     return pick(rows, study=STUDY, dataset=dataset, data_source="official")
 
 
@@ -106,18 +107,24 @@ def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome],
     )
 
 
-@judge(studies=(STUDY,))
+@judge
 def epochs_until(
     results: Results,
     *,
+    study: Literal["dpsgd"],
+    beside: tuple[Literal["dpsgd_rates"], ...] = (),
     dataset: str,
     epsilons: list[Epsilon],
     metric: Literal["test_accuracy", "train_accuracy"],
     level: Probability,
     margin: float,
 ) -> Finding:
-    """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin."""
-    rows = official_runs(results.rows, dataset)
+    """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin.
+
+    Args:
+        beside: A study with more learning rates.
+    """
+    rows = official_runs(results.rows, dataset, beside)
     outcomes = [
         Outcome(
             choice=choice,
@@ -166,12 +173,23 @@ def _lead_in_epochs(
     return Part(part.name, INCONCLUSIVE, f"{level:g} reached by {' and '.join(never.values())}")
 
 
-@judge(studies=(STUDY,))
+@judge
 def learning_order(
-    results: Results, *, dataset: str, epsilons: list[Epsilon], margin: float
+    results: Results,
+    *,
+    study: Literal["dpsgd"],
+    beside: tuple[Literal["dpsgd_rates"], ...] = (),
+    dataset: str,
+    epsilons: list[Epsilon],
+    margin: float,
 ) -> Finding:
-    """Judge R1SMG against DPSGD by paired differences of accuracies, averaged over the epochs."""
-    rows = official_runs(results.rows, dataset)
+    """Judge R1SMG against DPSGD by paired differences of accuracies, averaged over the epochs.
+
+    Args:
+        beside: A study with more learning rates, which may have some of the budgets and lack
+            training without privacy.
+    """
+    rows = official_runs(results.rows, dataset, beside)
     outcomes = [
         Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
         for choice, chosen in _runs_by_rate(rows).items()
@@ -206,14 +224,16 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     There is a part per accuracy and budget.
     """
     effects, means, ceilings = {}, [], []
-    for epsilon, metric in itertools.product(epsilons, (TEST, TRAIN)):
+    run = set(rows[rows["mechanism"] == "r1smg"]["epsilon"])
+    compared = [*COMPARED, *({PUBLIC} & set(rows["mechanism"]))]
+    for epsilon, metric in itertools.product([e for e in epsilons if e in run], (TEST, TRAIN)):
         name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
-        found = _epoch_means(rows, epsilon, metric, "published", (*COMPARED, PUBLIC))
-        lead, ceiling = _lead(found), found[PUBLIC].mean()
+        found = _epoch_means(rows, epsilon, metric, "published", compared)
+        lead, ceiling = _lead(found), found[PUBLIC].mean() if PUBLIC in found else 0.0
         means += [found[key].mean() for key in COMPARED]
         if ceiling <= 2 * RANDOM:
-            # Training without privacy, which does not clip, fails at this learning rate: it stays
-            # below twice the accuracy of guessing. So there is nothing to be close to.
+            # Training without privacy, which does not clip, was not run at this learning rate or
+            # stays below twice the accuracy of guessing. So there is nothing to be close to.
             effects[f"lead in {name}"] = lead
             continue
         ceilings.append(ceiling)

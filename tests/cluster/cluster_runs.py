@@ -184,12 +184,12 @@ def local_rows(new_project, tmp_path_factory):
     return rows_of(project)
 
 
-def job_of(project):
-    """The job of the batch once its cell waits at epsilon 2."""
+def job_of(project, times=1):
+    """The job of the batch once its cell waits at epsilon 2 for the n-th time."""
 
     def job():
         measured = project.folder / "measured"
-        begun = measured.exists() and measured.read_text().split()[-1] == "2"
+        begun = measured.exists() and measured.read_text().split().count("2") == times
         return begun and slurm_output("squeue", "-h", "-t", "running", "-o", "%i")
 
     return wait_for(job)[0]
@@ -244,10 +244,14 @@ def kill_snakemake(job, child, folder):
     cancel(job, child, folder)
 
 
-@pytest.mark.parametrize("fault", [requeue, cancel, cancel_task, lose_node, kill_snakemake])
-def test_a_run_continues_after_a_fault(fault, project, local_rows):
-    """After a fault in the middle of a cell, rows are the same and nothing is measured twice."""
-    arrays = fault is cancel_task
+@pytest.mark.parametrize(
+    "faults",
+    [[requeue, cancel, lose_node], [cancel_task], [kill_snakemake]],
+    ids=lambda faults: "-".join(fault.__name__ for fault in faults),
+)
+def test_a_run_continues_after_faults(faults, project, local_rows):
+    """After faults in the middle of a cell, rows are the same and little is measured twice."""
+    arrays = cancel_task in faults
     batches = {"cells_per_job": 1} if arrays else {}
     config = write_config(project, ["gaussian", "waits"], **batches)
     wait = project.folder / "wait"
@@ -264,10 +268,10 @@ def test_a_run_continues_after_a_fault(fault, project, local_rows):
             start_new_session=True,
         )
     try:
-        job = job_of(project)
-        fault(job, child, project.folder)
+        for times, fault in enumerate(faults, 1):
+            fault(job_of(project, times), child, project.folder)
         wait.unlink()
-        if fault is kill_snakemake:
+        if kill_snakemake in faults:
             wait_for(lambda: not slurm_output("squeue", "-h", "-o", "%i"))
             project.snakemake("--unlock", config=config)
             project.snakemake("results", *OPTIONS, config=config)
@@ -275,7 +279,7 @@ def test_a_run_continues_after_a_fault(fault, project, local_rows):
             assert child.wait(PATIENCE) == 0, (project.folder / "log").read_text()
         assert rows_of(project) == local_rows
         measured = (project.folder / "measured").read_text().split()
-        assert measured == ["1", "2", "2", "3"]
+        assert measured == ["1", "2", *["2"] * len(faults), "3"]
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)

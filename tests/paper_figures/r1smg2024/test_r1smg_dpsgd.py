@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paper_figures.r1smg2024.dpsgd import figure_7
+from paper_figures.r1smg2024.dpsgd import figure_7, figure_7_at_more_rates
 from paper_figures.r1smg2024.dpsgd_verdicts import epochs_until, learning_order
 
 TRIALS, EPOCHS = 10, 20
@@ -101,7 +101,7 @@ NEVER = EPOCHS + 1
 
 def earlier(results):
     """The part about R1SMG reaching an accuracy of 0.8 earlier."""
-    kind = {"dataset": "mnist", "epsilons": [16.983], "metric": "test_accuracy"}
+    kind = {"study": "dpsgd", "dataset": "mnist", "epsilons": [16.983], "metric": "test_accuracy"}
     judged = epochs_until(results, **kind, level=0.8, margin=4.5)
     ((part,),) = (outcome.parts for outcome in judged.outcomes)
     return part
@@ -128,6 +128,37 @@ def test_the_first_epoch_of_an_accuracy(make_results, r1smg, dpsgd, verdict, fou
     assert found in str(part)
 
 
+def test_more_learning_rates_stand_beside_the_others(make_results):
+    """The other study has one budget and no training without privacy."""
+    curves = {"r1smg": rising(5), "gaussian": rising(15)}
+    public = {"non-private": rising(2)}
+    rows = [
+        row
+        for epsilon in (1.795, 16.983)
+        for row in runs(curves | public, epsilon=epsilon)
+        + runs(curves, epsilon=epsilon, calibration="exact")
+    ]
+    more = runs({"r1smg": rising(5), "gaussian": rising(5)}, rate=0.5)
+    results = make_results(rows + [row | {"study": "dpsgd_rates"} for row in more])
+    of = {"study": "dpsgd", "beside": ("dpsgd_rates",), "dataset": "mnist"}
+    until = epochs_until(
+        results, **of, epsilons=[16.983], metric="test_accuracy", level=0.8, margin=4.5
+    )
+    lead = learning_order(results, **of, epsilons=[1.795, 16.983], margin=0.01)
+    best = "each at its best learning rate"
+    assert {each.choice: each.verdict for each in until.outcomes} == {
+        "learning rate 0.15": "confirmed", "learning rate 0.5": "not found", best: "not found"
+    }  # fmt: skip
+    assert {each.choice: (each.verdict, len(each.parts)) for each in lead.outcomes} == {
+        "learning rate 0.15": ("confirmed", 4),
+        "learning rate 0.5": ("not found", 2),
+        best: ("partly", 4),
+    }
+    drawn = figure_7_at_more_rates(make_results([*more]))
+    assert drawn.caption.startswith("r1smg2024 Figure 7 at more learning rates on MNIST")
+    assert "without privacy" not in drawn.note
+
+
 def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make_results):
     rows = order_rows((0.95, 0.8, 0.99), (0.1, 0.9, 0))
     rows = [
@@ -135,7 +166,7 @@ def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make
         for row in rows
     ]
     results = make_results(rows)
-    judged = learning_order(results, dataset="mnist", epsilons=[16.983], margin=0.01)
+    judged = learning_order(results, study="dpsgd", dataset="mnist", epsilons=[16.983], margin=0.01)
     (outcome,) = judged.outcomes
     assert outcome.choice == "learning rate 0.15"
     assert {part.verdict for part in outcome.parts} == {"confirmed"}
@@ -152,7 +183,7 @@ def test_mechanisms_are_also_compared_each_at_its_best_learning_rate(make_result
     # Without privacy there is one rate, which is one of the others.
     rows += [row for row in larger if row.get("mechanism") != "non-private"]
     results = make_results(rows)
-    judged = learning_order(results, dataset="mnist", epsilons=[16.983], margin=0.01)
+    judged = learning_order(results, study="dpsgd", dataset="mnist", epsilons=[16.983], margin=0.01)
     leads = {
         outcome.choice: (
             outcome.verdict,
@@ -174,7 +205,9 @@ def test_noise_that_diverges_at_equal_true_privacy_is_named(make_results):
     kept = [row for row in rows if row not in lost]
     (one, *_) = (row for row in lost if row["metric"] == "test_accuracy")
     kept += [one | {"metric": "diverged_epoch", "epoch": None, "value": 3.0}]
-    judged = learning_order(make_results(kept), dataset="mnist", epsilons=[16.983], margin=0.01)
+    judged = learning_order(
+        make_results(kept), study="dpsgd", dataset="mnist", epsilons=[16.983], margin=0.01
+    )
     assert "1 run of R1SMG diverges in epoch 3 at epsilon 16.983" in judged.detail
 
 
