@@ -119,20 +119,13 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "published, DPSGD's noise multiplier comes from the total budget by Renyi DP "
             "accounting, and all other noise from the step budget of eq. (16); below, all i.i.d. "
             "Gaussian noise is the same. The released sum of clipped gradients is one vector, "
-            f"whose l2 sensitivity is the clipping norm. {_public_sentence(rows)}The axis is logit "
-            "where accuracies come near 1. "
+            f"whose l2 sensitivity is the clipping norm. Training without privacy{_own_rate(rows)} "
+            "does not clip, where it was run. The axis is logit where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
             f"cannot be seen is hidden by another one.{published_only(rows, STUDY, dataset)}"
             f"{failed_mechanisms(rows, STUDY, dataset)}"
         ),
     )
-
-
-def _public_sentence(rows: pd.DataFrame) -> str:
-    """Return the sentence of the note on training without privacy; "" if there is none."""
-    if PUBLIC not in set(rows["mechanism"]):
-        return ""
-    return f"Training without privacy{_own_rate(rows)} does not clip. "
 
 
 def _own_rate(rows: pd.DataFrame) -> str:

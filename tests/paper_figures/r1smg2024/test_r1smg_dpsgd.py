@@ -156,7 +156,6 @@ def test_more_learning_rates_stand_beside_the_others(make_results):
     }
     drawn = figure_7_at_more_rates(make_results([*more]))
     assert drawn.caption.startswith("r1smg2024 Figure 7 at more learning rates on MNIST")
-    assert "without privacy" not in drawn.note
 
 
 def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make_results):
