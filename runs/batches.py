@@ -20,7 +20,7 @@ class Batch:
 
     Args:
         number: The position among the batches of that study, from 0.
-        cells: The cells, at most the study's `cells_per_job`.
+        cells: The cells, at most as many as `cells_per_job` allows the study.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Batch:
 
 
 def batches_of(config: dict) -> list[Batch]:
-    """Return every batch of a checked config, in the order of its cells."""
+    """Return every batch of a checked config, by study, then by files, in order of the cells."""
     groups: dict[tuple[str, tuple[str, ...]], list[Cell]] = {}
     for cell in cells_of(config):
         needs = tuple(cell.downloads(config))
@@ -63,7 +63,7 @@ def batches_of(config: dict) -> list[Batch]:
     for (study, _), cells in groups.items():
         of_study = batches.setdefault(study, [])
         jobs = ceil(len(cells) / _size(config, study))
-        # Equal sizes, because starting a job for one leftover cell costs more than the cell.
+        # Sizes differ by at most one: starting a job for a leftover cell costs more than the cell.
         for job in range(jobs):
             part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
             of_study.append(Batch(len(of_study), tuple(part)))
@@ -81,7 +81,7 @@ def cells_to_run(config: dict, run: Path) -> list[Cell]:
 
 
 def cells_in_words(config: dict, run: Path) -> str:
-    """Say how many cells of each study have no current result, in lines of 100 characters."""
+    """Say how many cells of each study have no current result, in lines of up to 100 characters."""
     todo = cells_to_run(config, run)
     counted = Counter(cell.study for cell in todo)
     named = ", ".join(f"{study} {count}" for study, count in counted.most_common())

@@ -16,7 +16,7 @@ MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENFILE,
 }  # fmt: skip
 
-# This is looked up once because the lookup may write a file.
+# Looked up once, because the lookup may write a file.
 _TEMPORARY = tempfile.gettempdir()
 
 
@@ -28,8 +28,8 @@ def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
     """Describe the fault of the machine behind an error, or return None if there is none.
 
     Missing or damaged data files count too, as they say nothing about a mechanism. Libraries may
-    wrap the system's error or replace it, so this follows the chain of errors and then checks the
-    disks that a cell writes to.
+    wrap the system's error or replace it, so this follows the chain of errors, and then checks
+    whether stderr is still read and whether a disk that the cell writes to is full.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -41,10 +41,10 @@ def fault_of_machine(error: BaseException, folder: str | Path) -> str | None:
 
 
 def is_unread(file: int) -> bool:
-    """Return whether a file descriptor is a pipe whose reader has ended.
+    """Return whether a file descriptor is a pipe whose reading end is closed.
 
-    The cells of a job print to such a pipe. Where they or the commands that they start go on while
-    the job is being killed, the pipe breaks; neither error says anything about a mechanism.
+    The cells of a job print to a pipe. It breaks if they, or commands that they start, go on while
+    the job is being killed; an error that follows says nothing about a mechanism.
     """
     poll = select.poll()
     poll.register(file, 0)
@@ -60,7 +60,7 @@ def full_disk(folder: str | Path) -> str | None:
 
 
 def kills_for_memory() -> int | None:
-    """Return how often the system has killed a process for lack of memory; None if unknown."""
+    """Return how many processes Linux has killed for lack of memory since boot; None if unknown."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

@@ -62,7 +62,10 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
 
 
 def _cost(key: str, losses: pd.DataFrame | None) -> dict | None:
-    """Return the noise per element by size at both calibrations, with its budget."""
+    """Return the root mean square noise per element by size at both calibrations, and its budget.
+
+    Return None for the controls of `LEVELS`, and if the run has no such rows.
+    """
     if losses is None or key in LEVELS:
         return None
     own = losses[losses["mechanism"] == key]
@@ -80,7 +83,10 @@ def _cost(key: str, losses: pd.DataFrame | None) -> dict | None:
 
 
 def _wins(site: SiteData, key: str) -> list[dict]:
-    """Return the tables at equal true privacy that it leads, alone or tied."""
+    """Return the tables by a study's main measure, at equal true privacy, that it leads or ties.
+
+    A table counts only if the best is better than an answer without data.
+    """
     found = []
     for family, views in site.families.values():
         for view in views:
@@ -100,7 +106,7 @@ def _wins(site: SiteData, key: str) -> list[dict]:
 
 
 def claims_on(site: SiteData, key: str) -> list[dict]:
-    """Return the judged guarantees of the mechanism's paper."""
+    """Return the ledger's claims of a guarantee in the mechanism's paper."""
     ledger = site.run.claims
     own = ledger[(ledger["paper"] == site.paper_of(key)) & (ledger["kind"] == "guarantee")]
     return shown_claims(own)

@@ -1,7 +1,7 @@
 """Colours of the site: every mechanism keeps the colour that it has in the figures.
 
-A stylesheet defines each as `var(--m-KEY)`, so that it changes with the theme. For the dark theme,
-a colour with too little contrast is mixed with white until it has enough.
+The stylesheet defines each as a CSS variable `--m-KEY`, which changes with the theme. For the dark
+theme, a colour with too little contrast is mixed with white until it has enough.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from paper_figures.style import look
 
 DARK_BACKGROUND = "#15171a"
-# The least contrast with the background. WCAG 2.2, 1.4.11, requires 3 for parts of graphics.
+# The least contrast ratio with the background; WCAG 2.2, 1.4.11, requires 3 for parts of graphics.
 LEAST_CONTRAST = 4.5
 
 
@@ -34,7 +34,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def lighten_for_dark(colour: str) -> str:
-    """Mix a colour with the least white that makes it visible on the dark background."""
+    """Mix "#rrggbb" with the least white, in steps of 5%, that reaches LEAST_CONTRAST."""
     for percent in range(0, 101, 5):
         mixed = [round(255 * (c + (1 - c) * percent / 100)) for c in channels(colour)]
         shown = "#{:02x}{:02x}{:02x}".format(*mixed)
@@ -44,12 +44,12 @@ def lighten_for_dark(colour: str) -> str:
 
 
 def css_name(mechanism: str) -> str:
-    """Turn a mechanism's key into part of a CSS name, which may not contain ":" or "."."""
+    """Turn a mechanism's key into part of a CSS name: a-z, 0-9 and hyphens only."""
     return re.sub(r"[^a-z0-9]+", "-", mechanism.lower()).strip("-")
 
 
 def stylesheet(mechanisms: Iterable[str]) -> str:
-    """Return CSS with the colours of mechanisms in both themes and a class `m-KEY` for each."""
+    """Return CSS: each mechanism's colour in both themes, and a class `m-KEY` that selects it."""
     light = {css_name(name): look(name).colour for name in sorted(mechanisms)}
     dark = {name: lighten_for_dark(colour) for name, colour in light.items()}
     classes = "".join(f".m-{name}{{--swatch:var(--m-{name})}}\n" for name in light)

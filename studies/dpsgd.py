@@ -8,9 +8,9 @@ Adjacency: one record is added or removed. The non-private control does not clip
 and may have its own learning rate. All mechanisms and learning rates share the initial weights and
 the samples.
 
-The paper states q, E, C, the noise multipliers and delta'. It states neither the learning rate
-(0.15 in the tutorial it cites), which is swept, nor whether samples are Poisson, which its
-accountant assumes.
+The paper states q, C, the number of epochs, the noise multipliers and delta'. It does not state the
+learning rate, which is swept (the MNIST tutorial it cites has 0.15), nor whether samples are
+Poisson, which its accountant assumes.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ class NoisyGradients(DescentStudy):
     query = "The sum of clipped gradients of a Poisson sample; one record is added or removed."
 
     def points(self, settings: DpsgdSettings, variant: str, dataset: str) -> list[Point]:
-        """One point per total budget; the shape is that of the gradient as a row."""
+        """One point per total budget, with the shape (1, M) of the gradient of M parameters."""
         return [
             Point(shape=(1, TUTORIALS[dataset].size), epsilon=epsilon, delta=settings.delta)
             for epsilon in settings.budgets[dataset]
@@ -116,12 +116,12 @@ class NoisyGradients(DescentStudy):
         """The training and test records.
 
         Raises:
-            ValueError: They do not fill a batch.
+            ValueError: The training records do not fill a batch.
         """
         return load_batches(setup, folder, setup.settings.batch)
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
-        """Yield claimed and true budgets, and the accuracies after every epoch."""
+        """Yield claimed and true budgets, and each run's accuracies or the epoch of divergence."""
         # Accounting and torch take seconds to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan, Diverged
         from learning.training.step_noise import StrongCompositionSteps, step_mechanism

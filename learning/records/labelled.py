@@ -16,11 +16,11 @@ SOURCES = {name: source for kind in _KINDS for name, source in kind.SOURCES.item
 class Split:
     """Training and test records: inputs (n, ...) and int64 labels (n,), 0..classes-1.
 
-    The inputs of one record are float32, except for texts:
+    The input of one record, float32 except for texts, is
     - an image (channels, height, width) in [0, 1];
     - a row of a table (features,) in [-1, 1];
     - a text (words,) of int64 word numbers, with 0 in the empty places before the first word;
-    - a node of a graph (neighbours, 2), see `citation_graph.load`.
+    - the neighbourhood of a node of a graph (neighbours, 2), see `citation_graph.load`.
     """
 
     train_inputs: np.ndarray
@@ -34,13 +34,13 @@ def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
 
     Args:
         dataset: A key of SOURCES.
-        folder: Where the files of the data set lie.
-        records: Training records to keep, drawn at random without replacement; None: all.
-        seed: Seed of these draws, and of the split where there is no official one.
+        folder: The folder of downloaded data.
+        records: Training records to keep, drawn at random without replacement; None for all.
+        seed: Seed of these draws, and of the split unless it is official.
 
     Raises:
         ValueError: The data set has fewer than `records` training records.
-        DataError: The files are missing.
+        DataError: The files are missing or wrong.
     """
     rng = np.random.default_rng(seed)
     kind = next(kind for kind in _KINDS if dataset in kind.SOURCES)

@@ -18,11 +18,11 @@ def harmonic(r: int, order: float = 1.0) -> float:
 
 
 def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
-    """The right-hand side of mvg2018 Theorem 3.
+    """The right-hand side of mvg2018 Theorem 3, for an m x n query of l2 sensitivity s.
 
     ||sv(Sigma^-1)||_2 ||sv(Psi^-1)||_2 <= (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2)
     with alpha = (H_r + H_{r,1/2}) gamma^2 + 2 H_r gamma s and
-    beta = 2 (mn)^{1/4} zeta H_r s, r = min(m, n). Needs query.frobenius_bound = gamma.
+    beta = 2 (mn)^{1/4} zeta H_r s, r = min(m, n). Needs gamma = query.frobenius_bound, delta > 0.
     `zeta` is "published" for 2 sqrt(-mn ln delta) - 2 ln delta + mn, "sqrt" for its square root.
     """
     m, n = query.shape
@@ -34,16 +34,16 @@ def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
     h = harmonic(r)
     alpha = (h + harmonic(r, 0.5)) * gamma**2 + 2 * h * gamma * s
     beta = 2 * (m * n) ** 0.25 * bound * h * s
-    # The same number as (-beta + sqrt(.))/(2 alpha), without the cancellation at small epsilon.
+    # The base equals (-beta + sqrt(.))/(2 alpha), without the cancellation at small epsilon.
     return (4 * budget.epsilon / (beta + math.sqrt(beta**2 + 8 * alpha * budget.epsilon))) ** 2
 
 
 class MVG(AdditiveMechanism):
-    """Noise N(0, Sigma, Psi) under mvg2018 Theorem 3, with Algorithm 1 or Algorithm 2.
+    """Matrix Gaussian noise N(0, Sigma, Psi) under mvg2018 Theorem 3, by its Algorithm 1 or 2.
 
-    Direction i with weight theta_i gets the singular value 1 / sqrt(theta_i P) of Sigma. The
-    precision budget P is (bound)^2 / n for the unimodal noise of Algorithm 1 (Psi = I) and the
-    bound itself for the equi-modal noise of Algorithm 2 (Sigma = Psi, a square query).
+    Direction i with weight theta_i gets the singular value 1 / sqrt(theta_i P) of Sigma. With B the
+    bound of Theorem 3, the precision budget P is B^2 / n for the unimodal noise of Algorithm 1
+    (Psi = I), and B for the equi-modal noise of Algorithm 2 (Sigma = Psi, a square query).
     """
 
     key = "mvg"

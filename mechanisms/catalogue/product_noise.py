@@ -11,8 +11,9 @@ from mechanisms.noise.spherical_noise import Spherical
 from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query, Unsupported
 
-# A stated delta and the budget's count as one where they differ by less, relatively.
+# The stated delta and the budget's count as equal up to this relative difference.
 _SAME_DELTA = 1e-9
+# Decimal digits of mpmath.
 _DIGITS = 30
 
 
@@ -24,12 +25,15 @@ def log_multiplier(size: int, log_k: float) -> float:
 
 
 def log_stated_delta(size: int, epsilon: float, log_k: float) -> float:
-    """ln of the delta that is stated for (M, epsilon, k), with l = epsilon / t:
+    """ln of the stated delta for (M, epsilon, k), with l = epsilon / t:
 
         e^(-l^2/2) / (k sqrt(pi)) [F(M/4 + 1/2; 1/2; l^2/2) + sqrt(2) l F(M/4 + 1; 3/2; l^2/2)]
             sqrt(M - 1) / (sqrt(M/2 - 3/2) sqrt(M/2 + 3/4)),    F = 1F1, M > 3.
 
     It falls with k, roughly as 1 / k.
+
+    Raises:
+        mpmath.libmp.NoConvergence: The series of F do not converge.
     """
     with mpmath.workdps(_DIGITS):
         quarter = mpmath.mpf(size) / 4
@@ -43,7 +47,7 @@ def log_stated_delta(size: int, epsilon: float, log_k: float) -> float:
 
 @functools.lru_cache(maxsize=256)
 def log_k_for(size: int, epsilon: float, delta: float) -> float:
-    """ln of the k at which the stated delta is `delta`, 0 < delta < 1."""
+    """ln of the k at which the stated delta is `delta`, in (0, 1); raises as `log_stated_delta`."""
 
     def excess(log_k: float) -> float:
         return log_stated_delta(size, epsilon, log_k) - math.log(delta)
@@ -61,13 +65,13 @@ def log_k_for(size: int, epsilon: float, delta: float) -> float:
 class ProductNoise(AdditiveMechanism):
     """n = sigma_M |z| h, z ~ N(0, 1), h uniform on the sphere; sigma_M = (s / epsilon) t.
 
-    The spherical family with a = 1 and p = 2, as R1SMG, at another scale. t and the stated delta
-    follow from a parameter k > 0: see `log_multiplier` and `log_stated_delta`. They are taken from
-    the paper's published code.
+    It belongs to the spherical family, with a = 1 and power 2 as R1SMG, at another scale. t and the
+    stated delta follow from a parameter k > 0 by the formulas of the paper's published code, in
+    `log_multiplier` and `log_stated_delta`.
 
     With the option k the claim is (epsilon, the stated delta), and the budget may have delta 0.
-    Otherwise k is the one at which the stated delta is the budget's. As published the claim is
-    false at every setting of the papers.
+    Otherwise k is chosen so that the stated delta is the budget's. As published, the claim is false
+    at every setting of the papers.
     """
 
     key = "product-noise"
@@ -116,7 +120,7 @@ class ProductNoise(AdditiveMechanism):
                 f"converge for {query.size} elements at epsilon {budget.epsilon:g}"
             ) from None
         sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
-        # R = sigma |z| is (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
+        # For R = sigma |z|, (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
         return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma)
 
     def parameters(self):

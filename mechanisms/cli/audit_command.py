@@ -1,4 +1,4 @@
-"""The command `audit`: a claim of privacy against samples of any mechanism."""
+"""The command `audit`, which tests a claim of privacy on samples of any mechanism."""
 
 import argparse
 
@@ -164,6 +164,6 @@ def _show(found: dict) -> str:
 
 
 def _bound(bound: float, claimed: float) -> str:
-    """A lower bound in words; "above" what is claimed where five digits do not tell them apart."""
+    """A lower bound in words: "above" the claim where rounding to five digits would hide that."""
     shown = rounded_down(bound, 5)
     return f"above {claimed:g}" if float(shown) <= claimed < bound else f"at least {shown}"

@@ -1,7 +1,7 @@
 """A child process that answers questions one after another, each within a time limit.
 
-Native code, an endless loop and a call of exit are stopped neither by an exception nor by a signal
-handler: the process is killed, and the next question starts a new one.
+A signal handler cannot interrupt native code, and a mechanism may end its own process. So a process
+that is late is killed, and the next question starts a new one.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _SECONDS_TO_START = 120.0
 
 
 class NoAnswer(Exception):
-    """A question has no answer; the message completes "It ..."."""
+    """A question has no answer; the message continues a sentence that begins with "It"."""
 
 
 class TooSlow(NoAnswer):
@@ -37,8 +37,8 @@ class LimitedProcess:
     """A child process, started by the first question.
 
     Args:
-        function: module:function of (shared, question), which returns what JSON can hold.
-        shared: The same for all questions; it is pickled once for each process.
+        function: "module:function" of (shared, question), which returns what JSON can hold.
+        shared: The first argument for all questions; it is pickled once for each process.
     """
 
     def __init__(self, function: str, shared: object) -> None:
@@ -47,10 +47,20 @@ class LimitedProcess:
         self._lines: LineReader | None = None
 
     def ask(self, question: object, seconds: float) -> Any:
-        """The function's answer; raises `NoAnswer` where the process is killed or ends."""
+        """The function's answer.
+
+        Args:
+            question: What JSON can hold.
+            seconds: The time limit, which does not include the start of the process.
+
+        Raises:
+            TooSlow: No answer within the limit; the process is killed.
+            NoAnswer: The process ended, or wrote something other than JSON.
+            RuntimeError: The process did not start.
+        """
         if self._process is None:
             self._start()
-        # A process that has ended reads no question.
+        # The pipe is broken if the process has ended; then `line` returns b"".
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(f"{json.dumps(question)}\n".encode())
             self._process.stdin.flush()
@@ -72,7 +82,7 @@ class LimitedProcess:
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Small matrices, for which more threads mostly wait for each other.
+            # The matrices are small: more threads would mostly wait for each other.
             env={"OMP_NUM_THREADS": "1", **os.environ},
             start_new_session=True,
         )
@@ -86,14 +96,14 @@ class LimitedProcess:
             raise RuntimeError("the child process did not start")
 
     def close(self) -> None:
-        """Kill the process, if there is one, and those that it started in its session."""
+        """Kill the process, if there is one, and the others of its process group."""
         if self._process is None:
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            # Data not yet written to a dead process is lost with it.
+            # Closing flushes what was not yet written, which a dead process cannot read.
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         self._process = None
@@ -106,7 +116,7 @@ def serve() -> None:
     os.dup2(2, 1)
     module, name, shared = pickle.load(sys.stdin.buffer)
     function = getattr(importlib.import_module(module), name)
-    # Imports all mechanisms, so that no time limit counts it.
+    # Import all mechanisms now, so that the time limit of no question includes it.
     all_mechanisms()
     answers.write(_READY.decode())
     answers.flush()

@@ -1,9 +1,9 @@
-"""One element: lattice noise, and tests at several distances, by one linear programme.
+"""A bound for one element: noise on a lattice and tests of several shifts, by a linear programme.
 
-Noise of an (epsilon, delta)-DP mechanism, rounded at random to a neighbour on the lattice h Z
-without bias, is private for shifts by multiples of h, and its second moment grows by at most
-h^2 / 4. So V >= V_h - h^2 / 4, where V_h is the least second moment of noise on h Z. Any tests
-w_j on h Z with values in [0, lambda_j] bound V_h from below:
+Round the noise of an (epsilon, delta)-DP mechanism at random, without bias, to a neighbour on the
+lattice h Z. It stays private for shifts by multiples of h, and its second moment V grows by at most
+h^2 / 4. So V >= V_h - h^2 / 4, where V_h is the least second moment of private noise on h Z. Any
+tests w_j of shifts by j h, with values in [0, lambda_j] at the points k h, bound V_h from below:
 
     V_h >= inf_k [ (k h)^2 + sum_j (w_j(k) - e^epsilon w_j(k - j)) ] - delta sum_j lambda_j.
 """
@@ -15,17 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Size of the programme: the tests end _CELLS steps of the lattice from 0, or _COARSE if it is to be
-# coarse, and the sensitivity is at most _FINEST steps long.
+# Size of the programme: the tests should end _CELLS lattice steps from 0, or _COARSE if it is to be
+# coarse, but the sensitivity has at least 1 step and at most _FINEST.
 _CELLS, _COARSE, _FINEST = 400, 100, 100
-# Above the epsilon _LARGE noise is small beside the sensitivity, and _MORE_CELLS replaces _CELLS.
+# Above the epsilon _LARGE, noise is small beside the sensitivity, and _MORE_CELLS replaces _CELLS.
 _LARGE, _MORE_CELLS = 2.5, 800
 # Above the epsilon _NARROW, noise is far narrower than the sensitivity: nearly all of it lies in a
-# core of a width like e^(-epsilon / 3). The sensitivity then has up to _NARROW_STEPS steps. Up to
-# _MOST_DISTANCES distances begin at _FROM of it, about as far apart as the core is wide.
+# core whose width falls like e^(-epsilon / 3). The sensitivity then has up to _NARROW_STEPS steps.
+# Up to _MOST_DISTANCES shifts, from _FROM of it to all of it, differ by about the core's width.
 _NARROW, _NARROW_STEPS, _FROM, _MOST_DISTANCES = 7.0, 200, 0.3, 36
 # Beyond the tests, noise costs only its square. Below the epsilon _SMALL, and for a density that
-# falls by less than e^-_FALL, the tests reach _WIDER times as far as the best noise.
+# falls by a factor below e^_FALL, the tests reach _WIDER times as far as the best noise.
 _SMALL, _FALL, _WIDER = 0.4, 12.0, 1.4
 
 
@@ -37,7 +37,10 @@ class LatticeTest:
         epsilon: > 0, at most 700.
         steps: Lattice steps in the sensitivity.
         shifts: (J,) whole numbers from 1 to `steps`.
-        weights: (J, 2 N + 1), w_j on -N..N, at least 0; it is 0 elsewhere.
+        weights: (J, 2 N + 1), w_j on -N..N, finite and at least 0; w_j is 0 elsewhere.
+
+    Raises:
+        ValueError: Shifts or weights out of range.
     """
 
     epsilon: float
@@ -51,7 +54,7 @@ class LatticeTest:
             raise ValueError("shifts must lie in 1..steps and weights must be at least 0")
 
     def lower(self, delta: float) -> float:
-        """A lower bound of E(A(x) - x)^2; rounding is covered by a margin for every sum.
+        """A lower bound on E(A(x) - x)^2; a margin for every sum covers its rounding error.
 
         Noise may be averaged with its mirror image, so the value at k is averaged with that at -k.
         """
@@ -77,8 +80,8 @@ class LatticeTest:
 def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = False) -> LatticeTest:
     """Nearly optimal tests at sensitivity 1; `integer` for answers that change by 1 alone.
 
-    The dual of the noise of least second moment on the lattice. Its tests vanish outside
-    -N..N, and it may put noise up to N + steps, so that the bound holds for all noise.
+    They solve the dual of the programme for noise of least second moment on the lattice. They
+    vanish outside -N..N, and noise may lie up to N + steps, so the bound holds for all noise.
     """
     fall = math.log1p(math.expm1(min(epsilon, 50.0)) / max(2 * delta, 1e-9))
     reach = (1.5 + fall / epsilon) * (_WIDER if epsilon < _SMALL and fall < _FALL else 1.0)
@@ -117,7 +120,7 @@ def lattice_test(epsilon: float, delta: float, integer: bool, coarse: bool = Fal
 
 
 def _spread(steps: int, epsilon: float) -> np.ndarray:
-    """All distances of a coarse lattice, a few of a fine one; any choice gives a bound."""
+    """The shifts to test: all on a coarse lattice, some on a fine one; any choice gives a bound."""
     if epsilon <= _NARROW:
         return np.unique(np.linspace(1, steps, min(steps, 14)).astype(int))
     count = min(math.ceil(1.1 * math.exp(epsilon / 3)), _MOST_DISTANCES)
@@ -125,7 +128,7 @@ def _spread(steps: int, epsilon: float) -> np.ndarray:
 
 
 def _symmetric(places: np.ndarray, share: np.ndarray):
-    """The matrix from the masses of 0, +-1, ... to the probabilities of the places."""
+    """The matrix that maps the masses of {0}, {-1, 1}, ... to the probabilities of the places."""
     inside = np.abs(places) < len(share)
     rows, columns = np.flatnonzero(inside), np.abs(places[inside])
     return scipy.sparse.csr_array(

@@ -1,4 +1,4 @@
-"""Words for readers: the name that was meant, tables, bounds rounded in their direction, minus."""
+"""Text for readers: the name that was meant, tables, bounds rounded safely, minus signs."""
 
 import difflib
 import math
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
-# Before a number, and no part of a name, a range or an exponent.
+# A hyphen before a number that is not part of a name, a range or an exponent.
 _HYPHEN = re.compile(r"(?<![\w.)\]<-])-(?=[\d.]*\d)")
 
 
 def nearest(
     name: Any, known: Iterable[Any], words: str = "did you mean {!r}? ", most: int = 1
 ) -> str:
-    """`words` about the `most` known names that are most like `name`, or nothing where none is.
+    """`words` with up to `most` known names that resemble `name`, nearest first; "" if none does.
 
-    Capitals do not count.
+    Case is ignored.
     """
     written = {str(other).casefold(): str(other) for other in known}
     near = difflib.get_close_matches(str(name).casefold(), written, n=most)
@@ -26,7 +26,7 @@ def nearest(
 def query_in_words(fields: Mapping[str, Any]) -> str:
     """Shape, size, sensitivities and adjacency of a query, given as its fields.
 
-    "120x400, M = 48,000, l2 sensitivity 1, add-remove"; l1 and linf follow l2 where they are known.
+    "120x400, M = 48,000, l2 sensitivity 1, add-remove"; l1 and linf follow l2 if they are known.
     """
     axes, size = "x".join(map(str, fields["shape"])), math.prod(fields["shape"])
     known = {norm: fields[f"{norm}_sensitivity"] for norm in ("l1", "linf")}
@@ -36,13 +36,13 @@ def query_in_words(fields: Mapping[str, Any]) -> str:
 
 
 def in_one_line(error: object) -> str:
-    """An error in one line: what cannot be printed, such as a line break in a path, is escaped."""
+    """One line, `error: ...`: what cannot be printed is escaped, such as line breaks in a path."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
     return f"error: {text}"
 
 
 def aligned(lines: Iterable[Sequence[str]]) -> str:
-    """Lines of as many cells each, as a table whose columns have one width."""
+    """A table whose columns line up; raises ValueError unless all lines have as many cells."""
     columns = [
         [cell.ljust(max(map(len, column))) for cell in column]
         for column in zip(*lines, strict=True)
@@ -51,7 +51,7 @@ def aligned(lines: Iterable[Sequence[str]]) -> str:
 
 
 def rounded_down(value: float, digits: int = 3) -> str:
-    """A lower bound as text: the largest number of `digits` significant digits below it.
+    """A lower bound as text: the largest number of `digits` significant digits not above it.
 
     0.0042667 is 0.00426, and -0.0042667 is -0.00427.
     """
@@ -59,7 +59,7 @@ def rounded_down(value: float, digits: int = 3) -> str:
 
 
 def rounded_up(value: float, digits: int = 3) -> str:
-    """An upper bound as text: the smallest number of `digits` significant digits above it.
+    """An upper bound as text: the smallest number of `digits` significant digits not below it.
 
     0.0042612 is 0.00427.
     """
@@ -67,11 +67,11 @@ def rounded_up(value: float, digits: int = 3) -> str:
 
 
 def with_minus(text: str) -> str:
-    """A text whose numbers have a minus sign in place of a hyphen; names and ranges keep theirs."""
+    """A text with minus signs for the hyphens of numbers, not of names, ranges and exponents."""
     return _HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
 def _rounded(value: float, digits: int, direction: str) -> str:
-    # From the shortest decimal of the float: 0.1 stays 0.1 upwards, though its bits exceed it.
+    # Rounds the shortest decimal of the float: 0.1 rounded up is 0.1, though its bits exceed it.
     rounded = Context(prec=digits, rounding=direction).create_decimal(repr(float(value)))
     return f"{float(rounded):.{digits}g}"
