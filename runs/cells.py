@@ -14,7 +14,7 @@ from studies.base.coordinates import TYPES
 from studies.base.study import Study, all_studies
 from studies.base.study_settings import StudySettings
 
-# These settings only choose which cells and points exist.
+# These settings only choose which cells, points and jobs exist.
 GRID = {
     "datasets",
     "mechanisms",
@@ -36,8 +36,8 @@ GRID = {
 class Cell:
     """The unit that is measured, resumed and redone as a whole.
 
-    It loops over its trials and over a grid of shapes, epsilons and deltas. Where the config splits
-    trials or epsilons, `trial` and `epsilon` say which one this cell has.
+    It loops over its trials and over a grid of shapes, epsilons and deltas. If the config splits
+    trials or epsilons, `trial` or `epsilon` is the one of this cell; else they are None.
     """
 
     study: str
@@ -87,7 +87,7 @@ class Cell:
         return [point for point in points if self.epsilon in (None, point.epsilon)]
 
     def sources(self, config: dict) -> frozenset[str]:
-        """Return the source files that its numbers depend on; an edit of one reruns the cell."""
+        """Return the source files that its numbers depend on; a change of code reruns the cell."""
         return _files_of_modules(self._modules(config))
 
     def _modules(self, config: dict) -> frozenset[str]:
@@ -172,8 +172,8 @@ def variant_of(config: dict, mechanism: str) -> tuple[str, dict]:
 def cells_of(config: dict) -> list[Cell]:
     """Return every cell of a checked config.
 
-    A mechanism has no exact calibration if it claims no privacy (the non-private control), or if
-    all its epsilons lie below `least_exact_epsilon` of the data set.
+    A mechanism has no cell at the exact calibration if it claims no privacy (the non-private
+    control), or if all its epsilons lie below `least_exact_epsilon` of the data set.
     """
     cells = [
         Cell(

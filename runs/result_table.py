@@ -80,7 +80,7 @@ def schema_of(coordinates: Iterable[Coordinate]) -> pa.Schema:
 
 
 def key_of(columns: Iterable[str]) -> list[str]:
-    """Return the columns that identify a row, which are all but those that hold its result."""
+    """Return the columns that identify a row; the others are its result or follow from these."""
     found = ("paper", "data_source", "value", "status", "message", "seed")
     return [column for column in columns if column not in found]
 
@@ -91,7 +91,7 @@ def to_table(rows: list[dict], coordinates: Iterable[Coordinate] = ()) -> pa.Tab
 
 
 class TableError(Exception):
-    """A table of results is incomplete, has duplicates or holds values that are not finite."""
+    """A table of results is damaged or incomplete, or has invalid rows."""
 
 
 class DamagedTable(TableError):
@@ -108,7 +108,7 @@ class DamagedTable(TableError):
 
 
 class TableWriter:
-    """Write rows to an open file in row groups; at most one group is held in memory."""
+    """Write rows to an open file in row groups; between calls at most one group is in memory."""
 
     def __init__(self, file: pq.ParquetWriter) -> None:
         self._file = file
@@ -136,7 +136,7 @@ def table_writer(path: Path, schema: pa.Schema, note: str | None = None) -> Iter
 
     Pages and the schema carry checksums, and the table carries the name of its file. The bytes do
     not depend on how the rows are divided among calls of `write`. `note` holds the provenance of
-    the table; see `note_in`. An exception in the block leaves no file.
+    the table; see `note_in`. An exception in the block leaves the file at `path` as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
@@ -163,7 +163,10 @@ def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
 
 
 def note_in(path: Path) -> str | None:
-    """Return the note that a table was written with; None if the file is missing or damaged."""
+    """Return the note of a table; None if it has none, or is missing, renamed or unreadable.
+
+    It verifies the schema and the file's name, not the pages.
+    """
     try:
         schema = pq.read_schema(path)
         intact = _schema_holds(schema) and _name_in(schema, path) == path.name
@@ -185,7 +188,7 @@ def _schema_holds(schema: pa.Schema) -> bool:
 
 
 def _name_in(schema: pa.Schema, path: Path | str) -> str:
-    """Return the file name that a table was written to; a table of an older run has its own."""
+    """Return the name that a table was written under; one of an older run counts as unrenamed."""
     return (schema.metadata or {}).get(_FILE, Path(path).name.encode()).decode(errors="replace")
 
 
@@ -197,7 +200,7 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
         columns: The columns to read; None reads all.
 
     Raises:
-        DamagedTable: The file was truncated, changed or renamed.
+        DamagedTable: The file was truncated, changed or renamed, or lacks one of the columns.
         FileNotFoundError: There is no such file.
     """
     with _opened(path, columns) as file:
@@ -205,14 +208,14 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
 
 
 def read_batches(path: Path | str) -> Iterator[pa.Table]:
-    """Read a table as `read_file` does, some rows at a time."""
+    """Yield the rows of a table in parts; it raises the errors of `read_file`."""
     with _opened(path) as file:
         for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
 
 
 def schema_in(path: Path | str) -> pa.Schema:
-    """Return the columns of a table; it raises the errors of `read_file`."""
+    """Return the schema of a table; it raises the errors of `read_file`."""
     with _opened(path) as file:
         return file.schema_arrow.remove_metadata()
 
@@ -242,14 +245,13 @@ def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.P
 def read_table(*paths: Path | str) -> pa.Table:
     """Read files and concatenate their tables in the order given; see `concatenate`.
 
-    Raises:
-        DamagedTable: A file was truncated, changed or renamed.
+    It raises the errors of `read_file`.
     """
     return concatenate([read_file(path) for path in paths])
 
 
 def concatenate(tables: list[pa.Table]) -> pa.Table:
-    """Concatenate tables; columns that a study does not have are null in its rows."""
+    """Concatenate tables; a column that a table lacks is null in its rows."""
     if not tables:
         return schema_of(()).empty_table()
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()

@@ -1,4 +1,4 @@
-"""The page of all certificates, and of the guarantee verdicts that have none, with reasons."""
+"""The page that lists all certificates, and why some verdicts on guarantees have none."""
 
 import csv
 import json
@@ -48,7 +48,7 @@ _LIMITS = (
     "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
     "answers that take all values; a file for each number of elements."
 )
-# The page shows these coarse limits on the seconds of a check, so that it seldom changes.
+# The page rounds the seconds of a check up to one of these, so that it seldom changes.
 _SECONDS = (5, 20, 60)
 _SIGNS = {
     "delta_at_least": "delta >=",
@@ -59,10 +59,10 @@ _JUDGED = ("contradicted", "partly", "confirmed")
 
 
 def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
-    """Return the page.
+    """Return the page, in Markdown.
 
     Args:
-        seconds: The seconds that the check of each certificate file took.
+        seconds: The seconds, at most 60, that the check of each certificate file took.
         of_limits: The same for the files of limits.
     """
     lines = [
@@ -109,6 +109,11 @@ def _seconds_bound(seconds: float) -> int:
 
 def uncertified_rows(files: dict[Path, dict]) -> list[str]:
     """Return table rows for the verdicts on guarantees that no file covers.
+
+    The verdicts are those of the ledger, and "refuted" and "holds" of the study, not "loose".
+
+    Args:
+        files: The contents of the certificate files.
 
     Raises:
         LookupError: A verdict has neither a certificate nor a reason.

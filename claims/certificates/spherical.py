@@ -1,4 +1,4 @@
-"""Certificates of noise with a uniform direction and a half-normal radius: R1SMG, product noise.
+"""Certificates for noise with a uniform direction and a half-normal radius: R1SMG, product noise.
 
 This module integrates P and Q over the radius; the checker integrates over the direction.
 """
@@ -32,7 +32,7 @@ def ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float]
 
     Args:
         size: The number of elements M, at least 3.
-        rho: The distance |x - x'| / sigma.
+        rho: The distance |x - x'| / sigma, above 0; the radius is sigma |z|, z ~ N(0, 1).
         tau: The parameter of the event, in (0, 1).
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -59,6 +59,9 @@ def ball(
 
     The privacy loss of an output that lies kappa times as far from x' as from x is
     (M - 1) ln kappa plus a small term from the radius.
+
+    Args:
+        rate: The probability in (0, 1] that the sample holds the record in which x and x' differ.
     """
     loss = math.log1p(math.expm1(epsilon) / rate)
     tau = float(f"{math.sqrt(-math.expm1(-2 * loss / (query.size - 1))):.12g}")
@@ -69,14 +72,14 @@ def ball(
 
 
 def r1smg(setting: str, query: Query, budget: Budget) -> Certificate:
-    """Refute R1SMG as published."""
+    """Return the certificate that refutes R1SMG as published."""
     sigma = calibrated("r1smg", query, budget).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(query, sigma, budget.epsilon)
     return certificate(setting, "r1smg", budget, neighbours, {"scale": digits(sigma)}, event, bound)
 
 
 def r1smg_step(setting: str, step: Budget, total: Budget, rate: float) -> Certificate:
-    """Refute the total budget of DP-SGD with R1SMG by one of its steps on a Poisson sample."""
+    """Return a certificate that refutes the total of DP-SGD with R1SMG by one sampled step."""
     sigma = calibrated("r1smg", GRADIENT, step).noise.scale / math.sqrt(2)
     neighbours, event, bound = ball(GRADIENT, sigma, total.epsilon, rate)
     own = {"epsilon": exact(step.epsilon), "delta": exact(step.delta), "rate": exact(rate)}
@@ -87,7 +90,11 @@ def r1smg_step(setting: str, step: Budget, total: Budget, rate: float) -> Certif
 def product_noise(
     setting: str, query: Query, budget: Budget, k: float | None = None
 ) -> Certificate:
-    """Refute product noise; with k, the claim is the delta that is stated for k, rounded up."""
+    """Return the certificate that refutes product noise.
+
+    Args:
+        k: If given, the claim is the delta that is stated for k, rounded up.
+    """
     if k is None:
         # The stated delta falls with k, so round k up to keep delta within the budget.
         log_k = log_k_for(query.size, budget.epsilon, budget.delta)

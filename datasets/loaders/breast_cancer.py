@@ -52,7 +52,7 @@ class BreastCancer:
 
     Attributes:
         features: float64 (569, 30), columns `FEATURES`, as measured (not scaled).
-        benign: int64 (569,), 1 or 0.
+        benign: int64 (569,), 1 for benign and 0 for malignant.
     """
 
     features: NDArray[np.float64]
@@ -60,10 +60,10 @@ class BreastCancer:
 
 
 def load() -> BreastCancer:
-    """All records, in the order of scikit-learn's file.
+    """Return all records, in the order of scikit-learn's file.
 
     Raises:
-        DataError: scikit-learn or its file is missing, or not 569 records.
+        DataError: scikit-learn or its file is missing, or the file is not the published one.
     """
     columns = {name: MEASUREMENT for name in FEATURES} | {"benign": Numbers(0, 1, whole=True)}
     table = bundled_table(ENTRY, "breast_cancer.csv", columns, header=_HEADER)

@@ -42,10 +42,10 @@ class Darknet2020:
     """The flows, as published.
 
     Attributes:
-        flows: the 83 attributes, among them addresses, ports and time; a few cells are missing
-            (NaN) or infinite.
-        traffic: the first label, one of `TRAFFIC`.
-        application: the second label, one of `APPLICATIONS` in capital or small letters.
+        flows: the 83 attributes (141530, 83), among them addresses, ports and time; a few numbers
+            are missing (NaN) or infinite.
+        traffic: the first label (141530,), a word of `TRAFFIC`.
+        application: the second label (141530,), a word of `APPLICATIONS` in any case.
     """
 
     flows: pd.DataFrame
@@ -54,11 +54,12 @@ class Darknet2020:
 
 
 def parse(path: Path) -> Darknet2020:
-    """All flows, in the order of the csv: a header that ends with the names of both labels, then
-    one flow per line.
+    """Return all flows, in the order of the csv.
+
+    Its header ends with the names of both labels; every other line is one flow.
 
     Raises:
-        DataError: a file is not the published one.
+        DataError: the file cannot be read, or is not the published one.
     """
     with reading(path, "not a csv file"), path.open(encoding="utf-8-sig") as lines:
         header = [unquoted(name.strip()) for name in lines.readline().split(",")]

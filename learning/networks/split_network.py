@@ -15,12 +15,12 @@ class SplitNetwork:
     """Two local models and a top model, with all parameters in one flat vector.
 
     `local` and `top` take the tensors of one copy and records (m, ...), or the stacked tensors of R
-    copies and records (R, m, ...), and answer alike.
+    copies and records (R, m, ...); their results have the same leading axes.
 
     Args:
         columns: The input columns of each of the two participants.
-        features: n, the number of features that each participant releases.
-        classes: Number of classes.
+        features: n, the number of features that each participant releases of a record.
+        classes: The number of classes.
     """
 
     columns: tuple[tuple[int, ...], tuple[int, ...]]
@@ -56,7 +56,7 @@ class SplitNetwork:
 
 
 def affine(inputs, weight, bias):
-    """inputs weight^T + bias, of (m, d), (n, d) and (n,), or of such stacked along a first axis."""
+    """inputs weight^T + bias (m, n), of (m, d), (n, d) and (n,), or all stacked on a first axis."""
     import torch
     from torch.nn.functional import linear
 
@@ -66,7 +66,7 @@ def affine(inputs, weight, bias):
 
 
 def halves(inputs: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The columns of the first half of the attributes, and of the rest."""
+    """The columns of the first half of `inputs` attributes, rounded down, and of the rest."""
     return tuple(range(inputs // 2)), tuple(range(inputs // 2, inputs))
 
 

@@ -8,24 +8,25 @@ import numpy as np
 from mechanisms.check.events import chosen_event, pooled, projected, telling_direction
 from mechanisms.check.evidence import Evidence
 
-# Additive noise is tested at multiples of a change that are this many of its standard deviations
-# long. Few releases show such a change, and the profile of relatively less noise is known.
+# Additive noise is tested at multiples of a change: about as long as this many of its standard
+# deviations. Few releases show such a change, and the profile of relatively less noise is known.
 SHIFTS = (1.0, 3.0)
 # THREE: the change, in standard deviations, at which i.i.d. elements tell most about the size of
-# the change that a profile covers. A relative error r of that size moves the delta(0) of a Gaussian
+# the change that a profile covers. A relative error r in that size moves the delta(0) of a Gaussian
 # by 1.14 r standard deviations of one draw. MOST_TRAINED: at most this many scores choose an event.
 THREE, MOST_TRAINED = 3.0, 1 << 15
-# Noise along a change that is a smaller fraction of its length is rounding error.
+# Noise along a change is rounding error below this fraction of the change's length.
 CANCELLED = 1e-6
-# The median of the absolute value of a standard normal number.
+# The median absolute value of a standard normal variable.
 NORMAL_MEDIAN = 0.6745
 
 
 def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iterator[str]:
-    """Sentences on multiples of a change that the noise hides less well than its profile states.
+    """Yield a sentence for each multiple of a change that noise hides less than the profile states.
 
     Args:
-        change: The change of the prepared value for a change of that name.
+        name: The change of the query, in words.
+        change: The change (*query.shape) of the prepared value that it causes.
     """
     if not change.any():
         return
@@ -35,7 +36,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
     tested = projected(evidence.judging, direction)
     deviation_along = _deviation(trained)
     multiples = {1.0}
-    # Where noise cancels, a change of its own size would be lost in rounding.
+    # Where noise cancels, a change as small as the noise would be lost in rounding.
     if deviation_along > CANCELLED * length:
         # Powers of two, so that directions share them and the profile is computed once.
         multiples = {2.0 ** round(math.log2(s * deviation_along / length)) for s in SHIFTS}
@@ -47,7 +48,7 @@ def find_shown_change(evidence: Evidence, name: str, change: np.ndarray) -> Iter
 
 
 def find_shown_elements(evidence: Evidence) -> Iterator[str]:
-    """As `find_shown_change`, for noise of i.i.d. elements: all elements form one sample."""
+    """As `find_shown_change`, for noise of i.i.d. elements: those of all draws form one sample."""
     half = evidence.query.size // 2
     moves = [change for _, change in evidence.prepared_moves if change.any()]
     by_size = {np.count_nonzero(change): change for change in moves}
@@ -71,17 +72,20 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
 def _judged(
     evidence: Evidence, trained: np.ndarray, tested: np.ndarray, multiple: float, moved: float
 ) -> str | None:
-    """How scores (n,) and the moved scores contradict the claim for `multiple` times a change."""
+    """How scores (n,) contradict the claim for `multiple` times a change; None if they do not.
+
+    trained, tested: The scores that choose the event and that judge it; the change adds `moved`.
+    """
     evidence.compared += 1
     event = chosen_event((trained, trained + moved), evidence.claims(multiple), paired=True)
     return event.contradiction((tested, tested + moved))
 
 
 def _deviation(scores: np.ndarray) -> float:
-    """The standard deviation of scores (n,) about 0, unless normal ones of their median have less.
+    """The root mean square of scores (n,), or a smaller estimate from the median absolute score.
 
-    Heavy tails inflate the first. The median of the absolute values, which gives the second, is 0
-    where most scores are: then the first counts.
+    Heavy tails inflate the root mean square. The estimate is the standard deviation of a normal
+    variable with that median; it does not count where it is 0, as most scores then are.
     """
     squares = scores**2
     middle = math.sqrt(float(np.median(squares)))

@@ -1,4 +1,4 @@
-"""The command `limit`: the least error that is possible, and the best mechanism beside it."""
+"""The command `limit`: a lower bound on every mechanism's error, and the best mechanism."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ _DESCRIPTION = (
 
 
 def add_limit_command(commands, common: argparse.ArgumentParser) -> None:
-    """Add the command to the subparsers `commands`; the arguments are those of `compare`."""
+    """Add the command to the subparsers `commands`; `common` is a parent parser with --json."""
     parser = commands.add_parser(
         "limit",
         parents=[common],
@@ -63,10 +63,10 @@ def _run(options: argparse.Namespace) -> dict:
 
 
 def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
-    """The bound, the best mechanism known, and its error over the bound; None for what is unknown.
+    """The bound, the best mechanism of the package, and its error over the bound, `of_limit`.
 
-    `simplest` is the simplest mechanism within 0.1% of the best, which may be the best itself.
-    Errors are root mean square errors of an element.
+    `simplest` is the simplest mechanism within 0.1% of the best, which may be the best itself. A
+    value is None where it is unknown. Errors are root mean square errors of an element.
     """
     lowest = limit(query, budget, fast=fast)
     best, simplest = best_known(query, budget) or (None, None)
@@ -90,7 +90,7 @@ def answer(query: Query, budget: Budget, *, fast: bool = False) -> dict:
 
 
 def text(found: dict) -> str:
-    """The answer in words; the limit is rounded down."""
+    """The answer in words; the limit is rounded down, and the error over it up."""
     lines = [
         f"Answer of shape {query_in_words(found)}, "
         f"({found['epsilon']:g}, {found['delta']:g})-DP. RMSE per element.",

@@ -1,7 +1,7 @@
 """Drawings of r1smg2024's 89 x 89 count query, Section 7.1: Figures 4 and 5, Table 1, and errors.
 
-They show the main data set of the run at the budget that the paper gives each mechanism. The
-verdicts are in count_query.py.
+They show the main data set of the run: Figures 4 and 5 at the budget that the paper gives each
+mechanism, the others at all budgets. The verdicts are in count_query.py.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def figure_5(results: Results) -> Drawn:
 
 
 def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None:
-    """Draw the mean of L with its 95% interval, a line per mechanism."""
+    """Draw the mean of L with its 95% interval, a row per mechanism."""
     mechanisms = legend_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
         values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
@@ -403,7 +403,7 @@ def counts_over_epsilon(results: Results) -> Drawn:
 
 
 def _coinciding_sentences(means: pd.DataFrame) -> str:
-    """Return a sentence per calibration on the curves that coincide in every panel, or ""."""
+    """Return a sentence for each calibration with curves that coincide in all its panels, or ""."""
     sentences = ""
     for calibration in CALIBRATION_LINES:
         table = means[means["calibration"] == calibration].pivot_table(

@@ -1,4 +1,4 @@
-"""The figures of which claims are true and what the noise costs, over the number of elements M.
+"""Figures over the number of elements M: which claims are true, and what the noise costs.
 
 `suite_headline` and `suite_cost` read the rows of the study guarantee on its data set "grid".
 """
@@ -24,7 +24,8 @@ from paper_figures.selections import guarantee_of, size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, legend_order, mechanism_title
 from runs.results import Results
 
-# Mechanisms with true deltas below this, far below any claim, are named instead of drawn.
+# True deltas below this, far below the claimed one, are not drawn; mechanisms that stay below it
+# are named.
 FLOOR = 1e-10
 # Controls, and mechanisms for workloads, data or learning. On the identity query the curves of the
 # latter coincide with others or lie beside them.
@@ -123,7 +124,7 @@ _MANY = 1000
 # Many rows share a size, and a limit takes a second.
 @functools.cache
 def _limit(size: int, epsilon: float, delta: float) -> float:
-    """Return the least root mean square error of an element, or nan if no bound is known."""
+    """Return a lower bound on the root mean square error of an element, or nan if none is known."""
     # For many elements the fast test is accurate within 2%, less than the width of a line.
     found = limit(
         Query(shape=(size,), l2_sensitivity=1.0),
@@ -138,7 +139,7 @@ def _limits(sizes: pd.Series, epsilon: float, delta: float) -> list[float]:
 
 
 def _draw_limit(axis: plt.Axes, grid: pd.DataFrame) -> None:
-    """Shade the region below the limit. Set the limits of the axis before calling this."""
+    """Shade the region below the limit, down to the low end of the y axis; set its range first."""
     low, high = axis.get_ylim()
     sizes = pd.Series(sorted(grid["size"].unique()))
     reached = _limits(sizes, grid["epsilon"].iloc[0], grid["delta"].iloc[0])
@@ -171,7 +172,7 @@ def _noise(grid: pd.DataFrame) -> pd.DataFrame:
 
 
 def _published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
-    """Return the published mechanisms' true deltas, with their bounds as `lower` and `upper`."""
+    """Return the true deltas of mechanisms as published, with bounds as `lower` and `upper`."""
     key = ["mechanism", "shape"]
     found = {
         name: rows[rows["calibration"] == "published"]
@@ -234,7 +235,7 @@ def _draw_truth(
 
 
 def _outside_theorem(rows: pd.DataFrame) -> list[str]:
-    """Return the mechanisms whose theorem is stated for smaller epsilon."""
+    """Return the mechanisms whose theorem requires a smaller epsilon, in the order of legends."""
     # The only warning that a row can have is about its theorem's range.
     return legend_order(rows.loc[rows["message"] != "", "mechanism"])
 

@@ -1,7 +1,6 @@
-"""The tables of whether each mechanism's claim is true at the papers' settings.
+"""Tables that say whether each mechanism's claim is true at the papers' settings.
 
-The tables `suite_verdicts` and `suite_summary` read the rows of the study guarantee on its data set
-"papers".
+`suite_verdicts` and `suite_summary` read the rows of the study guarantee on its data set "papers".
 """
 
 import numpy as np
@@ -18,7 +17,7 @@ from runs.results import Results
 
 VERDICT_WORDS = (HOLDS, LOOSE, REFUTED, UNDECIDED)
 EXACT, UPPER_BOUND, LOWER_BOUND = "exact", "upper bound", "lower bound"
-# The bounds of a delta that counts as exact are at most this far apart (relative).
+# A delta counts as exact if its bounds differ by at most this share of the upper one.
 _NUMERICAL = 0.02
 _UNDERFLOWN = (
     "If a claim is refuted and no true delta is given, the delta that refutes it is above 0 and "
@@ -79,7 +78,7 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
                 "mechanism": mechanism,
                 "theorem": known.theorem if known else "",
                 "setting": setting.name,
-                # The rows carry this warning, for variants of the config as well.
+                # A message is the warning that the budget is outside the theorem's range.
                 "in its range": "no" if values["message"] else "yes",
                 "adjacency": setting.query.adjacency,
                 "claimed epsilon": epsilon,
@@ -101,7 +100,11 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 @drawing("suite_summary", kind="tables", needs=["guarantee/papers"])
 def summary(results: Results) -> Drawn:
-    """Tabulate each mechanism's verdicts over the papers' settings, and the worst of them."""
+    """Tabulate each mechanism's verdicts over the papers' settings, and the worst setting.
+
+    The worst has the largest ratio of true to claimed epsilon, among the refuted settings with a
+    true delta or, if there are none, among all.
+    """
     table = verdict_table(results.rows)
     records = []
     for mechanism, group in table.groupby("mechanism", sort=False):
@@ -151,8 +154,8 @@ def _profile(values: pd.Series) -> str:
     """Return whether the true values of a setting are exact, upper bounds or lower bounds.
 
     They are exact if the bounds of delta agree and either the claim is refuted or the variance that
-    it needs is known. The latter matters because delta is 0 if a pure claim holds, although epsilon
-    may then be a mere bound.
+    it needs is known. The bounds alone do not suffice: the delta of a pure claim that holds is 0,
+    but its epsilon may be a mere bound.
     """
     lower, value, upper = (
         values[name] for name in ("true_delta_lower", "true_delta", "true_delta_upper")
