@@ -30,6 +30,7 @@ from mechanisms.cli.arguments import Parser, run, writing
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.manifest import ENDING, origins_in
+from runs.result_table import DamagedTable
 from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
@@ -81,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "draw":
             with writing(folder):
                 _draw(folder, stored, options.names)
-    except ConfigError as error:
+    except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
     if options.command == "where":

@@ -77,11 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (ConfigError, mechanisms.UnknownMechanism) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
-    except (CellError, DataError) as error:
+    except (CellError, DataError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
-        return 1
-    except DamagedTable as error:
-        print(in_one_line(f"{error}; restore it, or remove it and run again"), file=sys.stderr)
         return 1
 
 
@@ -282,7 +279,9 @@ def _remove_if_damaged(path: Path) -> None:
         pass
     except DamagedTable as error:
         path.unlink()
-        print(f"{error}; it was removed, and its cell will be measured again", file=sys.stderr)
+        print(
+            f"{error.fault}; it was removed, and its cell will be measured again", file=sys.stderr
+        )
 
 
 def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:

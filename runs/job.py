@@ -35,7 +35,7 @@ def job(log: str | Path) -> Iterator[None]:
                 yield
         except DamagedTable as error:
             error.path.unlink(missing_ok=True)
-            fail_job(in_one_line(f"{error}; it was removed: run again"), log)
+            fail_job(in_one_line(f"{error.fault}; it was removed: run again"), log)
         except (TableError, OSError) as error:
             fail_job(in_one_line(error), log)
         except Exception:

@@ -103,8 +103,8 @@ class DamagedTable(TableError):
     """
 
     def __init__(self, path: Path | str, reason: str) -> None:
-        super().__init__(f"{path} is damaged: {reason}")
-        self.path = Path(path)
+        self.path, self.fault = Path(path), f"{path} is damaged: {reason}"
+        super().__init__(f"{self.fault}; restore it, or remove it and run again")
 
 
 class TableWriter:
@@ -201,7 +201,7 @@ def read_file(path: Path | str, columns: list[str] | None = None) -> pa.Table:
 
     Raises:
         DamagedTable: The file was truncated, changed or renamed, or lacks one of the columns.
-        FileNotFoundError: There is no such file.
+        OSError: The file cannot be read; FileNotFoundError: there is none.
     """
     with _opened(path, columns) as file:
         return file.read(columns=columns, use_threads=False).replace_schema_metadata(None)
@@ -222,12 +222,12 @@ def schema_in(path: Path | str) -> pa.Schema:
 
 @contextlib.contextmanager
 def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.ParquetFile]:
+    # Read before Arrow checks, which reports a wrong checksum as an OSError too: a file that cannot
+    # be read is not damaged.
+    content = pa.py_buffer(Path(path).read_bytes())
     try:
-        # Read from memory, because Arrow's file reader reports a wrong checksum as an OSError too.
         # Use one thread, because Arrow's threads may abort a process that exits as they do.
-        file = pq.ParquetFile(
-            pa.py_buffer(Path(path).read_bytes()), page_checksum_verification=True
-        )
+        file = pq.ParquetFile(content, page_checksum_verification=True)
         # The footer, which holds the schema, has no checksum of its own.
         if not _schema_holds(file.schema_arrow):
             raise DamagedTable(path, "its columns are not those that were written")
@@ -237,8 +237,6 @@ def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.P
             raise DamagedTable(path, f"it has no column {', '.join(missing)}")
         yield file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
         raise DamagedTable(path, str(error).splitlines()[0]) from None
 
 

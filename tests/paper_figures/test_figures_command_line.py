@@ -1,11 +1,13 @@
 """The command line of the figures, and its errors for unknown runs and commands."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from paper_figures.__main__ import main
+from site_builder.__main__ import main as site
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,6 +29,17 @@ def test_without_any_results(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["draw", "quick"]) == 2
     assert "runs with results: none, so start one with `make run`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [main, site])
+def test_a_damaged_table_is_told_in_one_line(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    table = tmp_path / "results/quick/studies/guarantee.parquet"
+    table.parent.mkdir(parents=True)
+    table.write_bytes(b"PAR1")
+    shutil.copy(ROOT / "results/reference/claims.csv", table.parents[1])
+    assert command(["draw" if command is main else "build", "quick"]) == 2
+    assert "guarantee.parquet is damaged: " in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_where(capsys):

@@ -46,6 +46,21 @@ def test_a_damaged_table_is_named_and_removed(tmp_path, kept):
     assert log.endswith("; it was removed: run again\n")
 
 
+def test_a_table_that_cannot_be_read_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "rows.parquet"
+    write_table(to_table([]), path)
+    read = Path.read_bytes
+
+    def fails(file):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    with pytest.raises(SystemExit), job(tmp_path / "log"):
+        read_table(path)
+    assert read(path)
+    assert (tmp_path / "log").read_text() == "error: [Errno 5] Input/output error\n"
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
