@@ -13,9 +13,9 @@ from claims.intervals import SHOWN, Effect, Interval
 from claims.judged_rows import listed
 from claims.verdicts import CALIBRATION_TITLES
 
-# The range of budgets in which a closed form is searched.
+# The epsilons between which `in_closed_form` searches.
 LEAST, MOST = 1e-15, 1e15
-# The step in log(epsilon) from one trial budget to the next.
+# The step in log(epsilon) of that search.
 _STEP = math.log(1e3)
 # Two neighbouring budgets are far apart if their ratio exceeds this.
 _FAR_APART = 10.0
@@ -28,7 +28,8 @@ class Implied:
     Args:
         value: The epsilon; infinite if the curve does not reach the number.
         interval: The epsilons at which the upper and the lower end of the curve's interval reach
-            it; infinite if they do not, and 0 if the upper end does at the smallest epsilon.
+            it; infinite if they do not, and `low` is 0 if the upper end does so at the smallest
+            epsilon.
         tried: The smallest and the largest epsilon of the curve.
     """
 
@@ -54,7 +55,7 @@ class Implied:
 
 @dataclass(frozen=True, kw_only=True)
 class StatedNumber:
-    """A number that a paper states for a mechanism, and the epsilons at which it reaches it.
+    """A number that a paper states for a mechanism, and the epsilons at which it is reached.
 
     Args:
         claim: The id of the claim about the number; empty if the ledger has none.
@@ -62,8 +63,8 @@ class StatedNumber:
         mechanism: The title of the mechanism.
         number: The number in words.
         epsilon: The epsilon that the paper gives, in words.
-        implied: The implied epsilon by calibration; one may be missing.
-        source: The source of our number: "closed form", or a study and its trials.
+        implied: The implied epsilon by calibration; a calibration may be missing.
+        source: How `implied` was found: "closed form", or a study and its trials.
     """
 
     claim: str
@@ -85,7 +86,7 @@ class StatedNumber:
 
 
 def implies(*studies: str):
-    """Declare a function that takes the rows of a run and yields numbers of its module's paper.
+    """Declare a function that takes the rows of a run and yields the numbers of its paper.
 
     Args:
         studies: The studies whose rows it reads.
@@ -128,13 +129,13 @@ def implied_by_claim(rows: pd.DataFrame) -> dict[str, list[str]]:
 def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float = SHOWN) -> Implied:
     """Find the first epsilon at which measured scores reach the stated one; larger is better.
 
-    Between two budgets the score follows a line in log(epsilon). The ends of the interval are the
-    epsilons at which the upper and the lower ends of the scores' intervals reach the stated score.
-    If the budgets around such an epsilon are more than tenfold apart, a line says little, and the
-    end is the budget on the outer side.
+    Between two epsilons the score is interpolated linearly in log(epsilon). The interval ends at
+    the epsilons at which the upper and the lower ends of the scores' intervals reach the stated
+    score. If the measured epsilons around such an end are more than tenfold apart, interpolation
+    says little, and the outer one of them is the end.
 
     Args:
-        effects: The score at every budget.
+        effects: The score at every epsilon; at least one.
         stated: The paper's score.
         confidence: The confidence of the scores' intervals.
     """
@@ -145,14 +146,14 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
         _first_crossing(epsilons, np.array(curve), stated)
         for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
     )
-    # If the score may reach the number at the first budget, it may do so at a smaller one, too.
+    # A score that may reach the number at the first epsilon may reach it at a smaller one too.
     least = 0.0 if upper == epsilons[0] else _enclosing_budgets(epsilons, upper).low
     interval = Interval(least, _enclosing_budgets(epsilons, lower).high)
     return Implied(value, interval, Interval(epsilons[0], epsilons[-1]))
 
 
 def _enclosing_budgets(epsilons: np.ndarray, epsilon: float) -> Interval:
-    """Return the budgets on both sides of an epsilon if they are far apart, else the epsilon."""
+    """Return the measured epsilons around an epsilon if they are far apart, else the epsilon."""
     after = np.searchsorted(epsilons, epsilon)
     if 0 < after < len(epsilons) and epsilons[after] > _FAR_APART * epsilons[after - 1]:
         return Interval(float(epsilons[after - 1]), float(epsilons[after]))
@@ -175,9 +176,11 @@ def _first_crossing(epsilons: np.ndarray, scores: np.ndarray, stated: float) -> 
 def in_closed_form(error: Callable[[float], float], stated: float) -> Implied:
     """Find the epsilon at which an error equals the stated one; the interval has no width.
 
+    It is infinite if the error is still larger at `MOST`, and `LEAST` if it is not at `LEAST`.
+
     Args:
-        error: A continuous decreasing function of epsilon.
-        stated: The paper's error.
+        error: A continuous decreasing function of epsilon, > 0.
+        stated: The paper's error, > 0.
     """
 
     def excess(power: float) -> float:
@@ -186,8 +189,8 @@ def in_closed_form(error: Callable[[float], float], stated: float) -> Implied:
     def implied(value: float) -> Implied:
         return Implied(value, Interval(value, value), Interval(LEAST, MOST))
 
-    # Step from epsilon 1 until the error is on the other side of the stated one. Extreme budgets,
-    # where calibration is slow or fails, are then seldom tried.
+    # Step from epsilon 1 until the error is on the other side of the stated one: this seldom tries
+    # extreme epsilons, at which calibration is slow or fails.
     power, above = 0.0, excess(0.0) > 0
     end, step = (math.log(MOST), _STEP) if above else (math.log(LEAST), -_STEP)
     while (excess(power) > 0) == above:

@@ -1,7 +1,7 @@
 """The data sets: `fetch` puts verified files into a folder, `load` reads them into arrays.
 
-Official data are never replaced by others: what cannot be fetched or verified raises `DataError`,
-and bundled and simulated data have their own names.
+Nothing replaces official data: if they cannot be fetched or verified, `DataError` is raised.
+Bundled and simulated data have names of their own.
 
     import datasets
 
@@ -38,7 +38,8 @@ def load(name: str, folder: Path | str = "data") -> Any:
             data have their default seed and size (call `load` of their module to choose them).
 
     Raises:
-        DataError: unknown name; a file is missing or changed; a wrong number of records.
+        DataError: unknown name; a file is missing, changed or unverified; a wrong number of
+            records.
     """
     module = loader(name)
     if module.ENTRY.source != "official":
@@ -49,8 +50,8 @@ def load(name: str, folder: Path | str = "data") -> Any:
 def checksums_of(name: str, folder: Path | str = "data") -> dict[str, str] | None:
     """The sha256 of every official file of a data set, by name, published or recorded by `fetch`.
 
-    None where a file has no published checksum and has not been fetched. `load` accepts no file
-    with another checksum.
+    None if a file has no published checksum and has not been fetched. `load` accepts none of
+    these files with another checksum; a repack has its own.
 
     Args:
         name: key in `DATASETS`.

@@ -1,8 +1,7 @@
 """The store of a run: one file for each cell, and for each batch a stamp that names its cells.
 
-A cell's file carries its provenance. It is current as long as code, settings and data are
-unchanged, and nothing else decides what is measured again: a batch without a stamp measures the
-cells that are not current.
+A cell's file carries its provenance. The cell is current as long as its code, settings and data
+are unchanged; a run measures exactly the cells that are not current.
 """
 
 import json
@@ -28,7 +27,7 @@ from runs.result_table import (
 )
 from studies.base.coordinates import TYPES, Coordinate
 
-# This column marks seconds and memory, which differ from run to run; tables keep them separate.
+# This column marks rows of seconds and memory, which differ from run to run.
 TIMING = "timing"
 
 
@@ -49,13 +48,13 @@ def provenance_in(path: Path) -> Provenance | None:
 
 
 def is_current(cell: CellSpec, run: Path) -> bool:
-    """Return whether a cell has results of its present code, settings and data."""
+    """Return whether a cell has results from its present code, settings and data."""
     found = provenance_in(cell_file(run, cell.stem))
     return found is not None and not found.differs(cell)
 
 
 def write_cell(cell: CellSpec, rows: list[dict], run: Path, provenance: Provenance) -> None:
-    """Write all rows of a cell; `timing` of each row says whether it is a timing."""
+    """Write all rows of a cell; `timing` of each row marks seconds and memory."""
     marks = pa.array([row[TIMING] for row in rows], pa.bool_())
     table = to_table(rows, columns_of(cell)).append_column(TIMING, marks)
     write_table(table, cell_file(run, cell.stem), provenance.to_json())
@@ -68,7 +67,7 @@ def columns_of(cell: CellSpec) -> list[Coordinate]:
 
 
 def read_cell(path: Path | str) -> tuple[pa.Table, pa.Table]:
-    """Read the reproducible rows in the file of a cell, and its seconds and memory."""
+    """Read the file of a cell: its reproducible rows, then its seconds and memory."""
     return split_timings(concatenate([read_file(path)]))
 
 
@@ -82,7 +81,8 @@ def read_stamp(path: Path) -> dict[str, str]:
     """Read the digests of the cells of a batch, by stem, in the order of the config.
 
     Raises:
-        DamagedTable: The stamp cannot be read.
+        DamagedTable: The stamp cannot be parsed.
+        FileNotFoundError: There is no such stamp.
     """
     try:
         return dict(json.loads(path.read_text()))
@@ -93,8 +93,8 @@ def read_stamp(path: Path) -> dict[str, str]:
 def scan(stamps: Iterable[Path], run: Path) -> Iterator[tuple[str, Provenance, pa.Table]]:
     """Yield the stem, the provenance and the rows of every cell of some batches, in order.
 
-    The column `timing` marks the timings among the rows. If a cell is not as its batch left it, the
-    stamp of the batch is removed, so that the next run brings the cell up to date.
+    The rows have the column `timing`. If a cell is not as its batch left it, the stamp of the batch
+    is removed, so that the next run brings the cell up to date.
 
     Raises:
         DamagedTable: A file was truncated, changed or renamed.
@@ -118,7 +118,7 @@ def scan(stamps: Iterable[Path], run: Path) -> Iterator[tuple[str, Provenance, p
 
 
 def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Split a table into rows that are not timings and rows that are, and drop the mark."""
+    """Split a table into its reproducible rows and its timings, without the column `timing`."""
     marks = table[TIMING]
     table = table.drop_columns([TIMING])
     return table.filter(pc.invert(marks)), table.filter(marks)
@@ -127,7 +127,7 @@ def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
 def rows_of(
     cell: Cell | CellSpec, rows: pa.Table, epsilons: Collection[float] | None = None
 ) -> pa.Table:
-    """Return the rows of a cell in a table of its study, at these epsilons or (None) at all."""
+    """Return the rows of a cell in a table of its study, at some epsilons; None means all."""
     mask = pc.scalar(True)
     for name in CELL:
         mask = mask & (pc.field(name) == getattr(cell, name))

@@ -1,4 +1,4 @@
-"""The table of mechanisms: whether each is private, what it wastes, its distance to the limit."""
+"""The table of mechanisms: whether each is private, what it wastes, how far the limit is."""
 
 import math
 from collections.abc import Iterable
@@ -23,14 +23,16 @@ class Line:
 
     Args:
         key: The key of the mechanism.
-        private: Whether its published claim is true at the settings of the papers: "no" if it is
-            false at one, "unknown" if one is undecided, else "yes"; "" without any setting.
-        at: Text on how many settings show that, of those in the range of its theorem.
+        private: Whether its published claim is true at the papers' settings in the range of its
+            theorem: "no" if it is false at one, else "unknown" if one is undecided, else "yes"; ""
+            without any setting.
+        at: At how many of these settings that was found, such as "at 10 of 11".
         told: The same text as the end of a sentence.
         true_delta, claimed: The largest true delta at a setting with a false claim, and the claimed
-            delta there; NaN if the claim is true.
-        waste: The least and the largest variance over need; NaN if unknown.
-        over_limit: The root mean square noise over the limit, by calibration.
+            delta there; NaN without a positive one.
+        waste: The least and the largest `wasted_variance` over all settings of the papers, those
+            outside the theorem's range included; NaN if unknown.
+        over_limit: The root mean square noise of an element over the limit, by calibration.
     """
 
     key: str
@@ -49,8 +51,9 @@ class Matrix:
 
     Args:
         lines: The rows by mechanism.
-        size, budget: The number of elements and the budget of `Line.over_limit`; None without any.
-        limit: The limit there: the least root mean square error of an element.
+        size, budget: The number of elements and the budget of `Line.over_limit`; None if the run
+            has no such noise.
+        limit: The limit there: the least root mean square error of an element; NaN if unknown.
     """
 
     lines: dict[str, Line]
@@ -85,7 +88,7 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     covered = own[own["outside"] == ""]
     private, at, told = _standing(covered["verdict"])
     false = covered[covered["verdict"] == REFUTED]
-    # If only bounds are known, the lower one refutes.
+    # A lower bound stands in for a true delta that is missing.
     deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
     deltas = deltas[deltas > 0]
     worst = deltas.idxmax() if len(deltas) else None

@@ -19,7 +19,10 @@ TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
 def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
     """Format a number with a few significant digits, large and small ones as powers of ten.
 
+    NaN becomes a dash; text and booleans are escaped.
+
     Args:
+        digits: The significant digits; below 100,000 the whole part keeps all of its digits.
         zeros: Whether to keep trailing zeros, as in a column of means.
     """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -54,7 +57,12 @@ def powers(text: Markup) -> Markup:
 
 
 def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
-    """Format a sentence: escape it, and set formulas, minus signs, `code` and links to claims."""
+    """Format a sentence: escape it, and set formulas, minus signs, `code` and links to claims.
+
+    Args:
+        claims: The ids of claims to link.
+        root: The path from the page to the root of the site, with its slash.
+    """
     # Every second piece is between backticks.
     pieces = enumerate(str(text).split("`"))
     shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
@@ -68,7 +76,7 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
 def insert_authors(text: str, authors: Mapping[str, str]) -> str:
     """Replace the keys of papers in a text by authors and year: "Ji and Li's (2024)".
 
-    Keys within the names of files and drawings stay.
+    Keys within the names of files and drawings are kept.
 
     Args:
         authors: The names of the authors by the key of the paper, which ends with the year.
@@ -84,7 +92,7 @@ def _keys_pattern(papers: tuple[str, ...]) -> re.Pattern:
 
 
 def short_authors(authors: str) -> str:
-    """Return the surnames of one or two authors, or the first: "Ji and Li", "Yuan et al."."""
+    """Shorten names separated by commas to surnames: "Ji", "Ji and Li" or "Yuan et al."."""
     families = [name.split()[-1] for name in authors.split(", ")]
     return " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
 
@@ -101,7 +109,7 @@ def _claims_pattern(claims: tuple[str, ...]) -> re.Pattern:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into its sentences."""
+    """Split a text into sentences: after a full stop, before a space and a capital letter."""
     return re.split(r"(?<=\.)\s+(?=[A-Z])", text.strip())
 
 

@@ -3,8 +3,8 @@
 There are two data sets:
 
 papers
-    The settings of the papers, from papers/settings.py. Each gets the exact profile, a sampled
-    audit of the worst pair, and a verdict.
+    The settings of the papers, from papers/settings.py. Each gets delta and epsilon by the privacy
+    profile, a sampled audit of the worst pair if that is known and asked for, and a verdict.
 grid
     The unit-sensitivity query of noise_only over sizes M and epsilon. It shows where each claim
     holds, and how large the noise is as published and at the exact calibration.
@@ -47,8 +47,8 @@ from studies.base import (
 from studies.noise_only import family_query
 
 VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or undecided")
-# All audits of a run are correct together with this confidence. The number of audits that share it
-# is fixed, so that adding a mechanism does not change the bounds of the others.
+# All audits of a run are correct at once with this confidence. It is shared by a fixed number of
+# audits, so that adding a mechanism does not change the bounds of the others.
 CONFIDENCE, AUDITS = 0.999, 2000
 
 
@@ -112,8 +112,11 @@ class Guarantee(Study):
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true delta, true epsilon, the verdict, the audit and the cost.
 
+        On the grid: true delta and expected loss.
+
         Raises:
-            Unsupported: The mechanism has no exact profile, or refuses the query or the budget.
+            Unsupported: The mechanism claims no privacy, has no profile, or refuses the query or
+                the budget.
             Inconsistent: The audit contradicts the profile.
         """
         if case.dataset == "grid":
@@ -127,7 +130,7 @@ class Guarantee(Study):
             samples=case.settings.audit_samples,
             seed=seed,
             confidence=familywise_confidence(CONFIDENCE, AUDITS),
-            # No check here: the variant has already checked the mechanism when it calibrated it.
+            # No check here: calibration has already checked the mechanism.
             effort=None,
         )
         if result.contradiction is not None:

@@ -1,7 +1,7 @@
 """MNIST: 60,000 + 10,000 grey images of handwritten digits, from the four idx files.
 
-One record is one image. The files do not name the writers, and each wrote many digits: adjacency by
-image does not protect a writer.
+One record is one image. Each writer wrote many digits, and the files do not name the writers:
+adjacency by image does not protect a writer.
 """
 
 import gzip
@@ -83,8 +83,11 @@ def _part(images: Path, labels: Path) -> Part:
 def read_idx(path: Path, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """The values (n, *shape) of a gzipped idx file of unsigned bytes.
 
-    It has two zero bytes, the type 8, the number of axes, the lengths as big-endian 32-bit
+    The file has two zero bytes, the type 8, the number of axes, their lengths as big-endian 32-bit
     integers, and the values in row-major order.
+
+    Raises:
+        DataError: the file is damaged, too long, or of another shape or type.
     """
     most = 16 + max(ENTRY.rows.values()) * math.prod(shape)
     with reading(path, "truncated or damaged idx file"), gzip.open(path) as stream:

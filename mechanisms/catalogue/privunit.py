@@ -16,17 +16,17 @@ from mechanisms.query.query import Query, Unsupported
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """How a Gaussian vector leans towards a unit vector v, with the largest mean at epsilon.
+    """The law of the output's part along a unit vector v, with the largest mean at epsilon.
 
-    Its part along v is normal, given that it is at least `threshold` = t with probability p, and
-    given that it is below with probability 1 - p; a normal number is at least t with probability q.
+    The part is standard normal, conditioned to be at least `threshold` = t with probability p and
+    to be below t with probability 1 - p; without conditions it is at least t with probability q.
     Two densities of the output differ by at most the factor p (1 - q) / (q (1 - p)) = e^epsilon, so
-    that the mean of the part along v is
+    the mean of the part is
 
-        m = (e^epsilon - 1) phi(t) / (1 + (e^epsilon - 1) q),
+        m = (e^epsilon - 1) phi(t) / (1 + (e^epsilon - 1) q)
 
-    phi the normal density. As d log m / dt = m - t, it is largest where m = t. There
-    1 - p = (1 - q) (1 - t q / phi(t)), and the part along v has the variance 1 + t m - m^2 = 1.
+    with the normal density phi. As d log m / dt = m - t, the mean is largest where m = t. There
+    1 - p = (1 - q) (1 - t q / phi(t)), and the part has the variance 1 + t m - m^2 = 1.
 
     Args:
         threshold: t > 0, which is also the mean m of the part along v.
@@ -41,16 +41,16 @@ class Cap:
 
     @property
     def rest(self) -> float:
-        """1 - p."""
+        """1 - p, in (0, 1/2)."""
         return float(scipy.special.ndtr(self.threshold) * mills_slope(np.array(self.threshold)))
 
     @property
     def p(self) -> float:
-        """In (1/2, 1)."""
+        """The probability of the cap, in (1/2, 1)."""
         return 1 - self.rest
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """`count` parts along v."""
+        """Draws of the part along v, shape (count,)."""
         log_uniform = np.log1p(-rng.random(count))  # of numbers in (0, 1]
         above = rng.random(count) >= self.rest
         log_tail = np.where(above, self.log_q, scipy.special.log_ndtr(self.threshold))
@@ -62,8 +62,8 @@ class Cap:
 def best_cap(epsilon: float) -> Cap:
     """The cap with the largest mean at epsilon, finite and > 0: the least error in high dimension.
 
-    With R = q / phi(t), m = t says (e^epsilon - 1) phi(t) (1 - t R) = t: the left side falls with
-    t, the right side rises. Logarithms hold both at every epsilon.
+    With R = q / phi(t), m = t means (e^epsilon - 1) phi(t) (1 - t R) = t: the left side falls with
+    t, the right side rises. Their logarithms are finite at every epsilon.
     """
     log_factor = epsilon + math.log(-math.expm1(-epsilon))
 
@@ -72,7 +72,7 @@ def best_cap(epsilon: float) -> Cap:
         left = log_factor - t * t / 2 - LOG_SQRT_2PI + math.log(mills_slope(np.array(t)))
         return left - log_threshold
 
-    # The root lies below both for small epsilon, and below sqrt(2 epsilon) for large ones.
+    # The root is below sqrt(2 epsilon), where the left side is below min(1, epsilon) / sqrt(2 pi).
     high = math.log(math.sqrt(2 * epsilon) + epsilon)
     low = high
     while excess(low) < 0:
@@ -84,20 +84,22 @@ def best_cap(epsilon: float) -> Cap:
 class PrivUnitG(Mechanism):
     """An unbiased estimate of an answer in a ball, purely epsilon-LDP, by PrivUnitG.
 
-    PrivUnitG takes a unit vector v of R^d to (a v + g) / m: g is standard normal orthogonal to v, a
+    PrivUnitG maps a unit vector v of R^d to (a v + g) / m: g is standard normal orthogonal to v, a
     is drawn from a `Cap` and m is its mean. The answer x lies in a ball of radius B around c. It is
     lifted to the unit vector ((x - c) / B, sqrt(1 - ||x - c||^2 / B^2)) of R^(M + 1), and the last
-    element of the release is dropped: a choice of this suite, which keeps privacy (post-processing)
-    and the estimate unbiased.
+    element of the release is dropped. This suite chose that; it keeps privacy (post-processing) and
+    the estimate unbiased.
 
     The ball is the one around the box of element_range, or has radius frobenius_bound around 0.
 
-    The profile is exact. Every loss is 0 or +-epsilon, and for opposite v, as the threshold is not
-    negative, the two caps are disjoint: no pair is worse. The exact calibration has the largest
-    epsilon whose delta at the budget's epsilon is the budget's delta.
+    Every loss is 0 or +-epsilon, and for opposite v, as the threshold is not negative, the two caps
+    are disjoint: no pair is worse. The profile is exact, or an upper bound if the sensitivities
+    exclude opposite v. The exact calibration has the pure epsilon whose delta at the budget's
+    epsilon is the budget's delta.
 
     Args:
         cap: The law of the part along v.
+        pure_epsilon: The epsilon of pure LDP; as published, that of the budget.
         centre, radius: c (one number for all elements) and B.
     """
 
@@ -140,7 +142,7 @@ class PrivUnitG(Mechanism):
         count = len(values)
         inside = (values.reshape(count, -1).astype(float) - self.centre) / self.radius
         squares = np.vecdot(inside, inside)
-        # float32 answers in a corner of the box may exceed its norm by rounding.
+        # Rounding may put float32 answers in a corner of the box outside the ball.
         if not np.all(squares <= 1 + 1e-4):
             raise ValueError(
                 f"the value must lie within {self.radius:g} of {self.centre:g}, got the distance "
@@ -164,7 +166,7 @@ class PrivUnitG(Mechanism):
 
 
 def ball(query: Query) -> tuple[float, float]:
-    """(c, B) of a ball that holds every answer; Unsupported where the query states none."""
+    """(c, B) of a ball that holds every answer; raises Unsupported if the query states none."""
     if query.element_range is not None:
         low, high = query.element_range
         return (low + high) / 2, (high - low) / 2 * math.sqrt(query.size)
@@ -174,15 +176,15 @@ def ball(query: Query) -> tuple[float, float]:
 
 
 def _largest_epsilon(epsilon: float, delta: float) -> float:
-    """The pure epsilon at which PrivUnitG is (epsilon, delta)-LDP and no less."""
+    """The largest pure epsilon at which PrivUnitG is (epsilon, delta)-LDP."""
     if delta == 0:
         return epsilon
 
     def excess(gap: float) -> float:
-        # In logarithms: a product of two tiny differences would underflow in the root finder.
+        # In logarithms, because the root finder multiplies two values: tiny ones would underflow.
         return math.log(best_cap(epsilon + gap).p) + math.log(-math.expm1(-gap)) - math.log(delta)
 
-    # p is at most 1, and near it at a large gap.
+    # At `low` the excess is log p <= 0; as the gap grows, p and 1 - e^-gap tend to 1.
     low = high = -math.log1p(-delta)
     while excess(high) < 0:
         high *= 2

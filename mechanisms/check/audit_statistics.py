@@ -1,4 +1,4 @@
-"""Confidence bounds on delta and epsilon from counts of samples.
+"""Confidence bounds on probabilities, means, delta and epsilon from samples.
 
 Every bound is one-sided, holds for every sample size, and fails with probability at most `tail`; an
 interval of two bounds therefore holds with probability at least 1 - 2 tail.
@@ -16,7 +16,7 @@ import scipy
 
 @functools.cache
 def value_grid() -> np.ndarray:
-    """Points that stand for values in [0, 1], with a relative step of 2% towards both 0 and 1."""
+    """A grid on [0, 1], shape (2803,), with a relative step of 2% towards both 0 and 1."""
     inner = scipy.special.expit(np.linspace(-28.0, 28.0, 2801))
     return np.concatenate(([0.0], inner, [1.0]))
 
@@ -34,7 +34,7 @@ class DirectedAudit:
     """Bounds on delta(epsilon) = sup_E A(E) - e^epsilon B(E) for one ordered pair (A, B).
 
     event: the event E, fixed before the counted samples are drawn.
-    trials: samples counted of each distribution; hits_a, hits_b: how many of them fell in E.
+    trials: samples counted of each distribution; hits_a, hits_b: how many of them lie in E.
     probability_a, probability_b: Clopper-Pearson intervals of A(E) and B(E).
     two_sample: bounds on delta from these two intervals; the upper one is 1 unless E is known to
         attain the supremum, as {log a/b > epsilon} does.
@@ -89,7 +89,7 @@ class DirectedAudit:
 
     @property
     def delta(self) -> Interval:
-        """The tighter of the two methods on each side; both hold at once."""
+        """The tighter bound of the two methods on each side; both hold at once."""
         one_sample = self.one_sample or Interval(0.0, 1.0)
         return Interval(
             max(self.two_sample.lower, one_sample.lower),
@@ -97,7 +97,7 @@ class DirectedAudit:
         )
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """Lower bound of the epsilon that the ordered pair has at `delta`; >= 0."""
+        """Lower bound of the ordered pair's epsilon at `delta` in [0, 1]; >= 0."""
         a, b = self.probability_a, self.probability_b
         bounds = [0.0]
         # A(E) - e^x B(E) > delta refutes the epsilon x: solve for x at the bounds of A(E), B(E).
@@ -119,13 +119,12 @@ class DirectedAudit:
 class AuditResult:
     """The result of an audit at `epsilon`.
 
-    With probability `confidence` all bounds of delta hold at once. The interval of a single
-    probability holds on the side that these bounds use.
+    With probability `confidence` all its bounds hold at once.
 
-    method: `losses` (exact log-likelihood ratios) or `outputs` (a score of the outputs).
-    samples: draws of each distribution, training included.
-    forward: P against Q. reverse: Q against P. The pair is (epsilon, delta)-indistinguishable
-    when delta covers both.
+    method: `losses`, log-likelihood ratios that are exact to rounding.
+    samples: draws of each distribution.
+    forward: P against Q. reverse: Q against P. The pair is (epsilon, delta)-indistinguishable if
+    delta is at least that of both.
     """
 
     epsilon: float
@@ -148,9 +147,9 @@ class AuditResult:
 
     @property
     def consistent(self) -> bool:
-        """False if the methods contradict each other: the draws do not belong to the losses.
+        """False if the methods contradict each other: the losses are not log p/q of the draws.
 
-        Happens by chance with probability 1 - confidence at most.
+        By chance it is False with probability 1 - confidence at most.
         """
         return all(d.delta.lower <= d.delta.upper for d in (self.forward, self.reverse))
 
@@ -178,7 +177,11 @@ class AuditResult:
         return max(d.epsilon_lower_bound(delta) for d in (self.forward, self.reverse))
 
     def to_dict(self, delta: float = 0.0) -> dict[str, Any]:
-        """Everything the audit found, with the verdict on the claimed delta, ready for JSON."""
+        """Everything the audit found, with the verdict on the claimed delta, ready for JSON.
+
+        Raises:
+            ValueError: if delta is not in [0, 1].
+        """
         return dataclasses.asdict(self) | {
             "delta_lower": self.delta_lower,
             "delta_upper": self.delta_upper,
@@ -190,10 +193,10 @@ class AuditResult:
 
 
 def clopper_pearson(hits, trials: int, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds of probabilities of which `hits` of `trials` were seen.
+    """Lower and upper bounds of the probabilities of events seen in `hits` of `trials` samples.
 
-    Clopper and Pearson (Biometrika 26, 1934). Exact at the ends: the lower bound of no hit is 0,
-    the upper bound of only hits is 1. hits: integers in [0, trials], any shape.
+    Clopper and Pearson (Biometrika 26, 1934). Without a hit the lower bound is 0, with hits alone
+    the upper bound is 1. hits: integers in [0, trials], any shape, which the bounds share.
     """
     return least_probability(hits, trials, tail), largest_probability(hits, trials, tail)
 
@@ -213,7 +216,7 @@ def largest_probability(hits, trials: int, tail: float) -> np.ndarray:
 
 
 def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:
-    """max(0, p - e^epsilon q) for probabilities p and q, without overflow for large epsilon."""
+    """max(0, p - e^epsilon q) elementwise for probabilities, without overflow for large epsilon."""
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = epsilon + np.log(q) - np.log(p)
     return np.where(np.asarray(p) > 0.0, p * np.abs(np.expm1(np.minimum(exponent, 0.0))), 0.0)
@@ -222,9 +225,9 @@ def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> np.ndarray:
 def spread_on_grid(values: np.ndarray) -> np.ndarray:
     """Weights on `value_grid()` that stand for `values` in [0, 1], shape (len(value_grid()),).
 
-    A value between two points is shared between them so that its mean is kept. The logarithm of
-    a bettor's wealth is concave in the value, so this can only lower the wealth: bounds that
-    `betting_interval` draws from the weights are valid for the values, in constant memory.
+    A value between two points is shared between them so that the mean is kept. The logarithm of
+    a bettor's wealth is concave in the value, so sharing can only lower the wealth: the bounds of
+    `betting_interval` from these weights are valid for the values, in constant memory.
     """
     grid = value_grid()
     size = len(grid)
@@ -240,11 +243,11 @@ def betting_interval(values: np.ndarray, weights: np.ndarray, tail: float) -> In
     `spread_on_grid`. Each side errs with probability at most `tail`, whatever the distribution.
 
     A bettor who takes the mean to be above m puts the share c of the wealth on every sample, at
-    odds fair for m: the wealth is prod_i (1 - c + c x_i / m). If the mean is m or less, its
-    expectation is at most 1, and so is that of its average over fixed shares. By Markov's
-    inequality every m whose wealth reaches 1/tail is rejected. The wealth falls in m, so the bound
-    is a root. It adapts to the variance, which for a tiny mean of small values is far below that
-    of a probability. The upper bound is the same bet on 1 - x.
+    odds fair for m: the wealth is prod_i (1 - c + c x_i / m). If the mean is m or less, the wealth
+    has expectation at most 1, and so has its average over fixed shares. By Markov's inequality
+    every m whose wealth reaches 1/tail is rejected. The wealth falls in m, so the bound is a root.
+    The bound adapts to the variance, which for small values is far below that of an event with
+    the same mean. The upper bound is the same bet on 1 - x.
     Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting
     (JRSS B 86, 2024), Section 4; for the average over shares, Orabona and Jun, Tight
     concentrations and confidence sequences from the regret of universal portfolio (IEEE Trans.
@@ -263,7 +266,7 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
     mean = weights @ values / count
     if mean == 0.0:
         return 0.0
-    # Shares by factors of about two: averaging costs a factor of log2(count) in wealth at most.
+    # Shares by factors of about two: averaging costs a factor of about log2(count) in wealth.
     shares = np.geomspace(1.0 / count, 1.0, 1 + math.ceil(math.log2(count + 1)))[:, None]
 
     def log_wealth_above_target(log_mean: float) -> float:
@@ -272,8 +275,8 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
         return np.logaddexp.reduce(gains @ weights) - math.log(len(shares)) + math.log(tail)
 
     # At the sample mean no bet gains (Jensen). At `low` one sample of the largest value wins: with
-    # share 1/count the others cost a factor e at most. Below the grid's first step there may be
-    # less than one sample's weight; then no mean is rejected.
+    # share 1/count the others cost a factor e at most. Values below the grid's first point may
+    # leave it less than one sample's weight; then no mean is rejected.
     low = math.log(values.max()) + math.log(tail) - math.log(8.0 * count * len(shares))
     if log_wealth_above_target(low) <= 0.0:
         return 0.0
@@ -283,9 +286,8 @@ def _betting_lower_bound(values: np.ndarray, weights: np.ndarray, tail: float) -
 def familywise_confidence(confidence: float, audits: int) -> float:
     """The confidence that each of `audits` audits needs so that all hold at once (Bonferroni).
 
-    audits: at least 1.
-    No independence is needed. It costs little: the samples an audit needs grow with the logarithm
-    of 1 / (1 - confidence).
+    audits: at least 1; they need not be independent. This costs little: the samples that an audit
+    needs grow with the logarithm of 1 / (1 - confidence).
 
     Raises:
         ValueError: if confidence is not in (0, 1).

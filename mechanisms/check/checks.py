@@ -71,8 +71,8 @@ class Check:
         name: Name of the check.
         statement: A sentence that is true of a mechanism that passes.
         find: Yields a sentence for every way in which the evidence contradicts it.
-        needs: What the evidence must have, by the names of its attributes; the check finds nothing
-            where it does not. By default releases.
+        needs: Names of attributes of the evidence, by default the count of its releases; the check
+            finds nothing unless all are true.
         in_every_cell: Whether it is cheap enough for every mechanism of a study.
         in_studies: Whether a study runs it for the first mechanism of a cell.
     """
@@ -85,11 +85,11 @@ class Check:
     in_studies: bool = True
 
     def require(self, mechanism: Mechanism, *, seed: int = 0, effort: Effort = THOROUGH) -> None:
-        """Raise Inconsistent where a mechanism fails it; Args, Raises: as `require_consistent`."""
+        """Raise Inconsistent if a mechanism fails the check; Args, Raises: `require_consistent`."""
         require_consistent(mechanism, seed=seed, effort=effort, checks=(self,))
 
     def failures(self, evidence: Evidence) -> Iterator[str]:
-        """Sentences on how the evidence contradicts it."""
+        """Sentences on how the evidence contradicts the statement."""
         if all(getattr(evidence, need) for need in self.needs):
             yield from self.find(evidence)
 
@@ -108,8 +108,8 @@ def atoms(evidence: Evidence) -> Iterator[str]:
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
     rounding = 4 * np.finfo(float).eps * evidence.largest
-    # For a record, one element may change by half as much about the constant. Noise that is added
-    # to zeros is not rounded.
+    # About the constant a record may change an element by half as much only. Noise that is added to
+    # zeros is not rounded.
     share = 8 * rounding / evidence.query.change_of_one if evidence.constant.any() else 0.0
     atom = claimed_of_numbers(evidence.profile, share)
     yield from find_recurring_numbers(training, at_random, rounding, atom)
@@ -156,7 +156,7 @@ def independent_releases(evidence: Evidence) -> Iterator[str]:
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
-    """The same of noise that is added to a random value, and whether it depends on that."""
+    """Moments and law of the noise of a random value, and whether it depends on the value."""
     stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
     noise = evidence.noise_of_random_value
     yield from _dependence(evidence, [("the value", value)])
@@ -172,7 +172,7 @@ def random_value(evidence: Evidence) -> Iterator[str]:
 
 
 def every_value(evidence: Evidence) -> Iterator[str]:
-    """Values of other kinds, and other directions."""
+    """The norm of the noise at values of other kinds, and dependence along other directions."""
     yield from _dependence(evidence, evidence.moves)
     for name, value in other_values(
         evidence.query, evidence.constant, evidence.value, evidence.rng
@@ -219,7 +219,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         if pairs:
             evidence.compared += 1
             yield from find_telling_pair(evidence.source, pairs, evidence.profile, count)
-        # As many releases as each pair had.
+        # As many releases as each value of a pair had.
         count = max(64, count // max(len(pairs), 1))
     if evidence.source.time_is_up():
         return
@@ -230,7 +230,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
 
 
 def other_budget(evidence: Evidence) -> Iterator[str]:
-    """The noise of twice the epsilon: a mechanism may keep what it was first calibrated to."""
+    """The noise at twice the epsilon: a mechanism may keep its first calibration."""
     mechanism = evidence.mechanism
     budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
     with warnings.catch_warnings():
@@ -371,15 +371,16 @@ def require_consistent(
     effort: Effort = THOROUGH,
     checks: tuple[Check, ...] = CHECKS,
 ) -> Comparison:
-    """Raise Inconsistent, with the first sentence, where a mechanism fails a check.
+    """Raise Inconsistent, with the first sentence found, if a mechanism fails a check.
 
     Args:
         mechanism: Calibrated at either calibration.
-        seed: Seed of the draws; the checks take nothing from any other generator.
-        effort: How much they may draw.
+        seed: Seed of the draws, >= 0.
+        effort: How much the checks may draw.
+        checks: The checks to run, in order.
 
     Raises:
-        Inconsistent: It fails a check.
+        Inconsistent: The mechanism fails a check.
         ReleaseError: A release breaks its contract.
     """
     evidence = Evidence(mechanism, np.random.default_rng(seed), effort)
@@ -392,7 +393,7 @@ def require_consistent(
 
 
 def require_consistent_in_study(mechanism: Mechanism, *, seed: int, first: bool) -> None:
-    """The checks that a study runs: all that it can afford of the first mechanism of a cell.
+    """Run the checks of a study: more of them for the first mechanism of a cell.
 
     Args:
         first: Whether no other mechanism of the cell was checked before.

@@ -9,11 +9,12 @@ from mechanisms.noise.distribution import CHUNK
 from mechanisms.privacy.numerics import peak_window
 
 # Points at which log p is computed, and parts into which a spline divides each step between them.
+# _SCAN_POINTS are those of the search for the range of the table.
 _POINTS = 385
 _REFINED = 128
 _SPLINE_DEGREE = 7
 _SCAN_POINTS = 33
-# Stands for a slope of 0, which cannot be a divisor.
+# Replaces a slope of 0, by which nothing can be divided.
 _FLAT = 1e-300
 
 
@@ -22,18 +23,20 @@ class BoxedExponential:
 
     exp(-c r) is the mean of exp(-t r^2) over t > 0 with the density
     g(t) = c / (2 sqrt(pi)) t^(-3/2) exp(-c^2 / (4 t)) (its Laplace transform is exp(-c sqrt(.))).
-    So t has the density p(t) ~ g(t) prod_i Z_i(t), Z_i the integral of exp(-t y^2) over the i-th
-    side, and given t the coordinates are independent truncated normals: a draw of t and then of
-    these is exact. As 0 lies in the box, neither Z_i nor the inversion meets a far tail.
+    So t has a density proportional to g(t) prod_i Z_i(t), where Z_i is the integral of exp(-t y^2)
+    over the i-th side, and given t the coordinates are independent truncated normals: a draw of t
+    and then of these is exact. As 0 lies in the box, neither Z_i nor the inversion meets a far
+    tail.
 
-    log p is unimodal in tau = log t: its slope times t is c^2 / 4 - t / 2 - t^2 sum_i m_i, where
-    m_i is the mean of y_i^2 given t, and falls, because t Var(y_i^2) <= 3/2 m_i (integration by
-    parts with the density of y_i^2, w^(-1/2) e^(-t w) times a step function that falls).
+    The density p of tau = log t, which is t times that of t, is unimodal: t times the slope of
+    log p is c^2 / 4 - t / 2 - t^2 sum_i m_i, where m_i is the mean of y_i^2 given t. It falls,
+    because t Var(y_i^2) <= 3/2 m_i (integration by parts with the density of y_i^2, w^(-1/2)
+    e^(-t w) times a step function that falls).
     As 0 <= m_i <= 1 / (2 t), the mode lies between c^2 / (2 (M + 1)) and c^2 / 2.
 
     The table of log p covers all tau at which p is above e^-45 of its peak. A spline fills its
     49153 points, and log p is linear between them. The relative error of p is below 1e-5
-    where p is above e^-20 of its peak (tests), and so is that of the answer's density.
+    where p is above e^-20 of its peak (as tests show), and so is that of the answer's density.
 
     Args:
         below, above: Distances (M,) from the value to the lower and the upper wall, >= 0.
@@ -99,7 +102,7 @@ class BoxedExponential:
         uniform = rng.random((2, *below.shape))
         upwards = uniform[0] * (below + above) >= below
         side = np.where(upwards, self.above, self.below)
-        # The tail at |y| is the tail at the wall plus a uniform share of what lies before it.
+        # The tail at |y| is that at the wall plus a uniform share of the mass before it.
         tail = scipy.special.erfc(root * side) + uniform[1] * np.where(upwards, above, below)
         distance = np.minimum(scipy.special.erfcinv(tail) / root, side)
         return np.where(upwards, distance, -distance)

@@ -39,9 +39,10 @@ class IndependentLaplace(Noise):
     def profile(self, query):
         """That of `Query.largest_shifts`, the most concentrated change; see `LaplaceProfile`.
 
-        Where l2_sensitivity or the records of a Gram matrix exclude it, it is an upper bound, and
-        the largest ||D||_1 that is known to be possible gives a lower one. For pure privacy both
-        are the same, except where d is odd.
+        If l2_sensitivity or the records of a d x d Gram matrix may exclude that change, it gives an
+        upper bound, and the largest ||D||_1 known to be possible gives a lower one. For pure
+        privacy both are the same, except for odd d > 1 under replace. None if neither l1 nor linf
+        sensitivity is stated, unless the answer is a Gram matrix.
         """
         bounds = self._change_bounds(query)
         if bounds is None:
@@ -60,7 +61,7 @@ class IndependentLaplace(Noise):
     def _change_bounds(self, query: Query) -> tuple[Shifts, Shifts] | None:
         """Shifts that dominate all changes of the query, and shifts that some change has.
 
-        None where neither l1 nor linf sensitivity is stated.
+        None if neither l1 nor linf sensitivity is stated, unless the answer is a Gram matrix.
         """
         shifts = query.largest_shifts
         if query.gram_change is not None:
@@ -70,7 +71,7 @@ class IndependentLaplace(Noise):
         norm = math.hypot(shifts.width * math.sqrt(shifts.count), shifts.rest)
         if norm <= query.l2_sensitivity * (1 + 1e-9):
             return shifts, shifts
-        # The ball's ||D||_1 is largest where all elements change alike.
+        # In the l2 ball ||D||_1 is largest if all elements change by the same amount.
         total = min(
             shifts.count * shifts.width + shifts.rest,
             math.sqrt(query.changed) * query.l2_sensitivity,
@@ -85,12 +86,12 @@ class IndependentLaplace(Noise):
 def _gram_bounds(query: Query) -> tuple[Shifts, Shifts]:
     """Shifts that dominate x x^T or x x^T - y y^T for |x|, |y| <= B, and shifts of a change.
 
-    No element changes by more than B^2. By ||D||_1 <= d ||D||_F the sum is at most d B^2 under
+    No element changes by more than B^2. As ||D||_1 <= d ||D||_F, ||D||_1 is at most d B^2 under
     add-remove, which x = B (1, ..., 1) / sqrt(d) attains, and at most sqrt(2) d B^2 under replace.
-    For even d x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain it, with
+    For even d, x_i = B sqrt(2 / d) cos t_i and y_i = B sqrt(2 / d) sin t_i attain that, with
     t_i = pi / 8 for one half of the elements and -3 pi / 8 for the other: for all i and j
-    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. For odd d > 1 one element
-    stays at 0. Shorter records keep what else the query states.
+    |x_i x_j - y_i y_j| = (2 B^2 / d) |cos(t_i + t_j)| = sqrt(2) B^2 / d. For odd d > 1 under
+    replace, one x_i and y_i are 0. Shorter records keep the sensitivities that the query states.
     """
     size = query.shape[0]
     even = size if query.adjacency == "add-remove" or size == 1 else size - size % 2
