@@ -147,12 +147,12 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
         for curve in ([high for _, high in intervals], means, [low for low, _ in intervals])
     )
     # A score that may reach the number at the first epsilon may reach it at a smaller one too.
-    least = 0.0 if upper == epsilons[0] else _enclosing_budgets(epsilons, upper).low
-    interval = Interval(least, _enclosing_budgets(epsilons, lower).high)
+    least = 0.0 if upper == epsilons[0] else _enclosing_epsilons(epsilons, upper).low
+    interval = Interval(least, _enclosing_epsilons(epsilons, lower).high)
     return Implied(value, interval, Interval(epsilons[0], epsilons[-1]))
 
 
-def _enclosing_budgets(epsilons: np.ndarray, epsilon: float) -> Interval:
+def _enclosing_epsilons(epsilons: np.ndarray, epsilon: float) -> Interval:
     """Return the measured epsilons around an epsilon if they are far apart, else the epsilon."""
     after = np.searchsorted(epsilons, epsilon)
     if 0 < after < len(epsilons) and epsilons[after] > _FAR_APART * epsilons[after - 1]:

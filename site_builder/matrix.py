@@ -88,8 +88,8 @@ def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Lin
     covered = own[own["outside"] == ""]
     private, at, told = _standing(covered["verdict"])
     false = covered[covered["verdict"] == REFUTED]
-    # A lower bound stands in for a true delta that is missing.
-    deltas = false[["true_delta", "true_delta_lower"]].max(axis=1)
+    # Where bounds are known, the lower one refutes the claim.
+    deltas = false[["true_delta", "true_delta_lower"]].min(axis=1)
     deltas = deltas[deltas > 0]
     worst = deltas.idxmax() if len(deltas) else None
     return Line(

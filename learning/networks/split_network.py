@@ -44,7 +44,7 @@ class SplitNetwork:
         """Both participants' features of their shares (m, d_i): (m, 2n) in (-1, 1)."""
         import torch
 
-        features = [affine(own, *pair) for own, pair in zip(shares, tensors, strict=False)]
+        features = [affine(own, *pair) for own, pair in zip(shares, tensors[:2], strict=True)]
         return torch.tanh(torch.cat(features, dim=-1))
 
     def top(self, tensors, features):

@@ -28,12 +28,12 @@ def precision_bound(query: Query, budget: Budget, zeta: str) -> float:
     m, n = query.shape
     r, s, gamma = min(m, n), query.l2_sensitivity, query.frobenius_bound
     log_delta = math.log(budget.delta)
-    bound = 2 * math.sqrt(-m * n * log_delta) - 2 * log_delta + m * n
+    value = 2 * math.sqrt(-m * n * log_delta) - 2 * log_delta + m * n
     if zeta == "sqrt":
-        bound = math.sqrt(bound)
+        value = math.sqrt(value)
     h = harmonic(r)
     alpha = (h + harmonic(r, 0.5)) * gamma**2 + 2 * h * gamma * s
-    beta = 2 * (m * n) ** 0.25 * bound * h * s
+    beta = 2 * (m * n) ** 0.25 * value * h * s
     # The base equals (-beta + sqrt(.))/(2 alpha), without the cancellation at small epsilon.
     return (4 * budget.epsilon / (beta + math.sqrt(beta**2 + 8 * alpha * budget.epsilon))) ** 2
 

@@ -40,19 +40,19 @@ class Cap:
         return float(scipy.special.log_ndtr(-self.threshold))
 
     @property
-    def rest(self) -> float:
+    def one_minus_p(self) -> float:
         """1 - p, in (0, 1/2)."""
         return float(scipy.special.ndtr(self.threshold) * mills_slope(np.array(self.threshold)))
 
     @property
     def p(self) -> float:
         """The probability of the cap, in (1/2, 1)."""
-        return 1 - self.rest
+        return 1 - self.one_minus_p
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draws of the part along v, shape (count,)."""
         log_uniform = np.log1p(-rng.random(count))  # of numbers in (0, 1]
-        above = rng.random(count) >= self.rest
+        above = rng.random(count) >= self.one_minus_p
         log_tail = np.where(above, self.log_q, scipy.special.log_ndtr(self.threshold))
         sizes = scipy.special.ndtri_exp(log_uniform + log_tail)
         return np.where(above, -sizes, sizes)

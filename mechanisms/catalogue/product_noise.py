@@ -1,7 +1,9 @@
 """Product noise: a half-normal radius in a uniform direction."""
 
+import contextlib
 import functools
 import math
+from collections.abc import Iterator
 
 import mpmath
 import scipy
@@ -62,6 +64,17 @@ def log_k_for(size: int, epsilon: float, delta: float) -> float:
     return low if low == high else float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
 
 
+@contextlib.contextmanager
+def _unsupported_where_divergent(query: Query, budget: Budget) -> Iterator[None]:
+    try:
+        yield
+    except (mpmath.libmp.NoConvergence, OverflowError):
+        raise Unsupported(
+            "cannot meet this budget: the hypergeometric series of its stated delta do not "
+            f"converge for {query.size} elements at epsilon {budget.epsilon:g}"
+        ) from None
+
+
 class ProductNoise(AdditiveMechanism):
     """n = sigma_M |z| h, z ~ N(0, 1), h uniform on the sphere; sigma_M = (s / epsilon) t.
 
@@ -100,7 +113,8 @@ class ProductNoise(AdditiveMechanism):
         k = settings["k"]
         if k is None or query.size <= 3:
             return budget
-        stated = math.exp(log_stated_delta(query.size, budget.epsilon, math.log(k)))
+        with _unsupported_where_divergent(query, budget):
+            stated = math.exp(log_stated_delta(query.size, budget.epsilon, math.log(k)))
         if not 0 < stated < 1:
             raise Unsupported(f"states delta = {stated:.6g} at k = {k:g}, which is not in (0, 1)")
         if budget.delta and abs(budget.delta - stated) > _SAME_DELTA * stated:
@@ -112,13 +126,8 @@ class ProductNoise(AdditiveMechanism):
 
     @classmethod
     def noise_for(cls, query: Query, budget: Budget, *, k):
-        try:
+        with _unsupported_where_divergent(query, budget):
             log_k = math.log(k) if k else log_k_for(query.size, budget.epsilon, budget.delta)
-        except (mpmath.libmp.NoConvergence, OverflowError):
-            raise Unsupported(
-                "cannot meet this budget: the hypergeometric series of its stated delta do not "
-                f"converge for {query.size} elements at epsilon {budget.epsilon:g}"
-            ) from None
         sigma = query.l2_sensitivity / budget.epsilon * math.exp(log_multiplier(query.size, log_k))
         # For R = sigma |z|, (R / (sqrt(2) sigma))^2 ~ Gamma(1/2).
         return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=math.sqrt(2) * sigma)

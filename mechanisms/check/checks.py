@@ -46,7 +46,7 @@ from mechanisms.check.stated_profile import (
     find_wrong_curve,
     find_wrong_losses,
 )
-from mechanisms.check.timed_releases import LOOK, Effort
+from mechanisms.check.timed_releases import LEAST, LOOK, Effort
 from mechanisms.check.two_values import find_moving_grid, find_telling_pair
 from mechanisms.query.query import Budget, Inconsistent, OutOfRangeWarning, Unsupported
 
@@ -220,7 +220,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
             evidence.compared += 1
             yield from find_telling_pair(evidence.source, pairs, evidence.profile, count)
         # As many releases as each value of a pair had.
-        count = max(64, count // max(len(pairs), 1))
+        count = max(LEAST, count // max(len(pairs), 1))
     if evidence.source.time_is_up():
         return
     claim = float(evidence.claims(1.0)[0])
@@ -242,9 +242,9 @@ def other_budget(evidence: Evidence) -> Iterator[str]:
             )
         except (Unsupported, ValueError):
             return
-    evidence = Evidence(other, evidence.rng, GLIMPSE)
+    evidence_of_other = Evidence(other, evidence.rng, GLIMPSE)
     for check in IN_EVERY_CELL:
-        for sentence in check.failures(evidence):
+        for sentence in check.failures(evidence_of_other):
             yield f"calibrated again, to epsilon {budget.epsilon:g}: {sentence}"
 
 

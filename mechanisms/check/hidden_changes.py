@@ -11,10 +11,12 @@ from mechanisms.check.evidence import Evidence
 # Additive noise is tested at multiples of a change: about as long as this many of its standard
 # deviations. Few releases show such a change, and the profile of relatively less noise is known.
 SHIFTS = (1.0, 3.0)
-# THREE: the change, in standard deviations, at which i.i.d. elements tell most about the size of
-# the change that a profile covers. A relative error r in that size moves the delta(0) of a Gaussian
-# by 1.14 r standard deviations of one draw. MOST_TRAINED: at most this many scores choose an event.
-THREE, MOST_TRAINED = 3.0, 1 << 15
+# The change, in standard deviations, at which i.i.d. elements tell most about the size of a change
+# that a profile covers. A relative error r in that size moves the delta(0) of a Gaussian by 1.14 r
+# standard deviations of one draw.
+ELEMENT_SHIFT = 3.0
+# At most this many scores choose an event.
+MOST_TRAINED = 1 << 15
 # Noise along a change is rounding error below this fraction of the change's length.
 CANCELLED = 1e-6
 # The median absolute value of a standard normal variable.
@@ -58,7 +60,7 @@ def find_shown_elements(evidence: Evidence) -> Iterator[str]:
         length = float(np.linalg.norm(change))
         trained = pooled(evidence.sampled, change)[:MOST_TRAINED]
         tested = pooled(evidence.many_sampled, change)
-        larger = 2.0 ** round(math.log2(THREE * _deviation(trained) / length))
+        larger = 2.0 ** round(math.log2(ELEMENT_SHIFT * _deviation(trained) / length))
         for multiple in sorted({1.0, larger}):
             found = _judged(evidence, trained, tested, multiple, multiple * length)
             if found is not None:

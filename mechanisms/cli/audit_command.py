@@ -20,6 +20,9 @@ from mechanisms.cli.query_arguments import (
 from mechanisms.query.words import query_in_words, rounded_down
 from mechanisms.verification.verification import REFUTED
 
+# Options that only describe the query of a mechanism.
+QUERY = ("l1_sensitivity", "l2_sensitivity", "linf_sensitivity", "element_range",
+         "frobenius_bound", "structure", "record_bound")  # fmt: skip
 _DESCRIPTION = (
     "Samples a mechanism on two neighbouring values and tests a claim of (epsilon, delta)-"
     "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. A "
@@ -113,7 +116,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
         settings["score"] = load_function(options.score, "outputs")
     claim = options.epsilon, options.delta
     if options.outputs:
-        _refuse(options, "is not for --outputs", "batch", "pair", "shape")
+        _refuse(options, "is not for --outputs", "batch", "pair", "shape", *QUERY)
         found = audit_files(*options.outputs, *claim, samples=options.samples, **settings)
         return " and ".join(options.outputs), found
     settings |= {"samples": options.samples or DEFAULT_SAMPLES, "seed": options.seed}
@@ -126,6 +129,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
             f"the mechanism {options.key!r} needs --shape and its sensitivities; a function is "
             "named MODULE:FUNCTION"
         )
+    _refuse(options, "is not for a function", *QUERY)
     parameters = ("value", "rng", "count") if options.batch else ("value", "rng")
     release = load_function(options.key, *parameters)
     if options.pair is None:
@@ -137,7 +141,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
 def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
     for name in names:
         if getattr(options, name):
-            raise ValueError(f"--{name} {why}: leave it out")
+            raise ValueError(f"--{name.replace('_', '-')} {why}: leave it out")
 
 
 def _show(found: dict) -> str:

@@ -60,7 +60,7 @@ class LatticeTest:
         """
         reach = self.weights.shape[1] // 2
         places = np.arange(-reach - self.steps, reach + self.steps + 1)
-        total, size = (places / self.steps) ** 2, (places / self.steps) ** 2
+        total = magnitude = (places / self.steps) ** 2
         growth = math.exp(self.epsilon)
         for shift, weights in zip(self.shifts, self.weights, strict=True):
             own = np.zeros(len(places))
@@ -68,10 +68,10 @@ class LatticeTest:
             moved = np.zeros(len(places))
             moved[shift:] = own[:-shift]
             total = total + own - growth * moved
-            size = size + own + growth * moved
+            magnitude = magnitude + own + growth * moved
         paid = delta * self.weights.max(axis=1)
         error = 1e-15 * (8 + len(self.shifts))
-        values = total - error * size
+        values = total - error * magnitude
         least = float(((values + values[::-1]) / 2).min())
         return least - float(paid.sum()) * (1 + error) - 0.25 / self.steps**2 * (1 + error)
 

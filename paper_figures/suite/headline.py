@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import textwrap
 from collections.abc import Iterable
@@ -121,8 +120,6 @@ QUERY = (
 _MANY = 1000
 
 
-# Many rows share a size, and a limit takes a second.
-@functools.cache
 def _limit(size: int, epsilon: float, delta: float) -> float:
     """Return a lower bound on the root mean square error of an element, or nan if none is known."""
     # For many elements the fast test is accurate within 2%, less than the width of a line.
@@ -254,14 +251,15 @@ def cost(results: Results) -> Drawn:
     figure, axes = plt.subplots(
         1, len(families), figsize=(PAGE, 4.8), sharex=True, sharey=True, squeeze=False
     )
-    drawn, beyond = [], _outside_theorem(_published_deltas(grid))
+    true = _published_deltas(grid)
+    drawn, beyond = [], _outside_theorem(true)
     for axis, family in zip(axes[0], families, strict=True):
         panel = noise[noise["family"] == family]
         drawn += _draw_family(axis, panel, family, beyond)
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
     for axis in axes[0]:
         _draw_limit(axis, grid)
-    delta, true = grid["delta"].iloc[0], _published_deltas(grid)
+    delta = grid["delta"].iloc[0]
     refuted = (true["lower"] > true["delta"] * 1.001) & (true["message"] == "")
     false = true[refuted]["mechanism"]
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)

@@ -38,6 +38,7 @@ def test_a_damaged_table_is_told_in_one_line(tmp_path, monkeypatch, capsys, comm
     table.parent.mkdir(parents=True)
     table.write_bytes(b"PAR1")
     shutil.copy(ROOT / "results/reference/claims.csv", table.parents[1])
+    shutil.copy(ROOT / "CITATION.cff", tmp_path)
     assert command(["draw" if command is main else "build", "quick"]) == 2
     assert "guarantee.parquet is damaged: " in capsys.readouterr().err.splitlines()[-1]
 

@@ -117,6 +117,14 @@ def test_k_and_another_delta_are_refused():
         calibrated(784, 0.1, 1e-5, k=1000)
 
 
+@pytest.mark.parametrize(("size", "epsilon", "k"), [(10**8, 1e3, 1), (16, 1, 1e-310)])
+def test_a_stated_delta_whose_series_diverges_is_unsupported(size, epsilon, k):
+    query = Query(shape=(size,), l2_sensitivity=1)
+    budget = Budget(epsilon=epsilon, delta=0)
+    with pytest.raises(Unsupported, match="do not converge"):
+        get_mechanism("product-noise").calibrate_only(query, budget, k=k)
+
+
 @pytest.mark.parametrize("k", [0, -1.0, "many", True])
 def test_k_is_a_positive_number(k):
     with pytest.raises(ValueError, match="option k must be a number > 0"):
