@@ -54,7 +54,7 @@ def test_no_p_of_a_grid_is_better(epsilon):
 def test_the_largest_ratio_of_densities_is_e_to_the_epsilon(epsilon):
     cap = best_cap(epsilon)
     log_below = stats.norm.logcdf(cap.threshold)
-    ratio = math.log(cap.p) - cap.log_q + log_below - math.log(cap.rest)
+    ratio = math.log(cap.p) - cap.log_q + log_below - math.log(cap.one_minus_p)
     assert ratio == pytest.approx(epsilon, rel=1e-12, abs=1e-12)
     assert cap.threshold > 0
 
@@ -79,7 +79,7 @@ def test_the_part_along_v_by_quadrature_in_forty_digits(epsilon):
         ]
     # The odds are e^epsilon up to rounding.
     rounding = 1e-11 + 1e-14 * epsilon
-    assert cap.rest == pytest.approx(float(1 - p), rel=rounding)
+    assert cap.one_minus_p == pytest.approx(float(1 - p), rel=rounding)
     assert cap.threshold == pytest.approx(float(moments[0]), rel=rounding)
     assert float(moments[1] - moments[0] ** 2) == pytest.approx(1.0, rel=1e-6)
 
