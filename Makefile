@@ -97,7 +97,7 @@ bench: $(READY) ## measure speeds
 cluster: $(READY) ## a run on a Slurm cluster that it starts
 	$(BIN)/python -m pytest tests/cluster -o python_files='cluster_*.py'
 
-soak: $(READY) ## kills, full disks, commands of claims: an hour
+soak: $(READY) ## kills, full disks, terminals, clocks, commands of claims: an hour
 	$(BIN)/python -m pytest tests/soak -s -o python_files='soak_*.py'
 
 pins: $(READY) ## pin the newest versions of the packages

@@ -21,7 +21,7 @@ from claims.paper import differences
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from mechanisms.query.extensions import left_out
 from runs.frames import frame_of
-from runs.result_table import to_table
+from runs.result_table import DamagedTable, to_table
 from runs.results import read_results
 from runs.sources import source_files
 from runs.stored import REFERENCE
@@ -85,7 +85,9 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
 
 def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
     """Return a judge's finding on a claim by the tables in a folder."""
+    beside = {f"{study}.parquet" for study in claim.arguments.get("beside") or ()}
     files = [folder / name for name in judge.tables(claim.arguments)]
+    files = [path for path in files if path.name not in beside or path.exists()]
     missing = [path.name for path in files if not path.exists()]
     if missing:
         return not_run(f"This run has no {', '.join(missing)}.", claim.decided_by)
@@ -178,12 +180,21 @@ def _size_columns(ours: Sizes, claim: Claim) -> dict[str, Any]:
 
 
 def read_ledger(folder: Path) -> pd.DataFrame:
-    """Read the ledger in `folder`/claims.csv; missing numbers are NaN and missing texts ""."""
-    # Columns are read as text, because an empty column does not show its type.
-    ledger = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    """Read the ledger in `folder`/claims.csv; missing numbers are NaN and missing texts "".
+
+    Raises:
+        DamagedTable: The file is not a ledger.
+    """
+    path = folder / "claims.csv"
+    try:
+        # Columns are read as text, because an empty column does not show its type.
+        ledger = pd.read_csv(path, dtype=str, keep_default_na=False)
+        numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
+    except (ValueError, KeyError) as error:
+        advice = f"write it again with `python -m paper_figures judge {folder.name}`"
+        raise DamagedTable(path, str(error), advice) from None
     # The ledger of an older run lacks some columns.
     texts = {name: ledger.get(name, "") for name in (IMPLIED, "differs", "reply")}
-    numbers = {name: pd.to_numeric(ledger[name]) for name in NUMBERS}
     return ledger.assign(**numbers, **texts)
 
 

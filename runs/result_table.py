@@ -100,11 +100,14 @@ class DamagedTable(TableError):
     Args:
         path: The file.
         reason: What is wrong with it, as a clause.
+        advice: What to do.
     """
 
-    def __init__(self, path: Path | str, reason: str) -> None:
+    def __init__(
+        self, path: Path | str, reason: str, advice: str = "restore it, or remove it and run again"
+    ) -> None:
         self.path, self.fault = Path(path), f"{path} is damaged: {reason}"
-        super().__init__(f"{self.fault}; restore it, or remove it and run again")
+        super().__init__(f"{self.fault}; {advice}")
 
 
 class TableWriter:
@@ -224,10 +227,14 @@ def schema_in(path: Path | str) -> pa.Schema:
 def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.ParquetFile]:
     # Read before Arrow checks, which reports a wrong checksum as an OSError too: a file that cannot
     # be read is not damaged.
-    content = pa.py_buffer(Path(path).read_bytes())
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        error.filename = str(path)
+        raise
     try:
         # Use one thread, because Arrow's threads may abort a process that exits as they do.
-        file = pq.ParquetFile(content, page_checksum_verification=True)
+        file = pq.ParquetFile(pa.py_buffer(content), page_checksum_verification=True)
         # The footer, which holds the schema, has no checksum of its own.
         if not _schema_holds(file.schema_arrow):
             raise DamagedTable(path, "its columns are not those that were written")
@@ -236,6 +243,9 @@ def _opened(path: Path | str, columns: list[str] | None = None) -> Iterator[pq.P
         if missing := [name for name in columns or BASE if name not in file.schema_arrow.names]:
             raise DamagedTable(path, f"it has no column {', '.join(missing)}")
         yield file
+    except MemoryError:
+        # Arrow's own is an ArrowException too.
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DamagedTable(path, str(error).splitlines()[0]) from None
 

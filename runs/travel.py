@@ -130,7 +130,7 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
         return
     tables = list(_marked_tables(table))
     if len(tables) < 2:
-        raise DamagedTable(table, "it or its timings are missing")
+        raise DamagedTable(table, "it or its timings are missing", "restore both from git")
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
         epsilons = {point.epsilon for point in spec.points}

@@ -11,7 +11,7 @@ from PIL import Image
 from claims.ledger import read_ledger
 from claims.verdicts import count_of
 from paper_figures.drawings import NARROW, Drawing, all_drawings, words_of
-from runs.result_table import OK
+from runs.result_table import OK, DamagedTable
 from runs.results import read_results
 
 EXPLAINED = "Not drawn: "
@@ -72,8 +72,15 @@ class DrawnFile:
 
     @cached_property
     def data(self) -> pd.DataFrame:
-        """The numbers that are drawn. Do not change them: they are cached."""
-        return pd.read_csv(self.file("csv"))
+        """The numbers that are drawn. Do not change them: they are cached.
+
+        Raises:
+            DamagedTable: The file is not a table.
+        """
+        try:
+            return pd.read_csv(self.file("csv"))
+        except ValueError as error:
+            raise DamagedTable(self.file("csv"), str(error), "draw it again") from None
 
 
 @dataclass(frozen=True)

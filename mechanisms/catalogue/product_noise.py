@@ -114,9 +114,12 @@ class ProductNoise(AdditiveMechanism):
         if k is None or query.size <= 3:
             return budget
         with _unsupported_where_divergent(query, budget):
-            stated = math.exp(log_stated_delta(query.size, budget.epsilon, math.log(k)))
+            log_stated = log_stated_delta(query.size, budget.epsilon, math.log(k))
+        stated = math.exp(min(log_stated, 0.0))
         if not 0 < stated < 1:
-            raise Unsupported(f"states delta = {stated:.6g} at k = {k:g}, which is not in (0, 1)")
+            raise Unsupported(
+                f"states ln(delta) = {log_stated:.6g} at k = {k:g}: delta is not in (0, 1)"
+            )
         if budget.delta and abs(budget.delta - stated) > _SAME_DELTA * stated:
             raise Unsupported(
                 f"states delta = {stated:.6g} at k = {k:g}, and the budget has delta = "

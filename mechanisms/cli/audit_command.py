@@ -129,7 +129,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
             f"the mechanism {options.key!r} needs --shape and its sensitivities; a function is "
             "named MODULE:FUNCTION"
         )
-    _refuse(options, "is not for a function", *QUERY)
+    _refuse(options, "is for a mechanism, with --shape", *QUERY)
     parameters = ("value", "rng", "count") if options.batch else ("value", "rng")
     release = load_function(options.key, *parameters)
     if options.pair is None:
@@ -140,7 +140,8 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
 
 def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
     for name in names:
-        if getattr(options, name):
+        # Zero is given too, and equals False.
+        if getattr(options, name) is not None and getattr(options, name) is not False:
             raise ValueError(f"--{name.replace('_', '-')} {why}: leave it out")
 
 

@@ -77,7 +77,7 @@ def _figure_7(rows: pd.DataFrame, name: str) -> Drawn:
     present = set(rows[rows["study"] == STUDY]["dataset"])
     dataset = next((d for d in ("mnist", "digits") if d in present), None)
     if dataset is None:
-        raise DrawingError("Figure 7 needs dpsgd on mnist or digits; run it first")
+        raise DrawingError(f"{name} needs its study on mnist or digits; run it first")
     return _accuracies(rows, dataset, name)
 
 
@@ -100,6 +100,11 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     trials = frames["test"].groupby("calibration")["trial"].nunique()
     fewer = f" (bottom: {trials.min()})" if trials.min() < trials.max() else ""
     size = size_of_runs(rows)
+    places, public = "As published.", ""
+    if len(trials) > 1:
+        places = "Top: as published; bottom: rescaled until the run's true delta is the budget's."
+    if PUBLIC in set(rows["mechanism"]):
+        public = f"Training without privacy{_own_rate(rows)} does not clip. "
     epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
     return Drawn(
         caption=(
@@ -107,7 +112,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "gradient descent on Poisson samples, test (solid) and training (dotted), mean over "
             f"{trials.max()} trials{fewer}, one standard deviation around the test mean. Titles: "
             "claimed budget of the run, one record added or removed. Legends: bounds on the true "
-            "one. Top: as published; bottom: rescaled until the run's true delta is the budget's."
+            f"one. {places}"
         ),
         data=means,
         figure=_draw_curves(rows, means),
@@ -117,10 +122,10 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "true epsilon at the claimed delta from above, or, where that is infinite, the true "
             "delta at the claimed epsilon: from below by one step, from above for all steps. As "
             "published, DPSGD's noise multiplier comes from the total budget by Renyi DP "
-            "accounting, and all other noise from the step budget of eq. (16); below, all i.i.d. "
-            "Gaussian noise is the same. The released sum of clipped gradients is one vector, "
-            f"whose l2 sensitivity is the clipping norm. Training without privacy{_own_rate(rows)} "
-            "does not clip, where it was run. The axis is logit where accuracies come near 1. "
+            "accounting, and all other noise from the step budget of eq. (16). At equal true "
+            "privacy, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
+            f"is one vector, whose l2 sensitivity is the clipping norm. {public}The axis is logit "
+            "where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
             f"cannot be seen is hidden by another one.{published_only(rows, STUDY, dataset)}"
             f"{failed_mechanisms(rows, STUDY, dataset)}"

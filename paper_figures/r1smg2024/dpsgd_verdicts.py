@@ -206,7 +206,8 @@ def learning_order(
         epsilons,
         outcomes,
         detail=(
-            "Accuracies are means over the epochs of a run; differences between runs of one trial. "
+            "Accuracies are means over the epochs of a run; differences between runs of one trial, "
+            "or, where the best rates are of two studies, of one number of trial. "
             "DPSGD's multiplier comes from the total by Renyi accounting, R1SMG's noise from eq. "
             "(16); the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
@@ -269,8 +270,9 @@ def _lead(found: pd.DataFrame) -> Mean:
 
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
     """Describe R1SMG minus DPSGD at the exact calibration and the first rate, as a clause."""
-    rate = rates_of(rows)[0]
-    exact = pick(runs_at_rate(rows, rate), calibration="exact")
+    exact = pick(rows, calibration="exact")
+    rate = rates_of(exact)[0]
+    exact = runs_at_rate(exact, rate)
     leads = listed(_exact_lead(exact, each) for each in epsilons)
     return f"at learning rate {rate:g} and with {exact['trial'].nunique()} trials, {leads}"
 

@@ -58,7 +58,7 @@ def test_a_table_that_cannot_be_read_is_kept(tmp_path, monkeypatch):
     with pytest.raises(SystemExit), job(tmp_path / "log"):
         read_table(path)
     assert read(path)
-    assert (tmp_path / "log").read_text() == "error: [Errno 5] Input/output error\n"
+    assert (tmp_path / "log").read_text() == f"error: [Errno 5] Input/output error: '{path}'\n"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 `make soak` runs this file, which takes minutes. The clock needs Debian's package faketime.
 """
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -67,15 +68,23 @@ def project(new_project, tmp_path):
     return project
 
 
-def begin(project, command, **options):
-    """Start a run, and wait until it has stored a cell."""
+@contextlib.contextmanager
+def begun(project, command, **options):
+    """Start a run, wait until it has stored a cell, and kill it at the end of the block."""
     command = [sys.executable, "-m", *command]
-    child = subprocess.Popen(command, cwd=project.folder, env=project.environment, **options)
-    deadline = time.monotonic() + PATIENCE
-    while not list(project.folder.glob("results/soak/cells/*/*/*.parquet")):
-        assert child.poll() is None and time.monotonic() < deadline
-        time.sleep(0.1)
-    return child
+    child = subprocess.Popen(
+        command, cwd=project.folder, env=project.environment, start_new_session=True, **options
+    )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not list(project.folder.glob("results/soak/cells/*/*/*.parquet")):
+            assert child.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
+        yield child
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
 
 
 SNAKEMAKE = ("snakemake", "results", "--configfile", "soak.yaml", "--cores", "2")
@@ -86,15 +95,14 @@ def test_a_terminal_that_closes(project):
     ours, theirs = os.openpty()
 
     def take_terminal():
-        os.setsid()
         fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
 
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
     command = ("runs", "start", "--config", "soak.yaml", "--cores", "2")
-    child = begin(project, command, preexec_fn=take_terminal, **streams)
-    os.close(theirs)
-    os.close(ours)
-    assert child.wait(PATIENCE) == -signal.SIGHUP
+    with begun(project, command, preexec_fn=take_terminal, **streams) as child:
+        os.close(theirs)
+        os.close(ours)
+        assert child.wait(PATIENCE) == -signal.SIGHUP
     require_no_orphan(project)
     project.snakemake("--unlock", config="soak.yaml")
     project.snakemake("results", config="soak.yaml")
@@ -103,10 +111,10 @@ def test_a_terminal_that_closes(project):
 
 def test_output_that_nobody_reads_for_a_while(project):
     """A run waits for whoever reads its output, and blames no mechanism for that."""
-    child = begin(project, SNAKEMAKE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    time.sleep(PAUSE)
-    assert child.poll() is None
-    child.communicate(timeout=PATIENCE)
+    with begun(project, SNAKEMAKE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        time.sleep(PAUSE)
+        assert child.poll() is None
+        child.communicate(timeout=PATIENCE)
     assert child.returncode == 0
     assert differing(project.reproducible("soak"), project.whole) == []
 
@@ -122,8 +130,9 @@ def test_a_clock_that_jumps_a_day_ahead(project, tmp_path):
         "FAKETIME_NO_CACHE": "1",
         "DONT_FAKE_MONOTONIC": "1",
     }
-    child = begin(project, SNAKEMAKE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    shift.write_text("+1d")
-    shown = child.communicate(timeout=PATIENCE)[0]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with begun(project, SNAKEMAKE, **streams) as child:
+        shift.write_text("+1d")
+        shown = child.communicate(timeout=PATIENCE)[0]
     assert child.returncode == 0 and "1 day" in shown, shown
     assert differing(project.reproducible("soak"), project.whole) == []

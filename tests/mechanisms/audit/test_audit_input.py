@@ -149,7 +149,7 @@ def test_bad_functions_are_named(capsys, function, words):
         ([], "or --outputs, got none"),
         (["audited_module:laplace", "--outputs", "a", "b"], "or --outputs, got both"),
         (["--outputs", "a.npy", "b.npy"], "--pair is not for --outputs: leave it out"),
-        (["m:f", "--l1-sensitivity", "1"], "--l1-sensitivity is not for a function: leave it out"),
+        (["m:f", "--l1-sensitivity", "0"], "--l1-sensitivity is for a mechanism, with --shape"),
         (["laplace", "--shape", "3"], "--pair is not for a mechanism with --shape"),
         (["nowhere"], "a function is named MODULE:FUNCTION"),
         (["nowhere:at_all"], "PYTHONPATH"),
