@@ -28,8 +28,9 @@ class Line:
             without any setting.
         at: At how many of these settings that was found, such as "at 10 of 11".
         told: The same text as the end of a sentence.
-        true_delta, claimed: The largest true delta at a setting with a false claim, and the claimed
-            delta there; NaN without a positive one.
+        true_delta, claimed: The largest true delta at a setting with a false claim, or its lower
+            bound where only bounds are known, and the claimed delta there; NaN without a positive
+            one.
         waste: The least and the largest `wasted_variance` over all settings of the papers, those
             outside the theorem's range included; NaN if unknown.
         over_limit: The root mean square noise of an element over the limit, by calibration.

@@ -13,7 +13,7 @@ from claims.judges import CannotJudge, judge
 from claims.ledger import evaluate, read_ledger, write_ledger
 from claims.ledger_pages import MOST_WORDS, claims_page
 from claims.verdicts import Finding, Outcome, Part, Sizes
-from runs.result_table import to_table, write_table
+from runs.result_table import DamagedTable, to_table, write_table
 from studies.base.yaml_file import ConfigError
 
 
@@ -206,6 +206,15 @@ def sections(page):
     return {
         name: text.split("\n## ")[0] for name, text in zip(found[::2], found[1::2], strict=True)
     }
+
+
+@pytest.mark.parametrize("kept", [0, 100])
+def test_a_damaged_ledger_says_how_to_write_it_again(folder, kept):
+    write_ledger(folder)
+    path = folder / "claims.csv"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(DamagedTable, match=f"paper_figures judge {folder.name}"):
+        read_ledger(folder)
 
 
 def test_no_claim_of_the_reference_is_longer_than_a_reader_reads():
