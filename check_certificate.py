@@ -1,6 +1,6 @@
 """Check that a privacy guarantee is false, or true:  python check_certificate.py FILE ...
 (epsilon, delta)-privacy means P - e^epsilon Q <= delta for every event E, whose probability is P or
-Q for neighbours x or x'. The noise is derived by the paper's formula, P and Q within intervals."""
+Q for neighbours x or x'. The paper's formula gives the noise, interval arithmetic P and Q."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def ball(m, sigma, distance_squared, tau):  # returns sigma, P and Q
     """Noise R v, R = sigma |z|, v uniform on a sphere; E: |y - x| <= sqrt(1 - tau^2) |y - x'|.
     The cosine t of v and x' - x has density c (1 - t^2)^((m - 3) / 2), and R <= r has probability
     erf(r / (sigma sqrt 2)). In units of |x - x'|, x + R v is in E iff R <= 1 / s, with
-    s = t + sqrt(t^2 + a); t and -t go together, as -1 / s becomes -s / a. And x' - R v is in E iff
+    s = t + sqrt(t^2 + a), a = tau^2 / (1 - tau^2); -t turns 1 / s into s / a. x' - R v is in E iff
     t >= tau and R is between 1 / s and s / tau^2, s = t + sqrt(t^2 - tau^2)."""
     rho, tau = (arb(distance_squared) / 2).sqrt() / sigma, arb(tau).mid()  # tau is ours to choose
     need(0 < tau < 1 and 0 < rho < 1e9 and type(m) is int and m > 2, f"tau = {tau}, m = {m}")

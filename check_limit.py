@@ -2,9 +2,9 @@
 
 Let A be any (epsilon, delta)-private mechanism, measurable in the answer x, which takes all values
 in R^M; every two x at an l2 distance of at most s are neighbours. Its worst squared error is at
-least s^2 V M / d for d <= M, if every spherical noise n in R^d has E|n|^2 >= V for which
+least s^2 V M / d for d <= M, if E|n|^2 >= V for every spherical noise n in R^d that meets
 P(n in E) <= e^epsilon P(n + D in E) + delta for all events E and all |D| <= 1. (Average A over all
-shifts and rotations of the answer: this changes neither privacy nor the bound on the error. Any d
+shifts and rotations of the answer: this keeps privacy and does not increase the worst error. Any d
 of the M elements are private too.)
 
 A file has functions w_j with values in [0, lambda_j], such as an event times lambda. By privacy,
@@ -26,7 +26,7 @@ except ImportError:
     sys.exit("error: the checker needs python-flint: run pip install python-flint")
 
 ctx.prec = 128  # bits
-DEEPEST = 40  # a cell of radii is split so many times
+DEEPEST = 40  # a cell of radii is split at most so many times
 WRONG = "not a JSON file of results/reference/certificates/limits (else check_certificate.py):"
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,60})?(e-?\d{1,3})?", re.ASCII)
 

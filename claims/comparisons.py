@@ -5,16 +5,17 @@ smallest difference that matters for the claim. A part is
 
 - confirmed if the 95% interval lies on the claimed side;
 - contradicted if the 99.99% interval lies on the other side and the difference may matter (the
-  95% interval leaves the margin);
+  95% interval reaches beyond the margin);
 - not found if the interval stays below the margin, with 10 trials or more;
 - inconclusive otherwise.
 
-There is no signal if all compared means are as good as a random answer, or all as good as without
-noise. Every part is then inconclusive. A judge does not ask for a signal if usefulness is a part
-of its own: a release that is proven to be noise is useless, but can still be ranked.
+There is no signal if no compared mean is better than a random answer, or all equal the mean without
+noise, within a margin. Every part is then inconclusive. A judge does not ask for a signal if
+usefulness is a part of its own: a release that is proven to be noise can still be ranked.
 
 A claim makes at most 100 comparisons, so that it is wrongly contradicted in at most 1% of cases
-(Bonferroni). A part shows the interval that its verdict rests on, with its confidence.
+(Bonferroni), if intervals have the coverage that they state. A part shows the interval that its
+verdict rests on, with its confidence.
 """
 
 import math
@@ -276,10 +277,10 @@ def ratios(
 
 
 def timed_apart(part: Part, ratio: Effect, apart: float) -> Part:
-    """Leave open a part on which of two is faster if timings of equal work differ as much.
+    """Leave open which of two is faster if timings of equal work differ by as much.
 
     The two are timed one after the other while the state of the machine changes, and the interval
-    of a ratio only has the spread within the timings of each.
+    of a ratio only covers the spread within the timings of each.
 
     Args:
         part: The part.
@@ -322,8 +323,9 @@ def levels(
 ) -> list[Part]:
     """Judge scores over trials that the claim puts at a level: "about 0.9".
 
-    The verdicts are those of `equal`, with the tolerance as the margin. If even the score without
-    noise lies below the level, the parts are inconclusive, as they say nothing about the noise.
+    The verdicts are those of `equal`, with a margin of tolerance times stated. If even the score
+    without noise is below the level by more than that, the parts are inconclusive, as they say
+    nothing about the noise.
 
     Args:
         scores: Our scores by name, not differences.
@@ -347,7 +349,10 @@ def every(name: str, parts: Sequence[Part]) -> Part:
 
 
 def some(name: str, parts: Sequence[Part]) -> Part:
-    """Combine parts into one that says that at least one of them holds."""
+    """Combine parts into one that says that at least one of them holds.
+
+    The 95% intervals of the parts are not corrected for their number.
+    """
     return _decisive_part(name, parts, (CONFIRMED, INCONCLUSIVE, NOT_FOUND, CONTRADICTED))
 
 

@@ -204,7 +204,7 @@ def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:
 def _excess_of_condition(key: str, setting: PaperSetting) -> float:
     """Bound the ratio of true to claimed delta over all noise that the theorem's condition allows.
 
-    The bound is attained in the limit of the worst noise.
+    The bound is that of LARGEST_MU, which the worst noise for "mvg" need not reach.
     """
     mu = LARGEST_MU[key](setting.query, setting.budget)
     return GaussianProfile(mu=mu).delta(setting.budget.epsilon).value / setting.budget.delta
@@ -235,8 +235,8 @@ def _size_sentence(holds: dict[int, bool | None]) -> str:
 
 
 def _mvg_largest_mu(query: Query, budget: Budget) -> float:
-    # Every query has gamma >= s/2, and the square root makes zeta smaller, so this is the least
-    # noise that any reading of Theorem 3 allows.
+    # Every query has gamma >= s/2, and the square root makes zeta smaller, so no reading of Theorem
+    # 3 allows a larger mu.
     least_bound = replace(query, frobenius_bound=query.l2_sensitivity / 2)
     return query.l2_sensitivity * math.sqrt(precision_bound(least_bound, budget, "sqrt"))
 
@@ -247,7 +247,7 @@ def _mgm_largest_mu(query: Query, budget: Budget) -> float:
     return query.l2_sensitivity * math.sqrt(frobenius_bound(query, budget))
 
 
-# The largest mu that each mechanism's theorem allows at a query and a budget.
+# The largest mu that each mechanism's theorem allows at a query and a budget; for mvg, a bound.
 LARGEST_MU: dict[str, Callable[[Query, Budget], float]] = {
     "mvg": _mvg_largest_mu,
     "mgm": _mgm_largest_mu,

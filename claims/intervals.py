@@ -86,12 +86,12 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """A statistic of samples with its percentile interval.
+    """A statistic of samples with its percentile interval, often too short for few trials.
 
     Args:
         value: The statistic of the samples.
         draws: The statistic of each resample, of shape (draws,).
-        trials: The size of the smallest sample.
+        trials: The size of the smaller sample.
     """
 
     value: float

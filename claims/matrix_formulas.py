@@ -76,7 +76,7 @@ def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
 def norm_bound(*, lengths: list[Count], deltas: list[Delta]) -> Finding:
     """Judge P(||N||_F^2 > zeta(delta)) <= delta for standard normals by the chi-square tail.
 
-    This is mvg2018 Theorem 2 and mgm2021 Lemma 2, at these numbers mn of elements.
+    This is mvg2018 Theorem 2 and mgm2021 Lemma 2, for these numbers of elements mn.
     """
     shares = {}
     for size in lengths:

@@ -170,9 +170,9 @@ class Scores:
 
     @property
     def floor(self) -> tuple[float | None, str]:
-        """The best score without private answers, and what has it; the score is None if unknown.
+        """The best score without private answers and its source in words; (None, "") if unknown.
 
-        It is that of the most common class or of random answers. The latter is larger if there are
+        The source is the most common class or random answers. The latter score higher if there are
         many classes, as networks also learn from the labels beside random answers.
         """
         random = self.rows[self.rows["mechanism"] == "random-answer"]["value"]
@@ -201,8 +201,8 @@ class Scores:
         floor, as a few models that are mostly noise may have a mean above it by chance. At other
         budgets scores may differ although no mechanism has learned. If there is no such budget, or
         no floor, all scores are returned, and `signal` says what is missing. The choice of budgets
-        depends on the scores that are then compared, by the better mechanism whichever it is, and
-        intervals do not account for that.
+        depends on the scores that are then compared, through the better mechanism, whichever it is,
+        and intervals do not account for that.
         """
         floor, _ = self.floor
         if floor is None:
@@ -218,9 +218,9 @@ class Scores:
     def low(self, mechanism: str, margin: float, end: float = math.inf) -> Part:
         """Judge whether a mechanism is at most a margin above chance at budgets up to `end`.
 
-        The best of these budgets decides. If all budgets are larger, a low score at the smallest
-        one confirms it, because more noise makes it no better. A higher score there decides
-        nothing.
+        The best of these budgets decides; its interval does not account for that choice. If all
+        budgets are larger, a low score at the smallest one confirms it, because more noise makes it
+        no better. A higher score there decides nothing.
         """
         own = self.select([mechanism])
         least = own.epsilons[0]

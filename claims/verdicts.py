@@ -65,7 +65,7 @@ def combined(verdicts: Iterable[str]) -> str:
 
     If all parts have the same verdict, the claim has it too. If only some parts hold, it is
     `partly`. If no part holds, a contradicted part outweighs an undecided one, which outweighs one
-    that is not found.
+    that is not found; parts that were not run do not count.
 
     Raises:
         ValueError: There are no parts.
@@ -169,9 +169,10 @@ class Finding:
     def verdict(self) -> str:
         """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
-        Two outcomes that are `partly` differ if one confirms a part that the other contradicts. An
-        outcome that was not run does not count. An inconclusive one counts only if no run is named
-        that would decide it, as it is then all that can be known under that choice.
+        Outcomes that all have one verdict differ if one confirms a part that another contradicts.
+        An outcome that was not run does not count. An inconclusive one counts only if no run is
+        named that would decide it, as it is then all that can be known under that choice. Where
+        the outcomes that count agree but there are others, the verdict is `inconclusive`.
         """
         judged = (
             [self._verdict_over_choices] if self.outcomes else [part.verdict for part in self.parts]
@@ -225,7 +226,7 @@ class Finding:
 
     @property
     def still_to_run(self) -> str:
-        """The run that would decide the open parts, or "" if every part is decided."""
+        """The run that would decide open parts or outcomes, or "" if none is open but `beside`."""
         parts = [*self.parts, *(part for outcome in self.outcomes for part in outcome.parts)]
         is_open = any(part.verdict in (NOT_RUN, INCONCLUSIVE) for part in parts)
         return self.decided_by if is_open else ""
@@ -240,9 +241,9 @@ class Finding:
 
     @property
     def by_verdict(self) -> str:
-        """A sentence that lists the parts, or the choices, under their verdicts.
+        """Sentences that list the parts, or the choices, under their verdicts.
 
-        It serves verdicts without a written sentence, which runs of other sizes may have.
+        They serve verdicts without a written sentence, which runs of other sizes may have.
         """
         named: dict[str, list[str]] = {}
         for each in self.outcomes:

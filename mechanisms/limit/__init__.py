@@ -1,4 +1,4 @@
-"""The least noise that any private mechanism can add: certified lower bounds of its error.
+"""The least noise that any private mechanism can add: certified lower bounds on its error.
 
 `limit.limit` gives the bound, docs/the_limit.md its proof.
 """

@@ -18,9 +18,9 @@ _WEIGHTS = np.geomspace(1e-3, 3.0, 41)[:, None]
 
 
 def gaussian_scale(epsilon: float, delta: float) -> float:
-    """The standard deviation of the analytic Gaussian at sensitivity 1, for the size of a search.
+    """The standard deviation of the analytic Gaussian at sensitivity 1: the scale of the searches.
 
-    That is 1 / mu_for, within 1e-8. The last digits of the committed certificates depend on it.
+    It is 1 / mu_for, within 1e-8. The last digits of the committed certificates depend on it.
     """
 
     def excess(log_scale: float) -> float:
@@ -41,13 +41,13 @@ def gaussian_weight(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def bulk(dimension: int, scale: float) -> tuple[float, float]:
-    """The radii between which Gaussian noise of this deviation nearly always lies; may be < 0."""
+    """The radii between which Gaussian noise of this scale almost always is; one may be < 0."""
     middle, width = scale * math.sqrt(dimension), 7.5 * scale
     return middle - width, middle + width
 
 
 def radii_around(dimension: int, scale: float, count: int) -> np.ndarray:
-    """Nodes where Gaussian noise of this deviation has its radius, sparse elsewhere."""
+    """Nodes, dense at the radii of Gaussian noise of this standard deviation, sparse elsewhere."""
     low, high = bulk(dimension, scale)
     if low > 0:
         below = np.geomspace(min(0.02, low / 100), 0.6 * low, count // 6)
@@ -76,12 +76,12 @@ def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     gaps = np.clip(gaps, 0.0, 2.0)
     gaps[[0, -1]] = 0.0
     steepest = np.minimum.accumulate(gaps - _STEEPEST * radii) + _STEEPEST * radii
-    # Where they differ by rounding alone the gap is allowed.
+    # A gap that is too steep by rounding alone is allowed.
     return np.where(steepest < gaps - 1e-13 * radii, steepest, gaps)
 
 
 def gap_of(height: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """The gap at r whose P is the probability of a cap of this height."""
+    """The gap at r for which P is the probability of a cap of this height."""
     return 2 * r * height / (1 + r + np.sqrt((1 + r) ** 2 - 2 * r * height))
 
 
@@ -98,7 +98,7 @@ def shaped(radii: np.ndarray, gaps: np.ndarray, low: float, high: float) -> np.n
 
 
 def ball_test(dimension: int, epsilon: float, delta: float, nodes: int = 160) -> ThresholdTest:
-    """The best test of the family on a grid, by search over offset and bend; sensitivity 1."""
+    """The best test of one ball that a search over offset and bend finds; sensitivity 1."""
     scale = gaussian_scale(epsilon, delta)
     radii = radii_around(dimension, scale, nodes)
     weights = gaussian_weight(epsilon, delta, dimension) * _WEIGHTS

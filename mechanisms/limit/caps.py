@@ -5,7 +5,7 @@ import scipy
 
 
 def cap_error(dimension: int) -> float:
-    """A relative error allowed for `cap`, and for the rounding of its height by a few ulp.
+    """The relative error allowed for `cap`, including the rounding of its height by a few ulp.
 
     A height that is wrong by one ulp changes the probability by up to M / 2 ulp. Against mpmath the
     error is below a tenth of this up to M = 1e6, see tests/mechanisms/limit/test_caps.py. On the
@@ -18,9 +18,9 @@ def cap_error(dimension: int) -> float:
 def cap(height, dimension: int):
     """Pr(u_1 < height - 1), u uniform on the unit sphere of R^dimension, dimension >= 2.
 
-    u_1^2 has the Beta law with parameters 1/2 and (M - 1) / 2. Within a deviation, 1 / sqrt(M), of
-    the equator the probability is 1/2 less what lies between; beyond it is the tail, which has no
-    cancellation there. Heights below 0 and above 2 count as 0 and 2.
+    u_1^2 has the Beta law with parameters 1/2 and (M - 1) / 2. Within 1 / sqrt(M), a standard
+    deviation, of the equator the probability is computed as 1/2 less that of the band between;
+    farther away as a tail, without cancellation. Heights below 0 and above 2 count as 0 and 2.
     """
     height = np.clip(height, 0.0, 2.0)
     below = 1 - height
@@ -42,6 +42,6 @@ def cap_density(height, dimension: int):
 
 
 def cap_height(probability, dimension: int):
-    """The height whose cap has this probability, in [0, 1/2]."""
+    """The height of the cap with this probability; the probability is in [0, 1/2]."""
     spread = scipy.special.betaincinv((dimension - 1) / 2, 0.5, 2 * probability)
     return spread / (1 + np.sqrt(1 - spread))

@@ -1,4 +1,4 @@
-"""A limit as a file that anybody can check: `check_limit.py` at the top of the repository does."""
+"""The certificate of a limit, which `check_limit.py` at the top of the repository checks."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# For more dimensions than this, the limit for this many is certified: interval arithmetic bounds
-# its caps quickly.
+# For more dimensions than this, the limit for this many is certified, because interval arithmetic
+# bounds its caps quickly.
 _DIMENSIONS = 1000
-# The bound is lowered by this share: a check takes seconds then, and not hours.
+# The bound is lowered by this share, so that a check takes seconds and not hours.
 _SLACK = {ThresholdTest: 1e-3, LatticeTest: 1e-6}
 
 
@@ -24,11 +24,11 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
 
     Args:
         query: Its neighbours may differ by any vector of l2 length up to the sensitivity.
-        budget: delta > 0.
+        budget: delta > 0, and epsilon from 1e-4 to 60 (from 0.05 for one element).
 
     Raises:
-        ValueError: Another query or budget: at delta 0 the limit is a formula. Or the search finds
-            no test that proves anything.
+        ValueError: Another query or budget (at delta 0 the limit is a formula), or the search
+            finds no test that proves a bound above 0.
     """
     s, dimension = query.l2_sensitivity, min(query.size, _DIMENSIONS)
     epsilon, delta = budget.epsilon, budget.delta
@@ -38,7 +38,7 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
             "the certificate of a limit is for a query with a shape and an l2 sensitivity alone"
         )
     least, most = EPSILONS
-    # Below it `limit` tests longer changes of one element.
+    # Below this epsilon `limit` tests longer changes of one element.
     least = LEAST_ON_LATTICE if dimension == 1 else least
     if not (least <= epsilon <= most and delta):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The certified lower bound of the error of every mechanism for a query and a budget."""
+"""The certified lower bound on the error of every mechanism for a query and a budget."""
 
 import functools
 import math
@@ -13,11 +13,11 @@ from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
 
-# The tests are searched for in these ranges. A bound at a larger delta holds at a smaller one too.
+# The search covers these ranges. A bound at a larger delta holds at a smaller one too.
 EPSILONS, _LEAST_DELTA = (1e-4, 60.0), 1e-40
-# Above this delta noise is next to nothing, and no search for its best shape ends.
+# Above this delta the noise is nearly 0, and the search for its best shape does not end.
 _LARGEST_DELTA = 0.999
-# Below this epsilon a lattice of the width of the noise is too fine: longer changes are tested.
+# Below this epsilon the noise spans too many lattice steps: longer changes are tested.
 LEAST_ON_LATTICE = 0.05
 # More dimensions than this change the limit of an element by less than 0.1%.
 _SEARCHED = 20_000
@@ -41,8 +41,8 @@ class Limit:
         test: The certificate at sensitivity 1; None without a bound. Its `lower(delta)` is the
             bound for one ball or one element, with two exceptions. Below epsilon 0.05 the test of
             one element is for changes k times as long: its bound is k^2 `lower(delta_k)`, with k
-            and delta_k of docs/the_limit.md. Above 20,000 elements that of a ball may be for
-            20,000, and its bound grows in proportion to M from there.
+            and delta_k of docs/the_limit.md. The test of a ball may have d < M dimensions, for M
+            from 3 to 8 and above 20,000: its bound is (M / d) `lower(delta)`.
         elements: M.
     """
 
@@ -53,22 +53,22 @@ class Limit:
 
     @property
     def rmse(self) -> float | None:
-        """The bound as a root mean square error of an element."""
+        """The bound as a root mean square error per element; None without a bound."""
         return None if self.lower is None else math.sqrt(self.lower / self.elements)
 
 
 @functools.lru_cache(maxsize=256)
 def limit(query: Query, budget: Budget, *, fast: bool = False) -> Limit:
-    """A lower bound of the worst-case expected squared error of every private mechanism.
+    """A lower bound on the worst-case expected squared error of every private mechanism.
 
     It holds for an answer that takes all values (all whole numbers of steps for histograms), for
     any mechanism, additive or not, biased or not: docs/the_limit.md proves it.
 
     Args:
         query: Shape, sensitivities and structure.
-        budget: Any; where no bound is known `lower` is None.
-        fast: For M >= 2 only the event of one ball: about 0.2 s, tight for large M alone. The
-            full search takes up to 5 s.
+        budget: Any budget; `lower` is None where no bound is known.
+        fast: Use a coarse lattice and, for M >= 2, the event of one ball: about 0.2 s, tight
+            for large M alone. The full search takes up to 5 s.
 
     Raises:
         TypeError: Not a Query and a Budget.
@@ -110,7 +110,7 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 
 
 def _arguments(query: Query, budget: Budget, fast: bool):
-    """(bound, words, test at sensitivity 1) of every argument for the query."""
+    """Yield (bound, words, test at sensitivity 1) of every argument that fits the query."""
     epsilon, delta = budget.epsilon, budget.delta
     fast = fast or delta > _LARGEST_DELTA
     times, grown = _group(epsilon, delta)
@@ -120,7 +120,7 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield factor * test.lower(grown), "whole steps of every cell", test
         return
     if delta:
-        # In a ball of many elements other tests are better.
+        # In an l2 ball of several elements other tests are better: a coarse lattice is enough.
         ball = query.l1_sensitivity is None and query.linf_sensitivity is None
         along = lattice_test(times * epsilon, grown, False, fast or (query.size > 1 and ball))
         words = "one direction at a time, tests at several distances"
@@ -144,8 +144,8 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         yield inner**2 * lower, "the l2 ball of changes", test
     if fast:
         return
-    # Projections to fewer dimensions have a share of the error: V_M / M increases in M. The search
-    # may find less for few elements than for one element fewer.
+    # A projection to d dimensions has d / M of the error, so V_M / M does not decrease in M. The
+    # search for few elements may find less per element than that for one element fewer.
     for searched in {dimension, dimension - (2 < dimension <= _FEW)}:
         test = refined_test(searched, epsilon, given)
         factor = inner**2 * query.size / searched
@@ -153,9 +153,9 @@ def _arguments(query: Query, budget: Budget, fast: bool):
 
 
 def _group(epsilon: float, delta: float) -> tuple[int, float]:
-    """k and the delta of k epsilon: what (epsilon, delta)-DP implies for changes k times as long.
+    """k, and the delta at k epsilon that (epsilon, delta)-DP implies for changes k times as long.
 
-    delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up; k is 1 but for small epsilon.
+    It is delta (e^(k epsilon) - 1) / (e^epsilon - 1), rounded up; k is 1 unless epsilon is small.
     """
     times = min(math.ceil(LEAST_ON_LATTICE / epsilon), int(0.4 / max(delta, 1e-300)))
     if times <= 1:
@@ -164,7 +164,7 @@ def _group(epsilon: float, delta: float) -> tuple[int, float]:
 
 
 def _sensitivities(query: Query) -> tuple[float, float, float]:
-    """Those in l1, l2 and linf, infinite where none is stated."""
+    """The sensitivities in l1, l2 and linf, infinite where none is stated."""
     l1, linf = (
         math.inf if s is None else s for s in (query.l1_sensitivity, query.linf_sensitivity)
     )
@@ -172,7 +172,7 @@ def _sensitivities(query: Query) -> tuple[float, float, float]:
 
 
 def _radii(query: Query) -> dict[str, float]:
-    """By norm, the radius of the largest ball of changes that is allowed."""
+    """The radius of the largest ball of allowed changes, by norm."""
     l1, l2, linf = _sensitivities(query)
     root = math.sqrt(query.size)
     return {
@@ -183,7 +183,7 @@ def _radii(query: Query) -> dict[str, float]:
 
 
 def _radius_of_volume(query: Query) -> float:
-    """The radius of the l2 ball that has the volume of the largest of these balls."""
+    """The radius of the l2 ball with the volume of the largest ball in `_radii`."""
     size = query.size
     ball = size / 2 * math.log(math.pi) - math.lgamma(size / 2 + 1)
     cube = size * math.log(2)
@@ -194,7 +194,7 @@ def _radius_of_volume(query: Query) -> float:
 
 
 def _signed_changes(query: Query) -> float:
-    """max over j of M j t^2, where t of j elements may change together: V is at least L_1 times it.
+    """max over j of M j t^2, if any j elements may change by t at once: V is at least L_1 times it.
 
     For h with j random signs and zeros elsewhere the projection <x, h> moves by j t, and the mean
     of <error, h>^2 over h is j / M times the squared error.

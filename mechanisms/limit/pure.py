@@ -11,7 +11,7 @@ import scipy
 _CELLS = 300
 # Below this ripple of the sums theta hardly matters.
 _SMOOTH = 1e-6
-# Floats at a time.
+# The most floats in a chunk of the sums.
 _CHUNK = 1 << 21
 # Covers rounding, and the shells that are left out.
 _MARGIN = 1e-11
@@ -27,7 +27,7 @@ class PureLimit:
     It is min over theta of M / (M + 2) S_(M+2) / S_M, S_j = sum_k e^(-epsilon k) (k + theta)^j:
     docs/the_limit.md. For one element Geng and Viswanath, "The optimal mechanism in differential
     privacy" (2014), Theorem 3 with cost x^2, have a closed form:
-    2^(-2/3) b^(2/3) (1 + b)^(2/3) + b over (1 - b)^2, b = e^-epsilon.
+    (2^(-2/3) b^(2/3) (1 + b)^(2/3) + b) / (1 - b)^2, b = e^-epsilon.
     """
 
     dimension: int
@@ -80,7 +80,7 @@ def _ripple(power: int, epsilon: float) -> float:
 
 
 def _on_cells(dimension: int, nodes: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """A lower bound of the second moment between each two nodes of theta.
+    """A lower bound on the second moment between each two neighbouring nodes of theta.
 
     The sums S_j rise with theta, so that on a cell the derivative of the ratio,
     ((M + 2) S_(M+1) S_M - M S_(M-1) S_(M+2)) / S_M^2, lies between two numbers.
@@ -102,7 +102,7 @@ def _sums(dimension, epsilon, theta):
     first, last = _first_and_last(dimension, epsilon)
     edges = np.arange(first, last + 1) + theta[:, None]
     middle = dimension / epsilon
-    # 0^0 is 1.
+    # M >= 2 here, so the weight of a radius of 0 is 0.
     falls = epsilon * (np.arange(first, last + 1) - middle)
     weights = np.exp(scipy.special.xlogy(dimension - 1, edges / middle) - falls)
     return np.array([(weights * edges**j).sum(axis=1) for j in range(4)])

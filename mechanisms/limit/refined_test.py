@@ -2,9 +2,9 @@
 
 The best spherical noise known gives the price of delta, lambda = -dV/d delta, near which the best
 weight lies. Starts are its likelihood-ratio tests and, where M is small, a forward recursion: at
-the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu wherever noise may live. The event
-at radius r shows in P(r) alone, and Q(r) follows from smaller radii, so nu determines the test node
-by node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets it die out.
+the optimum r^2 + lambda (P - e^epsilon Q) is the same number nu wherever noise may live. P(r)
+depends on the gap at r alone, and Q(r) on gaps at smaller radii, so nu determines the test node by
+node, from r = 0. Too large a nu makes P reach 1/2, too small a one lets P fall to 0.
 """
 
 import functools
@@ -35,23 +35,23 @@ from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 _RECURSIVE, _FEW, _NEAR_BALL = 60, 4, 2000
 _WEIGHTS = np.geomspace(0.1, 30.0, 12)
 _TRIALS, _ROUNDS = 16, 4
-# Shares of epsilon by which a likelihood ratio of the best noise must exceed e^epsilon.
+# Shares of epsilon by which the log-likelihood ratio of the best noise must exceed epsilon.
 _EXCESSES = (0.02, 0.05, 0.0)
-# Probabilities below this share of delta count as none.
+# The recursion raises probabilities below this share of delta to it.
 _NOTHING = 1e-6
 _NODES = 120
-# At radii where noise is unlikely, values are kept above nu by this share of r^2, so that points
-# between those of the grid do not decide the bound.
+# At radii where noise is unlikely, values are kept above nu by this share of r^2 - 2 nu, so that
+# points between those of the grid do not decide the bound.
 _START_SLACKS, _SLACK = (0.03, 0.1, 0.3), 1e-3
 # Shares of the squared error of the best noise. At _GOOD a test is good enough. At _NEAR it is
-# worth twice the nodes, and after a recursion no other start is tried. At _PROMISING a start is
-# worth refining: the first share is for M up to _RECURSIVE, the second for larger M.
+# worth twice the nodes, and for M up to _RECURSIVE no other start is tried. At _PROMISING a start
+# is worth refining: the first share is for M up to _RECURSIVE, the second for larger M.
 _GOOD, _NEAR, _PROMISING = 0.9988, 0.9965, (0.975, 0.95)
-# The nodes are refined _REFINEMENTS times, with up to _PROGRAMMES linear programmes each; a gain
-# below the share _GAIN of the bound ends them.
+# The nodes are refined _REFINEMENTS times, with up to _PROGRAMMES linear programmes each, which end
+# where the promised gain is below the share _GAIN of the bound.
 _REFINEMENTS, _PROGRAMMES, _GAIN = 3, 20, 2e-5
-# The first programme may change a logarithm by _FIRST_STEP. Its grid divides the range between two
-# bends into _POINTS parts.
+# The first programme may change a logarithm by _FIRST_STEP. Grids divide the range between two
+# neighbouring bends into _POINTS parts.
 _FIRST_STEP, _POINTS = 0.1, 3
 # With twice the nodes there are up to _FINAL searches. Each adds points of a finer grid, of _FINER
 # parts between two bends, where values are below the least on the grid by the share _LOW of it.
@@ -87,7 +87,7 @@ def refined_test(dimension: int, epsilon: float, delta: float) -> ThresholdTest:
 
 
 def _reaches(test: ThresholdTest, delta: float, bound: float) -> bool:
-    """Whether the certified bound is at least `bound`. That on a grid is cheap and no less."""
+    """Whether the certified bound is at least `bound`. The bound on a grid is cheap and no less."""
     return _bound_on_grid(test, delta) >= bound and test.lower(delta) >= bound
 
 
@@ -98,7 +98,7 @@ def _refined(test: ThresholdTest, delta: float, rounds: int) -> ThresholdTest:
 
 
 def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
-    """With a node more in every piece, on a smooth curve through the others, and improved."""
+    """Add a node in every piece, on a smooth curve through the others, and improve the test."""
     radii = split(test.radii, 2)
     gaps = scipy.interpolate.PchipInterpolator(test.radii, test.gaps)(radii)
     test = replace(test, radii=radii, gaps=admissible(radii, gaps))
@@ -113,7 +113,7 @@ def _finest(test: ThresholdTest, delta: float) -> ThresholdTest:
 
 
 def _price(noise: SphericalProfile, epsilon: float, delta: float) -> float:
-    """-dV/d delta where the scale of the noise varies."""
+    """-dV/d delta, as the scale of the noise varies."""
     step = 1e-3
     growth = math.exp(noise.scaled(1 - step).log_delta(epsilon).value) / delta - 1
     return 2 * step * noise.expected_square / (delta * max(growth, step))
@@ -204,7 +204,7 @@ def _recursion(
     columns = np.arange(len(levels))
     dead = np.zeros(len(levels), bool)
     grown = np.zeros(len(levels), bool)
-    # At small radii, where noise of a large dimension never is, the ball's gaps do.
+    # At small radii, where noise in many dimensions hardly ever is, the gaps of a ball suffice.
     known = int(np.searchsorted(radii, bulk(dimension, gaussian_scale(epsilon, delta))[0], "left"))
     known = max(known, 1)
     near = admissible(radii, ball_gaps(radii, 0.5, epsilon / dimension))
@@ -289,7 +289,7 @@ def _programme(test: ThresholdTest, delta: float, step: float, free: bool, extra
     own, shifted = (weight * part for part in test.parts(r))
     values = r * r + own - shifted
     least = max(float(values.min()), 0.05 * delta * weight)
-    # Radii whose value is large either way do not bind.
+    # Radii with a large value do not bind, whatever the step.
     near = values < 20 * least + 20 * r[1] ** 2
     r, own, shifted = r[near], own[near], shifted[near]
     left, right = np.maximum(r * r + own, 1e-3 * least), least + shifted
@@ -364,7 +364,7 @@ def _interpolation(nodes: np.ndarray, r: np.ndarray, factor: np.ndarray):
 
 
 def _with_more_nodes(test: ThresholdTest, delta: float) -> ThresholdTest:
-    """A node more in the middle of each piece on which the bound lies below that on the grid."""
+    """Add a node in the middle of each piece where values lie below the least on the grid."""
     low = _below_grid(test, delta, 8)
     inner = np.interp(low, test.outer, test.radii)
     pieces = np.unique(

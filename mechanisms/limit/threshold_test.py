@@ -8,8 +8,8 @@ import numpy as np
 
 from mechanisms.limit.caps import cap, cap_error
 
-# Cells are split until each is within this share of the least value at a point, or there are as
-# many as this number over that share.
+# Cells are split until each misses the least value at a bend by at most this share of the bound,
+# or there are as many as this number over that share.
 _TOLERANCE, _WORK = 2e-5, 4.0
 _PIECES = 4
 # Added to probabilities that must not be too small: those below it leave the range of floats.
@@ -19,11 +19,11 @@ _ULP = 2.0**-52
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThresholdTest:
-    """The test `weight` 1{|y - e| >= K(|y|)} of noise at y against noise shifted by the unit e.
+    """The test `weight` 1{|y - e| >= K(|y|)} of noise y against noise shifted by a unit e.
 
     K(r) = 1 + r - k(r), and k is linear between the nodes and 0 beyond the last one. Write X for
     the inverse of K, and u for a uniform unit vector of R^M. Noise of radius r is in the event with
-    probability P(r), and shifted by e with Q(r):
+    probability P(r), and with Q(r) once it is shifted by e:
 
         P(r) = Pr(|r u - e| >= K(r)) = Pr(1 + u_1 < k (2 + 2 r - k) / (2 r)),          k = k(r),
         Q(r) = Pr(|r u + e| < X(r)) = Pr(1 + u_1 < k (2 (r - 1) + k) / (2 r)),        k = k(X(r)),
@@ -36,6 +36,9 @@ class ThresholdTest:
         radii: Nodes, increasing from 0.
         gaps: k at the nodes, in [0, 2], 0 at the first and the last one; K must increase.
         weight: The largest value of the test, lambda > 0.
+
+    Raises:
+        ValueError: An argument is out of its range.
     """
 
     dimension: int
@@ -61,7 +64,7 @@ class ThresholdTest:
         return 1 + self.radii - self.gaps
 
     def points(self, pieces: int = 1) -> np.ndarray:
-        """All r where P or Q bends, and `pieces` - 1 points between two of them."""
+        """All r where P or Q bends, and `pieces` - 1 points between each two neighbours."""
         bends = np.union1d(self.radii, self.outer)
         return split(bends, pieces)
 
@@ -88,9 +91,9 @@ class ThresholdTest:
         return own, math.exp(self.epsilon) * shifted
 
     def lower(self, delta: float, tolerance: float = _TOLERANCE) -> float:
-        """A lower bound of inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
+        """A lower bound on inf_r [r^2 + weight (P - e^epsilon Q)] - delta weight.
 
-        By the theorem of docs/the_limit.md this is also one of E||A(x) - x||^2 / s^2. The infimum
+        By the theorem of docs/the_limit.md it also bounds sup_x E||A(x) - x||^2 / s^2. The infimum
         is bounded on cells between the points where P or Q bends.
         """
         return _lower(self, delta, tolerance)
@@ -130,7 +133,7 @@ class ThresholdTest:
 
 
 def split(edges: np.ndarray, pieces: int) -> np.ndarray:
-    """The edges, and `pieces` - 1 points at equal distances between two of them."""
+    """The edges, and `pieces` - 1 points at equal distances between each two neighbours."""
     cuts = [edges[:-1] + share * np.diff(edges) for share in np.arange(1, pieces) / pieces]
     return np.unique(np.concatenate([edges, *cuts]))
 
