@@ -368,7 +368,7 @@ def most(name: str, parts: Sequence[Part]) -> Part:
     if holding > half:
         return Part(name, CONFIRMED, found)
     if verdicts.count(CONTRADICTED) >= half:
-        return Part(name, CONTRADICTED, f"{found}, {verdicts.count(CONTRADICTED)} are reversed")
+        return Part(name, CONTRADICTED, f"{found}, {verdicts.count(CONTRADICTED)} are contradicted")
     if verdicts.count(CONTRADICTED) + verdicts.count(NOT_FOUND) >= half:
         return Part(name, NOT_FOUND, found)
     return Part(name, INCONCLUSIVE, found, f"{verdicts.count(INCONCLUSIVE)} are open")

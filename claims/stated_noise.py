@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from claims.comparisons import number, some, statement, universal
+from claims.comparisons import OPPOSE, number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
@@ -21,7 +21,6 @@ from mechanisms.query.box_query import box_query
 from mechanisms.query.words import rounded_down, rounded_up
 from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 
-CONFIDENCE = 0.999
 Calibration = Literal["published", "exact"]
 
 
@@ -115,7 +114,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
         result = verify(
             at_setting,
             samples=samples,
-            confidence=CONFIDENCE,
+            confidence=OPPOSE,
             seed=len(cases),
             # A quick check is enough, as the studies compare its releases with its statements too.
             effort=QUICK,
@@ -141,7 +140,7 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
     detail = f"By the mechanism's privacy profile, or bounds on it; {'; '.join(shown)}."
     if agreed:
         detail += (
-            f" A sampled audit ({samples:,} draws, {CONFIDENCE:.1%} confidence) refutes the "
+            f" A sampled audit ({samples:,} draws, {OPPOSE:.2%} confidence) refutes the "
             f"claim at {'all' if all(agreed) else f'{sum(agreed)} of'} {len(agreed)} settings."
         )
     detail += _limit_sentence(broken)

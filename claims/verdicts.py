@@ -169,7 +169,7 @@ class Finding:
     def verdict(self) -> str:
         """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
-        Outcomes that all have one verdict differ if one confirms a part that another contradicts.
+        Outcomes differ too if one confirms a part that another contradicts.
         An outcome that was not run does not count. An inconclusive one counts only if no run is
         named that would decide it, as it is then all that can be known under that choice. Where
         the outcomes that count agree but there are others, the verdict is `inconclusive`.
@@ -182,10 +182,10 @@ class Finding:
     @property
     def _verdict_over_choices(self) -> str:
         found = {outcome.verdict for outcome in self.outcomes}
-        if len(found) == 1:
-            return DEPENDS if self._parts_differ else found.pop()
         undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
-        return DEPENDS if len(found - undecided) > 1 else INCONCLUSIVE
+        if self._parts_differ or len(found - undecided) > 1:
+            return DEPENDS
+        return found.pop() if len(found) == 1 else INCONCLUSIVE
 
     @property
     def _parts_differ(self) -> bool:
