@@ -33,8 +33,8 @@ def refutes(true_delta: Bounds, true_epsilon: Bounds, epsilon: float, delta: flo
 def refutation(mechanism) -> str | None:
     """Why the claim of published noise is false for its query and budget.
 
-    None where the profile does not show that it is, at the exact calibration, whose claim is its
-    profile, and where there is no claim.
+    None where the profile does not show that it is, at the exact calibration, which the profile
+    itself sets, and where there is no claim.
     """
     profile = mechanism.profile()
     if mechanism.calibration == "exact" or mechanism.guarantee == "none" or profile is None:

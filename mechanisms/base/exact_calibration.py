@@ -1,4 +1,4 @@
-"""The exact calibration: what it needs of a mechanism, and whether it met the budget.
+"""The exact calibration: what it needs from a mechanism, and whether it met the budget.
 
 The base class of mechanisms, `mechanisms.base.mechanism`, uses this module.
 """
@@ -9,8 +9,8 @@ from mechanisms.query.query import Inconsistent, Unsupported
 
 # Relative slack within which an exact calibration meets its budget.
 _MET = 1e-6
-# Relative distance of two scales with only a few doubles between them: delta may cross the budget's
-# there.
+# Relative distance of two scales with about a hundred doubles between them: delta may cross the
+# budget's there.
 _NEXT = 64 * ULP
 
 
@@ -18,12 +18,12 @@ def exact_profile(mechanism) -> PrivacyProfile:
     """The profile that an exact calibration needs.
 
     Raises:
-        Unsupported: There is none, or it is only an upper bound.
+        Unsupported: There is none, or it is only a bound and the budget needs more.
     """
     profile = mechanism.profile()
     if profile is None:
         raise Unsupported("has no exact profile, hence no exact calibration")
-    # Pure privacy asks for the largest loss alone, which may be known where the rest is not.
+    # Pure privacy needs the largest loss alone, which may be known where the rest is not.
     pure = mechanism.budget.delta == 0 and profile.attains_largest_loss
     if profile.slack and not pure:
         raise Unsupported(f"has no exact calibration: {profile.slack}")
@@ -31,10 +31,10 @@ def exact_profile(mechanism) -> PrivacyProfile:
 
 
 def exact_factor(published) -> float:
-    """The factor that brings the true delta of a published noise to the budget's.
+    """The factor on a published noise that brings its true delta to the budget's.
 
     Raises:
-        Unsupported: There is no profile, the profile is only an upper bound, or no factor exists.
+        Unsupported: As `exact_profile`, or no factor exists.
     """
     profile = exact_profile(published)
     try:
@@ -44,7 +44,7 @@ def exact_factor(published) -> float:
 
 
 def check_exact(mechanism) -> None:
-    """Raise unless the mechanism's own profile meets the budget, as the exact calibration says.
+    """Raise Inconsistent unless the profile of an exactly calibrated mechanism meets the budget.
 
     The profile meets the budget within rounding of delta or of epsilon, or lies below it by less
     than its bounds leave open. It may lie further below where there is nothing to rescale (no

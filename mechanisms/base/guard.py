@@ -1,4 +1,4 @@
-"""The checks of every release: of the value that it is given and of the answer that it returns."""
+"""The checks of every release: of the value that it takes and of the answer that it returns."""
 
 import os
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from mechanisms.query.query import Query
 
 # Relative size of rounding errors in sums and norms of a value.
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
-# The generator that was last used, and in which process.
+# The generator that was last used, and the process that used it.
 _last: tuple[np.random.Generator | None, int] = (None, 0)
 
 
 class ReleaseError(ValueError):
-    """A mechanism's release broke its contract: it is at fault, not the value it was given."""
+    """A release broke its contract: the mechanism is at fault, not the value."""
 
 
 @contextmanager
 def named_in_errors(key: str) -> Iterator[None]:
-    """A context whose errors name the mechanism, an attempt to write into the value included."""
+    """A context that names the mechanism in a ReleaseError; a write to the value becomes one."""
     try:
         yield
     except ReleaseError as error:
@@ -35,12 +35,12 @@ def named_in_errors(key: str) -> Iterator[None]:
 
 
 def generator(rng) -> np.random.Generator:
-    """A Generator from all that `numpy.random.default_rng` takes, None and whole numbers included.
+    """A Generator from anything that `numpy.random.default_rng` takes, such as None or a seed.
 
     Raises:
-        TypeError, ValueError: Anything else; the message names it.
-        RuntimeError: The generator released last before this process was forked: both processes
-            would draw the same noise.
+        TypeError, ValueError: `rng` is anything else; the message names it.
+        RuntimeError: This generator was the last one used before this process was forked: both
+            processes would draw the same noise.
     """
     global _last
     if isinstance(rng, np.random.Generator):
@@ -66,10 +66,10 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
     """A read-only copy of `value` as a float array; integers become float64.
 
     Raises:
-        TypeError: `value` is not an array of real numbers, masked, or a float of another precision.
+        TypeError: `value` is not an array of real numbers, is masked, or has another float type.
         ValueError: It has another shape than the query, is not finite, holds integers that float64
-            does not tell apart, or breaks what the query states: element_range, frobenius_bound,
-            or the structure of a Gram matrix or of records.
+            cannot tell apart, or breaks what the query states: element_range, frobenius_bound, the
+            symmetry of a Gram matrix or the largest norm of a record.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("the value must not be a masked array; fill it, see numpy.ma.filled")
@@ -97,7 +97,7 @@ def checked_value(value: np.ndarray, query: Query) -> np.ndarray:
 
 
 def check_values(values: object, shape: tuple[int, ...]) -> None:
-    """TypeError or ValueError unless these are finite float values, (n, *shape)."""
+    """TypeError or ValueError unless these are finite, float32 or float64, (n, *shape)."""
     if type(values) is not np.ndarray or values.dtype not in (np.float32, np.float64):
         kind = getattr(values, "dtype", type(values).__name__)
         raise TypeError(f"the values must be a plain float32 or float64 array, got {kind}")
@@ -110,7 +110,7 @@ def check_values(values: object, shape: tuple[int, ...]) -> None:
 
 
 def check_whole_numbers(numbers: np.ndarray, what: str) -> None:
-    """ValueError for integers beyond 2^53, which float64 does not tell from their neighbours."""
+    """ValueError for integers beyond 2^53, which float64 cannot tell from their neighbours."""
     if numbers.size and max(int(numbers.max()), -int(numbers.min())) > 2**53:
         raise ValueError(
             f"{what} must hold integers of at most 2^53 in size, got "
@@ -156,8 +156,8 @@ def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.
     """A copy of `answer` that owns its memory, in C order: it carries nothing but its numbers.
 
     Raises:
-        ReleaseError: It is not an array of this shape and dtype, is of a subclass, which may hold
-            more than its numbers, or is not finite.
+        ReleaseError: It does not have this shape and dtype, is not finite, or is no plain array: a
+            subclass may hold more than its numbers.
     """
     if type(answer) is not np.ndarray:
         kind = "a plain array" if isinstance(answer, np.ndarray) else "an array"
@@ -176,14 +176,14 @@ def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.
             f"a release must be finite, got {answer[bad]} at index {bad}; does the noise fit into "
             f"{answer.dtype}?"
         )
-    # A copy would keep the metadata of the dtype; its code has none.
+    # A copy would keep the metadata of the dtype, which its string lacks.
     plain = np.empty(shape, dtype.str)
     plain[...] = answer
     return plain
 
 
 def check_draws(draws: object, trials: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Raise ReleaseError unless `draws` is an array of `trials` draws of noise of this shape."""
+    """Raise ReleaseError unless `draws` is an array (trials, *shape) of this dtype."""
     wanted = (trials, *shape)
     found = draws.shape if isinstance(draws, np.ndarray) else type(draws).__name__
     if found != wanted:

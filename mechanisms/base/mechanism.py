@@ -1,4 +1,4 @@
-"""The contract of a mechanism, and of the additive kind, to which nearly all of them belong."""
+"""The contract of a mechanism, and that of additive mechanisms, which nearly all of them are."""
 
 import math
 import time
@@ -42,8 +42,8 @@ CALIBRATIONS = get_args(Calibration)
 # Scales of noise whose fourth moment of the squared norm, an eighth power, stays in float64.
 SCALES = (1e-36, 1e36)
 GUARANTEES = ("pure", "approximate", "local", "none")
-# Methods that check what a mechanism is given and what it returns. Each calls the method of the
-# same name with an underscore, which a subclass defines.
+# Methods that check the value and the answer. A subclass defines the method with an underscore in
+# its place; `timed_release` calls `_release_with_diagnostics`.
 _CHECKED = {"release", "releases", "release_all", "release_with_diagnostics", "timed_release"}
 
 
@@ -61,9 +61,9 @@ class Mechanism(ABC):
         paper: Key of the paper, or a reference.
         theorem: The statement that claims the guarantee.
         guarantee: The claim: "pure", "approximate", "local" or "none".
-        look: Colour, marker (of matplotlib) and place in legends, in figures; a look is chosen by
-            the key of one that states none, and it stands behind the others.
-        variants: Names that configs give to it with other options: what they change, and the look.
+        look: Colour, marker (of matplotlib) and place in legends. Without one, a hash of the key
+            chooses colour and marker, and the mechanism comes last in legends.
+        variants: name -> (changed option in words, look), for variants that the configs define.
         options: Its options by name.
         public_information: Which options take public side information: name -> kind, see
             mechanisms/base/public_information.py. Such options must not depend on private
@@ -121,7 +121,7 @@ class Mechanism(ABC):
             Unsupported: The mechanism does not support this query or budget, with the reason.
             Inconsistent: The exact calibration does not meet the budget by the mechanism's own
                 profile.
-            TypeError, ValueError: A bad calibration or option.
+            TypeError, ValueError: A bad query, budget, calibration or option.
 
         Warns:
             OutOfRangeWarning: The budget lies outside the range of the mechanism's theorem.
@@ -137,7 +137,7 @@ class Mechanism(ABC):
     def calibrate_only(
         cls, query: Query, budget: Budget, calibration: str = "published", **options
     ) -> Self:
-        """As `calibrate`, without a look at the claim: for code that judges it itself."""
+        """As `calibrate`, without RefutedWarning: for code that judges the claim itself."""
         if not isinstance(query, Query) or not isinstance(budget, Budget):
             raise TypeError(
                 f"calibrate takes a Query and a Budget, got {type(query).__name__} and "
@@ -181,7 +181,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def _release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One private answer: what an author writes and `release` calls.
+        """One private answer; `release` calls it.
 
         Args:
             value: A read-only copy, float32 or float64, within the bounds that the query states.
@@ -193,7 +193,7 @@ class Mechanism(ABC):
     def _releases(self, value: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Independent answers to one value, (trials, *query.shape), as `_release` gives them.
 
-        A subclass overrides it where it draws many answers faster than one by one.
+        A subclass overrides it where many answers at once are faster than one by one.
         """
         return np.array([self._answer(value, rng) for _ in range(trials)])
 
@@ -219,9 +219,9 @@ class Mechanism(ABC):
         Args:
             value: A float32 or float64 array, whose precision the answer keeps, or an array of
                 integers, whose answer is float64.
-            rng: Anything that `numpy.random.default_rng` takes. The same number gives the same
-                noise every time, so that the difference of two such answers is the difference of
-                the values.
+            rng: Anything that `numpy.random.default_rng` takes. The same seed gives the same noise
+                every time: the difference of two answers with additive noise is then that of the
+                values.
 
         Raises:
             TypeError, ValueError: As `mechanisms.base.guard.checked_value` and `generator` do.
@@ -246,7 +246,7 @@ class Mechanism(ABC):
 
     @classmethod
     def draws_many(cls) -> bool:
-        """Whether `_releases` draws many answers at once, and is not older than `_release`."""
+        """Whether the class that defines `_release`, or one below it, overrides `_releases`."""
         homes = {
             name: next(place for place, base in enumerate(cls.__mro__) if name in vars(base))
             for name in ("_releases", "_release")
@@ -257,8 +257,8 @@ class Mechanism(ABC):
         """Answers to many values, released independently.
 
         Args:
-            values: (n, *query.shape), finite, float32 or float64. The caller must compare them with
-                the query where the noise is only added, or where `_release_all` does not.
+            values: (n, *query.shape), finite, float32 or float64. The caller must check them with
+                the query where noise is only added, or where `_release_all` does not.
             rng: As in `release`.
 
         Raises TypeError or ValueError for other values, and as `release` does.
@@ -284,7 +284,7 @@ class Mechanism(ABC):
     ) -> tuple[np.ndarray, dict[str, float], float]:
         """A release, its diagnostics, and the seconds that the mechanism took by the wall clock.
 
-        The checks are left out: for a few numbers they take longer than the release.
+        The seconds exclude the checks, which take longer than a release of a few numbers.
         """
         value, rng = checked_value(value, self.query), generator(rng)
         with named_in_errors(self.key):
@@ -302,15 +302,15 @@ class Mechanism(ABC):
     def profile(self) -> PrivacyProfile | None:
         """The true privacy profile of everything that the claim covers, or None if unknown.
 
-        Where only an upper bound of it is known, its `slack` says why.
+        Where only a bound of it is known, its `slack` says why.
         """
         return None
 
     def profile_of_release(self) -> PrivacyProfile | None:
         """The profile of one call of `release` with the answer of all records, or None if unknown.
 
-        That of `profile`, unless the claim covers several releases, or releases on secret samples
-        of the records.
+        It is `profile`, unless the claim covers several releases, or releases on secret samples of
+        the records.
         """
         return self.profile()
 
@@ -389,7 +389,7 @@ class AdditiveMechanism(Mechanism):
     def profile(self):
         return self._profile
 
-    # A check of a mechanism asks for both again and again; noise of many scales takes its time.
+    # Cached: a check asks for both many times, and they are slow for noise of many scales.
     @cached_property
     def _loss(self) -> LossMoments:
         return self.noise.loss()
@@ -402,7 +402,7 @@ class AdditiveMechanism(Mechanism):
 def _require_moments(noise: Noise) -> None:
     """Raise Unsupported where the moments of the squared norm leave float64."""
     scale = next(iter(noise.parameters().values()), 1.0)
-    # No noise at all has the scale 0. A scale that is no number is a fault: its profile says so.
+    # `NoNoise` has the scale 0. A scale of NaN is a fault that the profile reports.
     if scale and not math.isnan(scale) and not SCALES[0] <= scale <= SCALES[1]:
         raise Unsupported(
             f"needs noise of scale {scale:.3g}; the moments of its squared norm stay within "

@@ -1,8 +1,8 @@
 """Public side information: what a study knows without the private records.
 
-In `Mechanism.public_information` a mechanism names the options that take such information, each
-with its kind. A study offers the kinds that it has, and `public_options` gives the mechanism those
-that it names. The name of an option says nothing about its kind.
+`Mechanism.public_information` names the options that take such information, each with its kind. A
+study offers the kinds that it has, and `public_options` passes those that the mechanism names. The
+name of an option says nothing about its kind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mechanisms.base.mechanism import Mechanism
 
-# The mean of public records like the released ones, in the shape of the query.
+# The mean of public records that resemble the released ones, in the shape of the query.
 MEAN_RECORD = "mean of public records"
 # The number of parameters in each layer of the released network, from input to output.
 LAYER_SIZES = "sizes of the network's layers"

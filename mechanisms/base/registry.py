@@ -1,6 +1,6 @@
-"""Finds mechanisms: every class with a key in a file of the catalogue, or ``module:Class``.
+"""Find mechanisms: every class with a key in a file of the catalogue, or ``module:Class``.
 
-A new file there needs no entry in any list.
+A new file in the catalogue needs no entry in any list.
 """
 
 import functools
@@ -18,7 +18,7 @@ CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 
 
 class UnknownMechanism(ValueError):
-    """No mechanism has this key; the message gives the nearest one."""
+    """No mechanism has this key (the message gives the nearest), or module:Class fails to load."""
 
 
 @functools.cache
@@ -54,8 +54,8 @@ def get_mechanism(name: str) -> type[Mechanism]:
     """The mechanism with this key, or the class behind ``module:Class``.
 
     Raises:
-        UnknownMechanism: No such key (with the nearest one), module or class, or a module that
-            cannot be imported (with the line that is wrong).
+        UnknownMechanism: No such key (the message gives the nearest), module or class, or a module
+            that cannot be imported (the message gives the line).
         TypeError: The class is not a Mechanism, or does not state its key and guarantee.
     """
     if ":" in name:

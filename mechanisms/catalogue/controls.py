@@ -22,9 +22,9 @@ class NonPrivate(AdditiveMechanism):
 
 
 class RandomAnswer(Mechanism):
-    """An answer drawn without looking at the data: (0, 0)-DP, the least utility of all.
+    """An answer drawn without looking at the data: (0, 0)-DP.
 
-    Uniform on the query's element_range if it is stated, otherwise N(0, s^2) for each element.
+    Each element is uniform on element_range if the query states it, else N(0, l2_sensitivity^2).
     """
 
     key = "random-answer"

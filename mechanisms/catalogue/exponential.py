@@ -15,14 +15,14 @@ SLACK = "its normaliser depends on the data, which costs a part of epsilon that 
 
 
 class OneElementProfile(BoundedProfile):
-    """That of one element, whose largest loss is known."""
+    """The profile of one element, whose largest loss is known."""
 
     def _scaled(self, factor: float) -> BoundedProfile:
-        """ValueError: the normaliser does not change with b alone."""
+        """Raises ValueError: the normaliser depends on the width of the box too, not only on b."""
         raise ValueError("its largest loss is not proportional to 1 / b, because of the walls")
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """ValueError, as in `scaled`."""
+        """Raises ValueError, as `scaled` does."""
         return self.scaled(1.0)
 
 
@@ -38,9 +38,9 @@ class Exponential(Mechanism):
     the box. Without walls it does not, and the density is that of the l2 mechanism at twice the
     necessary scale, `l2` at half the budget: so a query without element_range is unsupported. How
     much of that half is really spent depends on V and on the shape. It is known for one element
-    (`_largest_loss_of_one`): between far walls epsilon 1 truly is 0.83. For more, only the claim
-    bounds it. The profile is an upper bound, that of any release with the largest loss that is
-    known, and there is no exact calibration.
+    (`_largest_loss_of_one`): in a wide range a claimed epsilon of 1 is truly 0.83. For more
+    elements only the claim bounds it. The profile is an upper bound, that of randomised response
+    with the largest known loss, and there is no exact calibration.
 
     Draws are exact up to rounding and the table of `BoxedExponential`; no Markov chain is needed.
     """
@@ -76,10 +76,10 @@ class Exponential(Mechanism):
         return {"b": 2 * self.query.l2_sensitivity / self.budget.epsilon}
 
     def profile(self) -> PrivacyProfile:
-        """The profile of randomised response from above: no release of that loss is worse.
+        """An upper bound: randomised response, as no release with that largest loss is worse.
 
-        Two answers that mirror each other in the centre of the box have the same constant: their
-        distance over b is a loss that occurs.
+        Two answers that mirror each other in the centre of the box have the same normalising
+        constant, so that a loss of their distance over b occurs.
         """
         query = self.query
         structured = query.structure is not None and query.adjacency != "local"
@@ -90,7 +90,7 @@ class Exponential(Mechanism):
             )
         low, high = query.element_range
         corner = math.sqrt(query.size) * max(abs(low), abs(high))
-        # A bound that cuts corners of the box off excludes the mirror images of values.
+        # A frobenius_bound that cuts off corners of the box may exclude such mirror images.
         cut = query.frobenius_bound is not None and query.frobenius_bound < corner * (1 - 1e-9)
         mirrored = 0.0 if structured or cut else query.reach
         return BoundedProfile(
@@ -100,12 +100,12 @@ class Exponential(Mechanism):
         )
 
     def _largest_loss_of_one(self) -> float:
-        """c s + log Z(s) / Z(0) of one element, c = 1 / b, at a distance v from the lower wall.
+        """c s + log(Z(s) / Z(0)) for one element, c = 1 / b; s at most the width w of the range.
 
-        Z(v) = 2 - e^(-c v) - e^(-c (w - v)) is c times the normalising constant on a range of
-        width w. The loss between v and v + d is largest at v itself, where it is
-        c d + log Z(v + d) / Z(v). It grows with d, because |Z'| <= c Z, and falls with v, because
-        log Z is concave: the worst pair is a wall and the value at distance s from it.
+        Z(v) = 2 - e^(-c v) - e^(-c (w - v)) is c times the normalising constant of a value at
+        distance v from the lower wall. The loss between v and v + d is largest at v itself, where
+        it is c d + log(Z(v + d) / Z(v)). It grows with d, because |Z'| <= c Z, and falls with v,
+        because log Z is concave: the worst pair is a wall and the value at distance s from it.
         """
         low, high = self.query.element_range
         c, width = 1 / self.parameters()["b"], high - low

@@ -1,4 +1,4 @@
-"""Independent Gaussian noise: the classic, the analytic and the per-element calibration."""
+"""Independent Gaussian noise: the classic, the analytic and the per-element calibrations."""
 
 import math
 
@@ -36,7 +36,7 @@ class ClassicGaussian(AdditiveMechanism):
 
 
 class AnalyticGaussian(AdditiveMechanism):
-    """sigma = s / mu, with mu the root of delta_mu(epsilon) = delta: the least Gaussian noise."""
+    """sigma = s / mu for the mu with delta_mu(epsilon) = delta: the least i.i.d. Gaussian noise."""
 
     key = "gaussian-analytic"
     title = "Analytic Gaussian"
@@ -55,8 +55,8 @@ class PerElementGaussian(AdditiveMechanism):
     """The classic Gaussian on each of the M elements with (epsilon / M, delta / M).
 
     Basic composition over the elements, as in mgm2021 (Section 8.2). One element changes by at
-    most linf_sensitivity if the query states it, otherwise by at most l2_sensitivity.
-    Expected loss M^3 linf^2 2 ln(1.25 M / delta) / epsilon^2.
+    most c = linf_sensitivity if the query states it, otherwise by at most c = l2_sensitivity.
+    Expected loss: 2 M^3 c^2 ln(1.25 M / delta) / epsilon^2.
     """
 
     key = "gaussian-per-element"

@@ -10,7 +10,7 @@ from mechanisms.query.query import Budget, Query
 
 
 class IMGM(AdditiveMechanism):
-    """(s sqrt(T) / B) N with B the root of g(B) = delta (imgm2022 Theorems 2 to 4, Algorithm 1).
+    """(s sqrt(T) / B) N, N standard normal, g(B) = delta (imgm2022 Theorems 2 to 4, Algorithm 1).
 
     B is the mu of the analytic Gaussian mechanism: at T = 1 the two mechanisms are the same. The
     claim covers T releases together.

@@ -18,10 +18,10 @@ def zeta(size: int, delta: float) -> float:
 
 
 def norm_bound(size: int, budget: Budget) -> float:
-    """sqrt(zeta^2 + 2 epsilon) - zeta, written without its cancellation.
+    """sqrt(zeta^2 + 2 epsilon) - zeta, computed without cancellation.
 
-    Theorems 1 to 3 let the sensitivity in units of the noise's standard deviation be at most this,
-    in a norm of their own.
+    Theorems 1 to 3 hold where ||U1^-1 D U2^-T||_F is at most this for every change D of the answer;
+    each of them bounds that norm in its own way.
     """
     z = zeta(size, budget.delta)
     return 2 * budget.epsilon / (z + math.sqrt(z**2 + 2 * budget.epsilon))
@@ -37,11 +37,11 @@ def frobenius_bound(query: Query, budget: Budget) -> float:
 
 
 def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
-    """P_i = sum_j (W W_U)_{ji}^2 (mgm2021, before eq. 23), ones where there is no workload.
+    """P_i = sum_j (W W_U)_{ji}^2 (mgm2021, before eq. 23), (size,); all 1 without a workload.
 
     Raises:
-        ValueError: The workload does not have `size` columns, or it ignores a direction (P_i = 0,
-            so that the optimal noise along it is infinite).
+        ValueError: The workload does not have `size` columns, or it ignores a direction (P_i = 0:
+            the optimal noise along it is infinite).
     """
     if workload is None:
         return np.ones(size)
@@ -61,8 +61,8 @@ def direction_weights(name: str, workload, directions, size: int) -> np.ndarray:
 def optimal_variances(squares: np.ndarray, bound: float) -> np.ndarray:
     """The sigma_k^2 that minimise sum_k P_k sigma_k^2 subject to sum_k sigma_k^-2 <= bound.
 
-    sigma_k^2 = sum_i sqrt(P_i) / (sqrt(P_k) bound): mgm2021 eq. (25), with B outside the root as in
-    eq. (26) and by the KKT conditions.
+    sigma_k^2 = sum_i sqrt(P_i) / (sqrt(P_k) bound) by the KKT conditions. mgm2021 eq. (25) has B
+    inside the root, which contradicts its eq. (26).
     """
     roots = np.sqrt(squares)
     return roots.sum() / (roots * bound)

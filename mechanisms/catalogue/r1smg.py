@@ -28,9 +28,9 @@ class R1SMG(AdditiveMechanism):
     (delta Gamma((M-1)/2) / (sqrt(pi) Gamma(M/2)))^(2/(M-2)): delta^(2/(M-2)) times a factor that
     tends to 1 as M grows.
 
-    The claim is false at every setting of the papers with epsilon below 1/M, which it needs: the
-    proof of Theorem 5 bounds the angle between independent directions, and two noises that meet at
-    one output are not independent.
+    The claim, which Remark 1 limits to epsilon below 1/M, is false at every such setting of the
+    papers: the proof of Theorem 5 bounds the angle between independent directions, and two noises
+    that meet at one output are not independent.
     """
 
     key = "r1smg"
@@ -56,7 +56,7 @@ class R1SMG(AdditiveMechanism):
         log_sigma_star = math.log(2 * query.l2_sensitivity**2 / budget.epsilon) - log_psi(
             query.size, budget.delta
         )
-        # R = sqrt(sigma_*) |z| is (R / sqrt(2 sigma_*))^2 ~ Gamma(1/2).
+        # With R = sqrt(sigma_*) |z|, (R / sqrt(2 sigma_*))^2 ~ Gamma(1/2).
         scale = math.sqrt(2) * math.exp(log_sigma_star / 2)
         return Spherical(shape=query.shape, radial_shape=1.0, power=2.0, scale=scale)
 

@@ -34,8 +34,8 @@ class L2Mechanism(AdditiveMechanism):
 class SphericalGamma(AdditiveMechanism):
     """Density proportional to ||x||^(a - M) exp(-(||x|| / b)^p), exactly calibrated.
 
-    (a, p) minimise the expected squared error at the budget. The l2 mechanism and the Gaussian,
-    exactly calibrated, are members of the family, so that the noise is never larger than either's.
+    A search finds the (a, p) of least expected squared error at the budget. It starts at the l2
+    mechanism and the Gaussian, exactly calibrated, so that its result is never worse than either.
     """
 
     key = "spherical-gamma"

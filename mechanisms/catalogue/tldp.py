@@ -1,21 +1,20 @@
 """TLDP (tldp2025): every component keeps its value with a small probability, or else gets noise.
 
-Delta is the range of one component (Section 3.1): the query's linf_sensitivity, which is the width
-of its element_range. I is the number of components. As in the paper, p depends on the unit of the
-values: p compensates for the density of the noise at 0, which has a unit.
+Delta is the range of one component (Section 3.1): the query's linf_sensitivity, by default the
+width of its element_range. I is the number of components. As in the paper, p depends on the unit of
+the values: p compensates for the density of the noise at 0, which has a unit.
 
 The noise of each component spends the whole epsilon, so that I components reveal I times as much;
-and a kept value reveals itself, since no other tensor produces it. Kept values are rare: of 784
-values with a range of 1, 0.18 (Laplace) and 6.8 (Gaussian) are expected at the epsilon at which
-they are most frequent, about 1/784 and half of that; at epsilon 1, e^-777 are expected, and the
-weights, which change p alone, change nothing that a run could show.
+and a kept value reveals itself, since another value produces it with probability 0. Kept values are
+rare: of 784 values with a range of 1, at most 0.18 (Laplace, at epsilon = 1/783) and 6.7 (Gaussian,
+at half of that) are kept on average. At epsilon 1 the average is e^-777, and the weights, which
+change p alone, change nothing that a run could show.
 
-Only elements that differ between neighbours reveal anything: all elements of a tensor that may
-become any other, or the two cells of a histogram between which one record moves (structure
-"histogram").
+Only elements that differ between neighbours reveal anything: all of them in general, those of one
+column (structure "records"), or the one or two cells that one record changes ("histogram").
 
 The exact calibration rescales the noise and leaves p as it is. It exists if the budget's delta
-exceeds the probability that any value is kept.
+exceeds the probability that any of those elements is kept.
 """
 
 import math
@@ -35,8 +34,7 @@ from mechanisms.query.query import Budget, Query, Unsupported
 
 
 def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, float]:
-    """Lap(0, b), b = Delta / epsilon, and log p with p = e^x / (2b + e^x),
-    x = epsilon - I Delta / b."""
+    """Lap(0, b), b = Delta/epsilon, and log p: p = e^x / (2b + e^x), x = epsilon - I Delta / b."""
     width = component_range(query)
     b = width / budget.epsilon
     exponent = budget.epsilon - query.size * width / b
@@ -44,7 +42,7 @@ def laplace_variant(query: Query, budget: Budget) -> tuple[IndependentLaplace, f
 
 
 def gaussian_variant(query: Query, budget: Budget) -> tuple[IndependentGaussian, float]:
-    """N(0, sigma^2), sigma^2 = Delta^2 / (2 epsilon), and log p with p = e^x / (c + e^x),
+    """N(0, sigma^2), sigma^2 = Delta^2 / (2 epsilon), and log p: p = e^x / (c + e^x),
     c = sigma sqrt(2 pi), x = epsilon - I Delta^2 / (2 sigma^2)."""
     width = component_range(query)
     sigma = width / math.sqrt(2 * budget.epsilon)
@@ -68,10 +66,10 @@ def log_keep(exponent: float, constant: float) -> float:
 
 
 def weighted(query: Query, log_p: float, weights) -> np.ndarray:
-    """log of (1 - w) p, to broadcast against the tensor; one weight for each of its leading axes.
+    """log((1 - w) p), which broadcasts to the tensor; one weight per element of its first two axes.
 
     Raises:
-        ValueError: The weights do not have the shape of the first two axes (of a vector: of its
+        ValueError: The weights do not have the shape of the first two axes (for a vector: of its
             one axis).
     """
     axes = query.shape[:2]
@@ -133,7 +131,7 @@ class TLDPGaussian(_TLDP):
 class WeightedTLDPLaplace(TLDPLaplace):
     """TLDP-L-w: TLDP-L that keeps a value of weight w with probability (1 - w) p.
 
-    Its claim is false as that of TLDP-L is.
+    Its claim is false, like that of TLDP-L.
     """
 
     key = "tldp-l-w"
@@ -147,7 +145,7 @@ class WeightedTLDPLaplace(TLDPLaplace):
 class WeightedTLDPGaussian(TLDPGaussian):
     """TLDP-G-w: TLDP-G that keeps a value of weight w with probability (1 - w) p.
 
-    Its claim is false as that of TLDP-G is.
+    Its claim is false, like that of TLDP-G.
     """
 
     key = "tldp-g-w"

@@ -1,4 +1,4 @@
-"""The Johnson-Lindenstrauss transform: releases random combinations of the records."""
+"""The Johnson-Lindenstrauss transform: it releases random combinations of the records."""
 
 import math
 from dataclasses import dataclass, replace
@@ -20,31 +20,31 @@ GRAM_ROWS = 100
 class JohnsonLindenstrauss(Mechanism):
     """r independent draws of N(0, A + w^2 I), where A = sum x x^T over the records x, ||x|| <= B.
 
-    These are r Gaussian combinations of the records after lifting the singular values s of the data
-    matrix to sqrt(s^2 + w^2). The release depends on the query's structure:
+    They are Gaussian combinations of the records once every singular value s of the data matrix is
+    lifted to sqrt(s^2 + w^2). The release depends on the query's structure:
 
     - "gram", the value is A (d, d): (1/r) Y^T Y - w^2 I with the draws as the rows of Y (r, d). It
-      is unbiased, and its standard error in direction e is (e^T A e + w^2) sqrt(2 / r). For r >= d
+      is unbiased, with standard error (e^T A e + w^2) sqrt(2 / r) along a unit vector e. For r >= d
       it is drawn as a Wishart matrix (Bartlett 1933), in O(d^3) whatever r is.
     - "records", the value is X (m, n) with one record per column: Y (m, n), whose columns are the
       draws over sqrt(r), with r = n, so that the answer has the query's shape. It does not estimate
       single records: E Y = 0 and E Y Y^T = X X^T + w^2 I, from which a user subtracts w^2 I.
 
     Calibration: Algorithm 3 of Blocki, Blum, Datta and Sheffet (FOCS 2012) for a covariance,
-    w = 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta). The formula was not checked against
-    the paper; the profile does not depend on it. Choices made here: a row changes there by a vector
-    of norm at most 1, so B' = B for adjacency "add-remove" (an absent record is a zero column) and
+    w = (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta). The formula is not checked against
+    the paper; the profile holds for any w. Choices made here: a row changes there by a vector of
+    norm at most 1, so B' = B for adjacency "add-remove" (an absent record is a zero column) and
     B' = 2 B for "replace"; the mean is not subtracted; and the transform of a general matrix
     (Upadhyay 2014, Circulant matrices and differential privacy, a baseline of mvg2018) has the same
     calibration.
 
     The profile is exact (mechanisms/privacy/chi_square_profile.py); the exact calibration has the
-    least w that meets the budget. The wasted variance in `verify` is that of w^2, the variance of
-    the noise w z that lifting adds to every Gaussian combination.
+    least w that meets the budget. The wasted variance in `verify` is a ratio of w^2, the variance
+    of the noise w z that lifting adds to every Gaussian combination.
 
     Args:
-        w: Standard deviation added to the combinations of the records in every direction, > 0.
-        rows: r.
+        w: Standard deviation that lifting adds in every direction, in units of a record; > 0.
+        rows: r, at least 1.
     """
 
     key = "jl"
@@ -98,7 +98,7 @@ class JohnsonLindenstrauss(Mechanism):
         return draw(value, rng).astype(value.dtype, copy=False)
 
     def parameters(self):
-        """w and r."""
+        """w, and r as "rows"."""
         return {"w": self.w, "rows": self.rows}
 
     def profile(self) -> PrivacyProfile:
@@ -127,7 +127,7 @@ class JohnsonLindenstrauss(Mechanism):
 
 
 def published_w(query: Query, budget: Budget, rows: int) -> float:
-    """w of Algorithm 3: 16 B' sqrt(r ln(2 / delta)) / epsilon ln(16 r / delta)."""
+    """w of Algorithm 3: (16 B' / epsilon) sqrt(r ln(2 / delta)) ln(16 r / delta)."""
     change = query.record_bound * (2 if query.adjacency == "replace" else 1)
     root = math.sqrt(rows * math.log(2 / budget.delta))
     return change * 16 * root / budget.epsilon * math.log(16 * rows / budget.delta)
@@ -141,7 +141,7 @@ def _wishart_root(size: int, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _spectrum(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, at least 0, and eigenvectors of a sum of x x^T; ValueError for other values."""
+    """Eigenvalues, at least 0, and eigenvectors; ValueError if one is negative beyond rounding."""
     values, vectors = np.linalg.eigh(gram.astype(float))
     if values[0] < -ROUNDING[gram.dtype] * np.abs(values).max():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""PPCA: the exponential mechanism over subspaces, a draw of the matrix Bingham distribution."""
+"""PPCA: the exponential mechanism over subspaces, a draw from a matrix Bingham distribution."""
 
 import warnings
 
@@ -13,23 +13,23 @@ from mechanisms.query.requirements import require_gram
 
 
 class NotConverged(UserWarning):
-    """The chains of a sampler still differ at its limit: the draw does not follow the exact law."""
+    """The chains still differ at the sampler's limit: a draw may not follow the stated density."""
 
 
 class Ppca(Mechanism):
     """k orthonormal components V of density ~ exp(eps tr(V^T A V) / (2 B^2)), released as V V^T.
 
-    The paper's exp(n eps tr(V^T A V) / 2) for A = (1/n) sum x x^T of n records in the unit ball.
-    The release has the query's shape (d, d): the projector onto the space of the k components, its
-    eigenvectors of eigenvalue 1 (the density does not order them).
+    The paper has exp(n eps tr(V^T A V) / 2) for A = (1/n) sum x x^T of n records in the unit ball.
+    The release has the query's shape (d, d): the projector onto the span of the k components, which
+    are its eigenvectors of eigenvalue 1 (the density does not order them).
 
     tr(V^T A V) changes by |V^T x|^2 in [0, B^2] if x is added and by |V^T x|^2 - |V^T y|^2 in
     [-B^2, B^2] if x replaces y, so that the exponential mechanism is epsilon-DP. With the
     normalising constant, an average of the same ratio, the loss is at most epsilon under replace,
-    and at most epsilon / 2 under add-remove, where the change has one sign. With k < d data sets
-    come arbitrarily close to both: many records in k directions orthogonal to x, y among them,
-    hold the average at its one end, and a V with x and without y the ratio at its other. Half of
-    epsilon is thus wasted under add-remove; the exact calibration at delta = 0 spends it.
+    and at most epsilon / 2 under add-remove, where the change has one sign. If k < d, data sets
+    come arbitrarily close to both bounds: many records in k directions orthogonal to x, y among
+    them, hold the average at one end, and a V with x and without y holds the ratio at the other.
+    Half of epsilon is thus wasted under add-remove; the exact calibration at delta = 0 spends it.
 
     The guarantee holds for the exact density. Draws are the last states of Markov chains, see
     `sample_bingham`; `release_with_diagnostics` returns their convergence.
@@ -55,7 +55,7 @@ class Ppca(Mechanism):
 
     @property
     def _spent(self) -> float:
-        """The share of the density's epsilon that the largest loss is under this adjacency."""
+        """The largest loss under this adjacency, as a share of the density's epsilon."""
         return 1.0 if self.query.adjacency == "replace" else 0.5
 
     @property
@@ -65,7 +65,7 @@ class Ppca(Mechanism):
         return self.budget.epsilon / (self._spent if exact else 1.0)
 
     def profile(self):
-        """The bound of a pure guarantee, at the largest loss, which data sets approach if k < d."""
+        """The bound for any release of this largest loss, which data sets approach if k < d."""
         largest = self._spent * self._density_epsilon
         known = self.settings["components"] < self.query.shape[0]
         return BoundedProfile(

@@ -40,7 +40,7 @@ class ModSulq(AdditiveMechanism):
 class AnalyzeGauss(AdditiveMechanism):
     """sigma = s sqrt(2 ln(1.25 / delta)) / epsilon, s = B^2 (add-remove) or sqrt(2) B^2 (replace).
 
-    In the paper one record of the unit ball is added or removed: s = 1.
+    In one dimension s = B^2. In the paper one record of the unit ball is added or removed: s = 1.
     """
 
     key = "analyze-gauss"

@@ -1,4 +1,4 @@
-"""The Wishart mechanism: a positive semidefinite random matrix is added to a Gram matrix."""
+"""The Wishart mechanism: it adds a positive semidefinite random matrix to a Gram matrix."""
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.wishart_noise import Wishart
@@ -10,8 +10,8 @@ class WishartMechanism(AdditiveMechanism):
     """W ~ Wishart_d(d + 1, c I) with c = 3 B^2 / (2 epsilon).
 
     The paper has 3 / (2 n epsilon) for (1/n) sum x x^T of n records in the unit ball. Its claim of
-    pure epsilon-DP is false: without a record of norm B the output is, with probability
-    1 - e^(-epsilon/3), one that is impossible with it. `WishartProfile` has the proof and the true
+    pure epsilon-DP is false: once a record of norm B is removed, the output is with probability
+    1 - e^(-epsilon/3) one that was impossible before. `WishartProfile` has the proof and the true
     profile.
     """
 

@@ -1,8 +1,8 @@
 """DAWA: a private partition into similar cells, then a hierarchy over its buckets.
 
-Stage 1 spends epsilon_1 = ratio epsilon on the partition. Stage 2 spends the rest on the totals of
-the buckets, which are spread evenly over their cells. The cells of a matrix are taken in the order
-of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
+Stage 1 spends epsilon_1 = ratio * epsilon on the partition. Stage 2 spends the rest on the totals
+of the buckets, and spreads each of them evenly over its cells. The cells of a matrix are taken in
+the order of a Hilbert curve through the smallest square of side 2^k that holds the matrix.
 """
 
 import math
@@ -55,7 +55,7 @@ class TwoStage(Mechanism):
         )
 
         released = np.empty((trials, len(cells)))
-        # Each row as one item: for rows, np.unique would make a field of every cell.
+        # Each row as one opaque item: with axis=0 np.unique would make every byte a field.
         bits = np.packbits(partitions, axis=1)
         rows = bits.view(f"V{bits.shape[1]}").ravel()
         _, distinct, kind = np.unique(rows, return_index=True, return_inverse=True)
@@ -84,7 +84,7 @@ class TwoStage(Mechanism):
 
     @property
     def _charge(self) -> float:
-        """Scale of the noise of stage 2, which stage 1 charges for every bucket."""
+        """Scale of the noise of stage 2, which stage 1 adds to the cost of every bucket."""
         return self.query.l1_sensitivity / (self.budget.epsilon - self._epsilon_1)
 
     @staticmethod
@@ -111,7 +111,7 @@ class Dawa(TwoStage):
     _partition = staticmethod(dyadic_partition)
 
     def profile(self):
-        """The profile of randomised response: no epsilon-DP release is worse."""
+        """An upper bound, the profile of randomised response: no epsilon-DP release is worse."""
         return BoundedProfile(
             above=PureProfile(largest=self.budget.epsilon),
             slack="its partition depends on the data, and only the claim bounds what that costs",
@@ -121,10 +121,10 @@ class Dawa(TwoStage):
 class DawaPublished(TwoStage):
     """DAWA with the published partition, which adds no noise to the cost of single cells.
 
-    It claims pure epsilon-DP, and the claim is false: where all cells are equal every interval
-    that holds one more record is more likely to be split, and nothing hides the sum of these
-    effects. With the default ratio and epsilon 1 the true epsilon is at least 3.42 for 16 cells and
-    62.9 for 256, if a record is added to an empty histogram. Only stage 1 differs from `dawa`.
+    Its claim of pure epsilon-DP is false: where all cells are equal, one more record makes every
+    interval that holds it more likely to be split, and nothing hides the sum of these effects. With
+    the default ratio and epsilon 1 the true epsilon is at least 3.42 for 16 cells and 62.9 for 256,
+    if a record is added to an empty histogram. Only stage 1 differs from `dawa`.
     """
 
     key = "dawa-published"
@@ -139,9 +139,9 @@ class DawaPublished(TwoStage):
     def profile(self):
         """A lower bound: the event that every cell is a bucket of its own, see `log_all_single`.
 
-        The release shows it: cells of one bucket are equal, and others are not, with probability
-        one. The pair is a constant answer and one of its neighbours, the most telling of several.
-        None where the event is no more likely for any of them.
+        The release shows the event: with probability one, two cells are equal iff they share a
+        bucket. The pair is a constant answer and the one of several neighbours for which the event
+        is most likely. None where it is no more likely for any of them.
         """
         before = self._log_all_single(spikes(self.query.size, {}))
         after = max(self._log_all_single(deviations) for deviations in self._changed())
@@ -159,8 +159,8 @@ class DawaPublished(TwoStage):
     def _changed(self) -> list[Callable[[int], list[tuple[float, int]]]]:
         """The deviations after changes that the query allows.
 
-        One cell in the middle of the partition's order; a move between two cells of a histogram;
-        every other cell, where the query has no structure.
+        A record moves between two cells of a histogram. Or one cell changes, in the middle of the
+        order or of the diagonal of a Gram matrix; and where all may change, every other one.
         """
         query, size = self.query, self.query.size
         one = query.change_of_one
@@ -187,7 +187,7 @@ def hilbert_order(shape: tuple[int, int]) -> np.ndarray:
     while half:
         down, right = (row & half) > 0, (column & half) > 0
         place += half * half * ((3 * down) ^ right)
-        # In the left half the curve is transposed, in its lower quarter mirrored as well.
+        # In the left half the curve is transposed; in the lower left quarter also mirrored.
         mirrored = down & ~right
         row = np.where(mirrored, side - 1 - row, row)
         column = np.where(mirrored, side - 1 - column, column)

@@ -2,7 +2,7 @@
 
 The query states the l1 sensitivity of the cells: for a histogram 1 if a record is added or removed
 and 2 if one is replaced. Each level of the tree partitions the cells, so by the triangle inequality
-its counts change by no more than that in l1 norm, and those of all h levels by at most h times it.
+its counts change by at most that in l1 norm, and those of all h levels by at most h times as much.
 """
 
 from mechanisms.base.mechanism import AdditiveMechanism
@@ -26,7 +26,7 @@ def best_branching(cells: int, axes: int) -> int:
     One axis: argmin over b >= 2 of (b - 1) h^3 - 2 (b + 1) h^2 / 3, h = ceil(log_b cells) (Qardaji
     et al. 2013, equation 3). Two axes of n = `cells` cells each: argmin of their cost of a
     rectangle, b (n - 1) h^2 (Section 5, as DPBench computes it), which has h = ceil(log_b n) too.
-    The smallest b if several cost the same.
+    If several cost the same, the smallest b.
     """
 
     def cost(branching: int) -> int:
@@ -35,7 +35,7 @@ def best_branching(cells: int, axes: int) -> int:
             return 3 * (branching - 1) * h**3 - 2 * (branching + 1) * h**2
         return branching * h**2
 
-    # At a fixed height the cost rises with b: the smallest b of each height is enough.
+    # At a fixed height the cost rises with b: only the smallest b of each height matters.
     heights = range(1, tree_height(cells, 2) + 1)
     return min((_least_branching(cells, h) for h in heights), key=lambda b: (cost(b), b))
 
@@ -65,8 +65,8 @@ class Hb(AdditiveMechanism):
 
     Each level spends epsilon / h; the root is not measured. Pure epsilon-DP under the adjacency of
     the query's l1 sensitivity. Made for range and prefix queries on histograms: their answers are
-    sums of the released cells. epsilon is exactly what the cells cost, under one adjacency as under
-    the other (see `TreeLaplace.profile`), so that at delta = 0 the exact calibration changes
+    sums of the released cells. On a histogram the cells cost exactly epsilon, under either
+    adjacency (see `TreeLaplace.profile`), so that at delta = 0 the exact calibration changes
     nothing. For delta > 0 the profile is that of the noisy tree, an upper bound for the cells, and
     the exact calibration is unsupported unless the tree has a single level.
     """

@@ -21,23 +21,22 @@ from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_fa
 
 
 class MatrixMechanism(AdditiveMechanism):
-    """An estimate of a histogram x whose answers to a workload W have the least total variance.
+    """An estimate of a histogram x whose answers to a workload W have little total variance.
 
     The strategy A minimises tr(W^T W (A^T A)^-1) among those with unit columns; A x + b is
-    measured with i.i.d. Gaussian b of sigma = ||A||_sensitivity sqrt(2 ln(1.25 / delta)) / epsilon
-    and x + A^+ b is released: W times it is unbiased with the least total variance of any
-    such mechanism. `sensitivity_bounds` says which neighbours the sensitivity covers: under replace
+    measured with i.i.d. Gaussian b of sigma = sup ||A D||_2 sqrt(2 ln(1.25 / delta)) / epsilon
+    and x + A^+ b is released: W times it is unbiased, with the least total variance of any A if one
+    record changes one cell. `sensitivity_bounds` has the supremum over the changes D: under replace
     state a histogram as one (structure "histogram"), or the noise covers the whole l2 ball.
 
     The constant 1.25 is the classic Gaussian's (Dwork and Roth 2014). The literature also uses
-    ln(2 / delta) for the matrix mechanism, and which of the two Li et al. 2015 state was not
-    checked; a 2 would increase sigma by 1.7% at delta = 1e-6. The exact calibration depends on
-    neither.
+    ln(2 / delta) for the matrix mechanism; which of the two Li et al. 2015 state was not checked. A
+    2 would increase sigma by 1.7% at delta = 1e-6. The exact calibration depends on neither.
 
     A named workload applies along every axis of the histogram: "prefix" on a matrix asks for all
     rectangles from the corner. The default is the identity, for which A = I and the noise is
-    i.i.d., so that its expected loss compares with that of every other mechanism. Any other
-    workload has a larger E||n||^2 and a smaller error of W x: compare `noise.workload_variance`.
+    i.i.d., so that its expected loss compares with that of every other mechanism. For any other
+    workload compare the error of W x (`noise.workload_variance`), not E||n||^2.
     """
 
     key = "matrix-mechanism"
@@ -72,7 +71,7 @@ class MatrixMechanism(AdditiveMechanism):
         return optimal_strategy(workload.gram())
 
     def optimality_gap(self) -> float:
-        """The certified relative distance of tr(W^T W X^-1) from its least value."""
+        """A bound of tr(W^T W X^-1) over its least value, minus 1, X = A^T A with unit diagonal."""
         strategies = getattr(self.noise, "strategies", ())
         return math.prod(1 + strategy.gap for strategy in strategies) - 1
 

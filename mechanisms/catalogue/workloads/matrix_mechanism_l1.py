@@ -18,14 +18,14 @@ class MatrixMechanismL1(AdditiveMechanism):
 
     A local search finds a p-identity strategy A with ||A||_1 = 1, see `strategies.p_identity`.
     A x + b is measured with i.i.d. Laplace b of scale l1_sensitivity / epsilon, and x + A^+ b is
-    released, which is unbiased. Pure epsilon-DP under the adjacency of the query's l1 sensitivity:
-    by the triangle inequality it bounds the l1 change of A x. `optimality` bounds how far the
+    released, which is unbiased. Pure epsilon-DP under the adjacency of the query's l1 sensitivity,
+    which by the triangle inequality bounds the l1 change of A x. `optimality` bounds how far the
     variance is from the least of any strategy.
 
     Workloads have the names of `matrix-mechanism`. The identity, which is the default, and every
-    workload for which the search finds nothing better than the cells give plain Laplace noise. For
-    all others the profile is that of the measurements, an upper bound; its epsilon is exact where
-    one record changes one cell. The exact calibration is then supported for delta = 0 alone.
+    workload for which the search finds nothing better give plain Laplace noise. For all others the
+    profile is that of the measurements, an upper bound; where one record changes one cell and
+    `attained_share` is 1 its epsilon is exact, and the exact calibration exists at delta = 0 alone.
     """
 
     key = "matrix-mechanism-l1"
@@ -54,7 +54,7 @@ class MatrixMechanismL1(AdditiveMechanism):
         return super().expected_loss()
 
     def optimality(self) -> float:
-        """tr(W^T W (A^T A)^-1) over its lower bound for all A with ||A||_1 = 1; at least 1."""
+        """tr(W^T W (A^T A)^-1) over a lower bound of it for all A with ||A||_1 = 1; at least 1."""
         factors = workload_factors(self.query, **self.settings)
         if all(isinstance(factor, Identity) for factor in factors):
             return 1.0
