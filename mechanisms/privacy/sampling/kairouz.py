@@ -53,8 +53,8 @@ def before_sampling(epsilon: float, rate: float) -> float:
     Adjacency: the lemma holds if epsilon* compares a record with its absence (the paper's bottom),
     and then gives exactly epsilon for one record that changes its value: at rate 1, epsilon* is
     epsilon / 2. If epsilon* already covers a change of value, absence included, the usual
-    ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (at small epsilon) and at
-    most ln(1 / (1 - rate)) larger (at large epsilon).
+    ln(1 + (e^epsilon - 1) / rate) holds, which is up to twice as large (the limit at small epsilon)
+    and larger by ln(1 / (1 - rate)) in the limit of large epsilon.
 
     Args:
         epsilon: After sampling, > 0.

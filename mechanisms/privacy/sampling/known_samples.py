@@ -9,7 +9,7 @@ import scipy
 from mechanisms.privacy.gaussian_profile import log_delta_and_error
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 
-# Counts less likely than e^-700 are left out: smaller deltas are not resolved.
+# All bounds leave out counts less likely than e^-700: smaller deltas are not resolved.
 _UNLIKELY = 700.0
 
 
@@ -21,10 +21,10 @@ class KnownSamplesProfile(PrivacyProfile):
 
         delta(epsilon) = sum_k P(K = k) delta_{mu sqrt(k)}(epsilon).
 
-    Secret samples reveal no more (post-processing), so that this bounds `SampledRun` from above,
-    tightly if an observer recognises a sampled record anyway. It holds for any fixed
-    adjacency under which one release on a sample with the record has mu, and under which
-    neighbouring data sets give the same answer on a sample without it.
+    Secret samples reveal no more (post-processing), so that this bounds `SampledRun` from above
+    and is tight if an observer recognises a sampled record anyway. It holds for any fixed adjacency
+    under which one release on a sample with the record has mu, and under which neighbouring data
+    sets give the same answer on a sample without it.
 
     Args:
         mu: Mahalanobis distance of one release on a sample with the record, > 0.

@@ -42,7 +42,7 @@ from mechanisms.privacy.profile import (
 from mechanisms.privacy.sampling.rare_losses import RELATIVE, RareLosses
 
 # The largest loss of each grid: where larger losses of one step matter, the next one reaches them.
-# Losses that have less than CUTS of the run's delta count as infinite.
+# Losses at which delta of one step, times `steps`, is at most CUTS count as infinite.
 _REACHES, _LEAST_LOSS = (60.0, 60.0 * (1 << 14), 60.0 * (1 << 44)), 1e-250
 # A spacing is at most this, and has few enough points in the range of the sum to fit in memory.
 _LARGEST_SPACING, _MOST_PLACES = 1e-3, 1 << 21
@@ -53,11 +53,11 @@ _BELOW = (1, 4)
 _SIZE, _LEAST_SIZE = 20_000, 1000
 # The default orders of dp_accounting.
 _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)
-# In place of 0 and infinity, which have no logarithm.
+# In place of 0 and infinity, which have no finite logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
 LEAST_RATE = 1e-300
-# The search for a factor of the noise stays within e^+-64.
+# The search for a factor of the noise stays within e^+-64 of its start.
 _LARGEST_LOG_FACTOR = 64.0
 
 
@@ -67,7 +67,10 @@ def gaussian_epsilon(
     """Total epsilon of Gaussian noise on Poisson samples, by Renyi DP or a given accountant.
 
     Args:
-        multiplier: Standard deviation of the noise over the l2 sensitivity.
+        multiplier: Standard deviation of the noise over the l2 sensitivity, > 0.
+        rate: Sampling probability, in (0, 1].
+        steps: At least 1.
+        delta: In (0, 1).
         accountant: A fresh accountant of dp_accounting, or None for RdpAccountant with its default
             orders.
     """
@@ -86,7 +89,7 @@ def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
     """`gaussian_epsilon` by Renyi DP at rate 1, without dp_accounting, which is slow to load.
 
     Canonne, Kamath and Steinke (2020), Proposition 12, at the order where it is least. Epsilon is 0
-    where delta is at least the total variation, by the bound of Bretagnolle and Huber.
+    where delta exceeds the bound of Bretagnolle and Huber on the total variation.
     """
     moments = [(order, steps * (order / (2 * multiplier**2))) for order in _ORDERS]
     if delta**2 + math.expm1(-moments[0][1]) > 0:
@@ -100,7 +103,7 @@ def _unsampled_epsilon(multiplier: float, steps: int, delta: float) -> float:
 
 @contextlib.contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Without those of orders whose series does not converge, which dp_accounting skips.
+    """Silence those on orders whose series does not converge, which dp_accounting skips.
 
     Epsilon is a bound for any set of orders.
     """
@@ -115,12 +118,12 @@ def _without_warnings() -> Iterator[None]:
 
 @functools.cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """The multiplier at which `gaussian_epsilon` by Renyi DP equals `epsilon`, to 1e-9.
+    """The multiplier, to a relative 1e-9, at which `gaussian_epsilon` by Renyi DP equals `epsilon`.
 
     Where epsilon jumps over that value, the least multiplier beyond the jump.
 
     Raises:
-        ValueError: It is not between 0.05 and 1e6.
+        ValueError: It is not between e^-2.5 = 0.082 and e^13.5 = 7.3e5.
     """
     check_target(epsilon, delta)
 
@@ -150,8 +153,8 @@ def step_budget(
     """(epsilon_0, delta_0) of r1smg2024 eq. (16), with T = epochs / rate steps.
 
     epsilon = sqrt(2 T ln(1/slack)) x + T x (e^x - 1) with x = rate epsilon_0, and
-    delta = T rate delta_0 + slack. The amplification is a first-order approximation: q epsilon_0
-    replaces ln(1 + q (e^epsilon_0 - 1)), which is larger.
+    delta = T rate delta_0 + slack. The amplification is a first-order approximation: x replaces
+    ln(1 + rate (e^epsilon_0 - 1)), which is larger. Raises ValueError where x would exceed 1.
     """
     steps = epochs / rate
 
@@ -175,8 +178,9 @@ class SampledRun:
     the latter zero from epsilon = -ln(1 - q) on. Both are exact for that pair. Chords through the
     profile (connect the dots) make a worse pair and merged outputs a better one; both are composed
     by FFT, see `mechanisms.privacy.composition`, and bound the run. Above epsilon 60 the bounds of
-    heavy-tailed noise are wide, as a coarse grid reaches its losses: for 1,000 steps of R1SMG on 16
-    elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at 80, 5 times at 300.
+    heavy-tailed noise are wide, as only a coarse grid reaches its losses: for 1,000 steps of R1SMG
+    on 16 elements at rate 0.01 the upper bound of delta is 1.3 times the lower one at 80, 5 times
+    at 300.
     No tilt reaches the tail of very rare samples: `RareLosses` bounds it.
 
     With "replace", where `step` is the profile for a record that changes its value or is absent
@@ -187,13 +191,16 @@ class SampledRun:
     One upper bound holds for all R; no lower bound of a run is known.
 
     Args:
-        step: Profile of one release on the sampled records, of a symmetric pair: of any other a
-            profile does not say which side has the record.
+        step: Profile of one release on the sampled records, of a symmetric pair: that of any other
+            pair does not say which side has the record.
         rate: q in [1e-300, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
         refinement: How many times as many losses of a step are evaluated as a search for a scale
             needs; with 12, the bound on epsilon of Gaussian noise is within 3e-4.
+
+    Raises:
+        TypeError, ValueError: The pair of `step` is not symmetric, or a number is out of range.
     """
 
     step: PrivacyProfile
@@ -213,9 +220,10 @@ class SampledRun:
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:
-        """delta of one step at epsilon > 0; its lower bound also holds for the whole run.
+        """delta of one step at epsilon >= 0; its lower bound also holds for the whole run.
 
-        Removing decides: its weight is no smaller and its argument no larger than for adding, as
+        With "replace" the lower bound holds where some pair attains R = P'. Removing decides: its
+        weight is no smaller and its argument no larger than for adding, as
         (1 - q) (e^epsilon - 1)^2 >= 0.
         """
         base, _ = self._removed(np.array([float(epsilon)]))
@@ -356,7 +364,7 @@ class SampledRun:
         return np.max(list(bounds), axis=0)
 
     def _removed(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the base profile is needed, and its weight; -inf where the base is certain."""
+        """Losses at which the profile of `step` is needed (-inf where it is 1), and its weight."""
         # Beyond this the exponential, divided by the rate, overflows, and 1 is nothing beside it.
         last = min(700.0, 709.0 + math.log(self.rate))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -438,7 +446,7 @@ class SampledRun:
             yield wide, _nodes(reach / wide, refinement * _NODES_PER_SIDE[level])
 
     def _largest_that_matters(self, level: int) -> float:
-        """To a factor of 2; 0 where none does."""
+        """The largest loss that matters, to a factor of 2; 0 where none does."""
         top = _REACHES[0]
         if not self._matters(0.0, level):
             return 0.0
@@ -512,7 +520,7 @@ class SampledRun:
 
 
 def _crossing(excess: Callable[[float], float], start: float) -> float:
-    """Where a function that falls is 0, to 5e-4. ValueError if nowhere near the start."""
+    """The root of a falling function, to 5e-4. ValueError if none is within about 64 of `start`."""
     sign = 1 if excess(start) > 0 else -1
     near, far = start, start + 0.25 * sign
     while excess(far) * sign > 0:
@@ -525,9 +533,9 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
 def _centred(
     masses: np.ndarray, losses: np.ndarray, spacing: float
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """Cells, and an offset taken off their losses: that of most mass, where one place holds it.
+    """Cells, and an offset taken off their losses: the loss of most mass, if one place holds it.
 
-    It would move to a place beside its loss otherwise, in every step.
+    Otherwise that mass would move to a place beside its loss in every step.
     """
     median = losses[np.searchsorted(np.cumsum(masses), masses.sum() / 2)]
     bulk = np.abs(losses - median) < spacing / 2
@@ -541,7 +549,7 @@ def _centred(
 
 
 def _nodes(reach: float, count: int) -> np.ndarray:
-    """`count` whole numbers up to `reach`, ever fewer of them, and their mirror images."""
+    """0, at most `count` whole numbers up to `reach`, ever sparser, and their mirror images."""
     side = np.geomspace(1, reach, count)
     side = np.unique(np.round(side).astype(int))
     return np.r_[-side[::-1], 0, side]

@@ -13,9 +13,9 @@ from mechanisms.privacy.numerics import ULP
 # The losses of a step over the largest that matters; every sixteenth is a cut.
 RELATIVE = np.r_[0.0, np.geomspace(1e-6, 1.0, 1024)]
 _EVERY = 16
-# Exponents of the loss at a cut in the moments that are tried.
+# Orders of the moments that are tried, times the loss at the cut.
 _EXPONENTS = np.geomspace(0.1, 700.0, 64)
-# Below it a probability may be wrong. Relative error of the others.
+# Probabilities below _LEAST may be wrong; others have a relative error of at most _ROUNDING.
 _LEAST, _ROUNDING = 1e-300, 1e-9
 
 
@@ -36,9 +36,10 @@ class RareLosses:
     steps: int
 
     def log_upper(self, epsilon: np.ndarray) -> np.ndarray:
-        """ln of a bound of delta: Chernoff's below a cut, and P(some loss is beyond it).
+        """ln of an upper bound of delta: Chernoff's below a cut, plus P(some loss is infinite).
 
-        Negative losses count as none, so that it holds for adding a record too.
+        In the worse pair of the chords, losses beyond the cut count as infinite. Negative losses
+        count as 0, so that the bound holds for adding a record too.
         """
         beyond, orders, moments = self._moments
         inside = (moments - orders * epsilon[:, None, None]).min(axis=2)
@@ -46,7 +47,7 @@ class RareLosses:
 
     @functools.cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """By cut: ln P(some loss is beyond it), orders, and ln of the run's moments below it."""
+        """By cut: ln of a bound of P(some loss is infinite), orders, ln of the run's moments."""
         curve = np.minimum.accumulate(self.curve)
         orders, moments = [], []
         for cut in self._cuts:
@@ -60,9 +61,9 @@ class RareLosses:
         return beyond, np.array(orders), np.array(moments)
 
     def log_lower(self, epsilon: np.ndarray) -> np.ndarray:
-        """ln of what the event proves that some step has a loss beyond a cut.
+        """ln of the delta that one event proves: some step has a loss beyond a cut.
 
-        1 - (1 - P)^T against 1 - (1 - Q)^T, where P and Q are those of a step.
+        Its probabilities are 1 - (1 - P)^T and 1 - (1 - Q)^T, where P and Q are those of a step.
         """
         cuts = self.losses[self._cuts]
         own, other, gain = self.tails(cuts)

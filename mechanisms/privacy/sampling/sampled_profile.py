@@ -11,7 +11,7 @@ from mechanisms.privacy.numerics import ULP
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, check_count
 from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
-# Its upper bound for Gaussian noise is within 3e-4 of the epsilon of dp_accounting at spacing 1e-5.
+# With it the bound on epsilon of Gaussian noise is within 3e-4 of dp_accounting at spacing 1e-5.
 _REFINEMENT = 12
 
 
@@ -70,7 +70,10 @@ class SampledProfile(PrivacyProfile):
 
 
 def sampled(profile: PrivacyProfile, rate: float, steps: int) -> PrivacyProfile:
-    """The profile of `steps` releases on Poisson samples, from that of one on all records."""
+    """The profile of `steps` releases on Poisson samples, from that of one on all records.
+
+    rate: Sampling probability, in [1e-300, 1]. steps: At least 1. Raises as `SampledRun` does.
+    """
     if isinstance(profile, BoundedProfile):
         below = profile.below and sampled(profile.below, rate, steps)
         above = sampled(profile.above, rate, steps)

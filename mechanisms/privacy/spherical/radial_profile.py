@@ -1,10 +1,10 @@
 """The privacy profile of any spherically symmetric noise whose density falls with the radius.
 
-The events that are integrated, and why they are the worst. For one shift d the best event is
-{f > e^epsilon f_d}, and its gain is the integral of (f - e^epsilon f_d)_+. Cut it into layers: at
-each point (f - g)_+ is the length of the levels t with f > t >= g. So delta is the integral over t
-of the volume of {f > t} outside {e^epsilon f_d > t}. As f falls with the radius, both sets are
-balls, the first around 0 and the second around d, and their radii do not depend on d. The volume of
+The events that are integrated, and why they are the worst. For one shift d let g = e^epsilon f_d.
+The best event is {f > g}, and its gain is the integral of (f - g)_+. Cut it into layers: at each
+point (f - g)_+ is the length of the interval of levels t with f > t >= g. So delta is the integral
+over t of the volume of {f > t} outside {g > t}. As f falls with the radius, both sets are balls,
+the first around 0 and the second around d, and their radii do not depend on d. The volume of
 one ball outside another never falls as their centres part. So delta never falls as ||d|| grows, for
 every epsilon, and the worst shift of an l2 ball has the length s of its radius. This needs neither
 a log-concave density nor a likelihood ratio that is monotone: only that f never rises.
@@ -12,8 +12,8 @@ a log-concave density nor a likelihood ratio that is monotone: only that f never
 The first ball has radius B with the law of `_log_weight`, and the second has the radius B' >= B
 with log f(B') = log f(B) - epsilon. `spherical_balls` has the share of the one outside the other.
 
-The generalised gamma laws keep `spherical_profile`: this one takes tens of milliseconds for an
-epsilon up to M = 1,000 and about a second at M = 1e6, because B' is searched for, and the rounding
+The generalised gamma laws keep `spherical_profile`: this one takes tens of milliseconds for each
+epsilon up to M = 1,000 and about a second at M = 1e6, because it searches for B', and the rounding
 of log f costs it digits.
 """
 
@@ -38,24 +38,24 @@ _ALLOWANCE, _ROUNDING = 1e-8, 1e-12
 _TARGET = 1e-10
 # Radii are left out where their density is below e^-_DEPTH of its peak.
 _DEPTH = 120.0
-# Logarithms of radii, in units of the scale, that are searched; and of the ratio B' / B.
+# Radii are searched from e^-_FURTHEST to e^_FURTHEST scales, and B' / B from 1 to e^_FURTHEST.
 _FURTHEST = 300.0
-# Ulps of the largest log f in the window by which epsilon is moved by rounding.
+# Rounding moves epsilon by this many ulps of the largest |log f| in the window.
 _ULPS = 4
 _PANELS, _LEVELS, _MOST_PANELS = 64, 40, 4000
 _FEW, _MANY = (16, 20), (22, 26)
 
 
 class RadialDensity(ABC):
-    """A density f(||x||) at scale 1, up to a constant factor; arrays of radii > 0 in and out."""
+    """A density f(||x||) at scale 1, up to a constant factor. Radii: numbers > 0 or arrays."""
 
     @abstractmethod
     def log_density(self, radius: np.ndarray) -> np.ndarray:
-        """log f, up to a constant."""
+        """log f, up to a constant, an array of the shape of `radius`."""
 
     @abstractmethod
     def steepness(self, radius: np.ndarray) -> np.ndarray:
-        """-d log f / d log radius, >= 0."""
+        """-d log f / d log radius, >= 0, an array of the shape of `radius`."""
 
     @abstractmethod
     def sample_radius(self, rng: np.random.Generator, trials: int) -> np.ndarray:
@@ -63,8 +63,9 @@ class RadialDensity(ABC):
 
 
 class _Window(NamedTuple):
-    """Both ends of log(B / scale), log of the weight at its mode, and the integral over that.
+    """Both ends of log(B / scale), and what the integrals over it are relative to.
 
+    peak: log of the weight at the mode of log ||x||. total: Integral of the weight over e^peak.
     rounding: By how much the rounding of log f may change epsilon.
     """
 
@@ -80,13 +81,14 @@ class RadialProfile(PrivacyProfile):
     """Profile of noise of density f(||x|| / scale) in R^M on an answer of l2 sensitivity s.
 
     dimension: M >= 2. density: f at scale 1, which never rises. scale, sensitivity: > 0, in units
-    of the answer. Raises TypeError or ValueError for anything else, and where `steepness` is not
-    the derivative of `log_density`.
+    of the answer. Raises TypeError or ValueError for other numbers. delta and epsilon raise
+    ValueError where `steepness` is not -d log_density / d log radius, f is found to rise, or f
+    cannot be integrated.
 
-    Bounds are estimates: twice the difference between quadratures of different node counts, plus
-    1e-8, plus 1e-12 M, plus the effect of the rounding of log f, which counts as one of epsilon.
-    Below 1e-40 the lower bound of delta is 0. Whether the loss has a largest value is not known, so
-    epsilon(0) lies between epsilon(1e-40) and infinity.
+    Bounds are estimates. The relative error of delta is twice the difference between quadratures of
+    different node counts, plus 1e-8, plus 1e-12 M, plus the effect of the rounding of log f, which
+    counts as an error of epsilon. Below 1e-40 the lower bound of delta is 0. Whether the loss has a
+    largest value is not known, so epsilon(0) lies between epsilon(1e-40) and infinity.
     """
 
     dimension: int
@@ -122,7 +124,7 @@ class RadialProfile(PrivacyProfile):
         parts = [self._integrals(each, window) for each in epsilon.ravel()]
         delta, error, survival = np.array(parts).reshape(-1, 3).T
         seen = np.where(delta > 0, delta, 1.0)
-        # -d log delta / d epsilon = P(L > epsilon) / delta - 1. Without an epsilon B' = B, exactly.
+        # -d log delta / d epsilon = P(L > epsilon) / delta - 1. At epsilon = 0, B' = B exactly.
         slope = np.where(epsilon.ravel() > 0, np.maximum(survival / seen - 1, 0.0), 0.0)
         error = 2 * error / seen + _ALLOWANCE + _ROUNDING * self.dimension
         error += window.rounding * slope
@@ -169,14 +171,14 @@ class RadialProfile(PrivacyProfile):
             return np.exp(self._log_radius(y, peak))
 
         total = _integral(weight, *ends)[0]
-        # By parts, both laws integrate to the same number.
+        # Integration by parts: both laws have the same integral.
         if abs(_integral(radius_density, *ends)[0] / total - 1) > 1e-6:
             raise ValueError("steepness(radius) is not -d log_density / d log radius: correct it")
         largest = np.abs(self.density.log_density(np.exp(np.array([*ends, mode])))).max()
         return _Window(*ends, float(peak), total, float(_ULPS * ULP * largest))
 
     def _end(self, mode: float, peak: float, side: float) -> float:
-        """Where the density of the radius has fallen by _DEPTH on this side of its mode."""
+        """Where, on this side of the mode, the weight is below e^-_DEPTH of its value there."""
         step = 1e-4
         while step < _FURTHEST:
             y = mode + side * step
@@ -193,13 +195,13 @@ class RadialProfile(PrivacyProfile):
         return self.dimension * y + self.density.log_density(np.exp(y)) - peak
 
     def _log_weight(self, y: np.ndarray, peak: float) -> np.ndarray:
-        """As `_log_radius` for the radius B of the ball in which the noise is uniform."""
+        """As `_log_radius`, for the radius B of the ball in which the noise is uniform."""
         steepness = self.density.steepness(np.exp(y))
         with np.errstate(divide="ignore"):
             return self._log_radius(y, peak) + np.log(steepness / self.dimension)
 
     def _integrals(self, epsilon: float, window: _Window) -> tuple[float, float, float]:
-        """delta, its error and P(L > epsilon), all times the total weight."""
+        """delta, its error and P(L > epsilon), 0 at epsilon = 0, all times `window.total`."""
         half = (self.dimension - 1) / 2
 
         def gain(y: np.ndarray, nodes: int) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""The privacy profile of noise of falling density as that of two balls, averaged over their size.
+"""The privacy profile of noise of falling density: the mean share of one ball outside another.
 
-With f the density of the noise and f_d that shifted by d, ||d|| = s,
+With f the density of the noise and f_d the same shifted by d, ||d|| = s,
 
     delta(epsilon) = integral of (f - e^epsilon f_d)_+ .
 
@@ -11,10 +11,10 @@ is uniform in a ball of random radius B, and delta is the mean share of that bal
 Nothing cancels, however small delta is. The share rises with the distance of the centres, and so
 does delta, for every epsilon at once: the worst pair of an l2 ball is any pair at distance s.
 
-In units of B let the other radius be 1 + x and the distance of the centres x + d, so that the first
-ball begins to leave the second at d = 0. A ball that moves out loses volume at the rate of the area
-of the disc whose rim both spheres share. With z the height of this disc above the first centre,
-away from the second, at the distance x + h,
+In units of B let the other radius be 1 + x and the distance of the centres x + d, d now a number:
+the first ball begins to leave the second at d = 0. As it moves out, the volume outside grows at the
+rate of the area of the disc whose rim both spheres share. With z the height of this disc above the
+first centre, away from the second, at the distance x + h,
 
     share = C int_0^d (1 - z^2)^((M - 1) / 2) dh,    1 - z = h / 2 (1 + (x + 2) / (x + h)),
 
@@ -30,9 +30,9 @@ import scipy
 
 from mechanisms.privacy.numerics import log_gamma_ratio, unit_gauss_legendre
 
-# Up to this dimension the power (M - 1) / 2 is felt where the spheres touch.
+# Up to this dimension quadrature must resolve the power (M - 1) / 2 of h where the spheres touch.
 KINKY = 12
-# log of what is left out of an integral over h, relative to its peak.
+# An integral over h leaves out what is below e^-_CUT of the peak of its integrand.
 _CUT = 27.0
 # Where z is below -_MOSTLY_OUT / sqrt(M), what is left of the ball is integrated, from d to 2.
 _MOSTLY_OUT = 0.5
@@ -57,7 +57,7 @@ class SphericalLaw(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """M - a: the power with which the density is singular at the origin."""
+        """M - a: at the origin the density grows like r^-(M - a)."""
         return self.dimension - self.radial_shape
 
     @property
@@ -96,8 +96,8 @@ def _bounded_reach(
 ) -> np.ndarray:
     """d = x + d - x for a = M and p <= 1, with no more than the rounding of (s / b)^p - epsilon.
 
-    That is a loss's distance from the largest one. Where it is small, all of delta comes from
-    small balls, and the rounding of log v would count many times over.
+    That is the distance of epsilon from the largest loss. Where it is small, x + d and x nearly
+    cancel in the balls that matter, and the rounding of log v would count many times over.
     """
     v = np.exp(log_v)
     largest = noise.ratio**noise.power
@@ -127,10 +127,10 @@ def _log_radius_ratio(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarra
 
 class Range(NamedTuple):
     """Over which h to integrate, arrays of one shape: over `length` from `start`, by a rule that is
-    finer where h is below `layer`.
+    finer where h - start is below `layer`.
 
-    rest: whether the integral is that of what is left of the ball. log_peak: log of the largest
-    (1 - z^2)^((M - 1) / 2).
+    excess: x. log_peak: log of the largest (1 - z^2)^((M - 1) / 2). rest: whether the integral is
+    the share of the first ball inside the second, over h from d to 2.
     """
 
     excess: np.ndarray
@@ -142,7 +142,7 @@ class Range(NamedTuple):
 
 
 def range_of(dimension: int, balls: Meeting) -> Range:
-    """The range from h = d to where the integrand is negligible.
+    """The range of h from d, downwards or (rest) upwards, to where the integrand is negligible.
 
     The share of the integral that is left out next to h = 0 or h = 2 is 2e-12 at most. The integral
     is that of a power of
@@ -197,9 +197,9 @@ def log_share(dimension: int, where: Range, nodes: int) -> np.ndarray:
 
 
 def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
-    """The integrand over its peak, times dh over the width that `grade` gives the whole length.
+    """The integrand over its peak, times (dh / dt) / (layer grade), at the nodes t.
 
-    h = start + layer (e^(grade t) - 1), and all in place: most of the time goes here.
+    h = start + layer (e^(grade t) - 1). All is done in place: most of the time goes here.
     """
     growth = grade * units
     np.exp(growth, out=growth)
@@ -222,14 +222,14 @@ def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
 
 
 def distance_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """x + h at which z is this height."""
+    """The distance x + h at which z is this height."""
     square = excess * (excess + 2)
     far = np.sqrt(height**2 + square) + np.abs(height)
     return np.where(height > 0, square / far, far)
 
 
 def reach_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """h at which z is this height; without the cancellation of x + h - x."""
+    """The h at which z is this height, without the cancellation of x + h - x."""
     distance = distance_at(excess, height)
     return (1 - height) * (excess + distance) / (1 + excess + distance + height)
 
@@ -245,5 +245,5 @@ def _rule(nodes: int, kinky: bool) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def log_norm_of_share(dimension: int) -> float:
-    """log C: of the volumes of the unit balls in R^(M - 1) and R^M."""
+    """log C, C the volume of the unit ball in R^(M - 1) over that in R^M."""
     return log_gamma_ratio((dimension + 1) / 2, 0.5) - 0.5 * np.log(np.pi)

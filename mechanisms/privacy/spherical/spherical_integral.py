@@ -34,7 +34,7 @@ def log_delta(noise: SphericalLaw, epsilon: np.ndarray) -> Estimate:
     """log delta, its relative quadrature error and log P(L > epsilon), for a flat array.
 
     The error adds, over all panels, the differences to a rule with fewer nodes in the outer and
-    to one with fewer nodes in the inner integral. -inf where delta is below e^LOG_LEFT_OUT.
+    to one with fewer nodes in the inner integral. log delta is -inf where below LOG_LEFT_OUT.
     """
     starts = range(0, max(epsilon.size, 1), _CHUNK)
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
@@ -71,7 +71,7 @@ def _panel_sums(
     noise: SphericalLaw, epsilon: np.ndarray, panels: Panels, reference: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """The integral of delta's integrand over each panel, how much it differs with fewer nodes in
-    the outer and in the inner integral, and that of P(L > epsilon); times e^-reference."""
+    the outer and in the inner integral, and that of P(L > epsilon); all times e^-reference."""
     (few, few_weights), (many, weights) = (unit_gauss_legendre(count) for count in _OUTER)
     first, last = slice(few.size), slice(few.size, None)
     sparse, dense = _INNER

@@ -3,8 +3,8 @@
 They begin and end where the spheres begin to meet or no longer do. Over a panel the logarithm of
 the integrand is nearly a straight line, or a parabola as that of the normal law within a few
 standard deviations. Where the spheres touch, the integrand has a kink in small dimensions: a power
-of order (M + 1) / 2 of the distance from there in y. A panel runs over t in [0, 1], and as dy/dt is
-zero there, it is analytic in t.
+of order (M + 1) / 2 of the distance from there in y. A panel runs over t in [0, 1] with dy/dt = 0
+at a kink, so that the integrand is analytic in t.
 """
 
 from typing import NamedTuple, Self
@@ -43,13 +43,12 @@ _MOST_PARTS = 64
 # Terms that vary like e^y or e^(2 y / p) are gone within _DIED_OUT and p / 2 times that. A panel of
 # _LONG times that length is cut there, since a rule over all of it would not see its ends.
 _DIED_OUT, _LONG = 30.0, 3.0
-# Heights of crossings in large dimensions, in standard deviations of that of a random point; the
-# share varies most between the first two.
+# Heights of crossings in large dimensions, in standard deviations of that of a random point.
 _HEIGHTS = np.array([-6.0, -1.5, 6.0])
-# A crossing is bracketed to the share _BRACKET of u, by the sections between _PARTS at a time, and
-# found from there by a secant.
+# A crossing is bracketed to _BRACKET min(u, 1), in at most _ROUNDS rounds that cut the bracket at
+# _PARTS, and found from there by a secant.
 _PARTS, _BRACKET, _ROUNDS = np.linspace(0, 1, 257), 1e-7, 5
-# y as a polynomial in t without kinks, with one at t = 0, at t = 1, and at both.
+# Coefficients of y, a polynomial in t: without a kink, with one at t = 0, at t = 1, and at both.
 _POWERS = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, -1.0, 3.0], [0.0, 0.0, 0.0, -2.0]])
 
 
@@ -86,7 +85,7 @@ class Panels(NamedTuple):
 def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.ndarray]:
     """Panels where the integrands are not negligible, and log of the peak of delta's per epsilon.
 
-    That is 0 where it is far below the smallest delta that is resolved: no panel, sum zero.
+    An epsilon whose peak is far below the smallest delta that is resolved has no panel, and 0 here.
     """
     y = _scan(noise, epsilon)
     balls = balls_at(noise, y, epsilon[:, None])
@@ -102,7 +101,7 @@ def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.n
     near = seen.max(axis=0) > -_CUT
     near = near[:, 1:] | near[:, :-1]
     owner, step, at = crossings(noise, epsilon, y, balls)
-    # At a crossing it may end at a peak.
+    # The integrand may have its peak at a crossing, where it ends.
     near[owner, step] |= log_ball_density(noise, at) - peak[owner] > -_CUT
     near &= resolved[:, None]
     panels = _panels(noise, y, near, _divided(y, seen, near), (owner, step, at))
@@ -146,8 +145,8 @@ def _panels(
 def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
     """Points over the window, (n, points): in steps of the law of the radius and of log r.
 
-    Where the spheres meet varies with both. The points in log r begin at the radius at which the
-    spheres part: there the shift is as long as both radii, whose ratio is at most
+    Where the spheres meet varies with both. The points in log r begin at or below the radius at
+    which the spheres part: there the shift is as long as both radii, whose ratio is at most
     e^(epsilon / gap). For a = M nothing bounds the ratio; the points begin where the shift is as
     long as twice the radius, and a crossing below is left to the steps in the law of the radius.
     """
@@ -164,7 +163,7 @@ def _divided(y: np.ndarray, seen: np.ndarray, near: np.ndarray) -> tuple[np.ndar
 
     seen: logs of the integrands over their peaks, (2, n, points).
     """
-    # No fall to zero, which begins at a crossing.
+    # A fall to zero does not count: it begins at a crossing.
     zero = np.isneginf(seen)
     seen = np.maximum(seen, -_CUT)
     step = y[:, 1:] - y[:, :-1]

@@ -48,10 +48,10 @@ class SphericalProfile(PrivacyProfile):
     radial_shape: a, in (0, M]. power: p > 0. scale: b > 0, in units of the answer.
     sensitivity: s > 0. Raises TypeError or ValueError for anything else.
 
-    Bounds are estimates: twice the difference between quadratures of different node counts, plus
-    1e-9, plus the effect of rounding where the profile is steep (the l2 mechanism near its pure
-    guarantee). Where delta is below e^-700 the lower bound is 0. They are wider than rounding
-    but not proven, so that exact calibration meets the value.
+    Bounds are estimates. The relative error of delta is twice the difference between quadratures of
+    different node counts, plus 1e-9, plus the effect of rounding where the profile is steep (the l2
+    mechanism near its pure guarantee). Where delta is below e^-700 the lower bound is 0. The bounds
+    are wider than rounding but not proven, so that exact calibration meets the value.
     """
 
     dimension: int
@@ -145,7 +145,8 @@ class SphericalProfile(PrivacyProfile):
 def _loss(noise: SphericalLaw, log_v: np.ndarray, height: np.ndarray) -> np.ndarray:
     """The loss at v = (r / b)^p and this height over r, away from the shift; arrays that broadcast.
 
-    (M - a) u + v (e^(p u) - 1), u = log(r' / r) = log(1 + x (x + 2 height)) / 2 and x = s / r.
+    (M - a) u + v (e^(p u) - 1), u = log(r' / r) = log(1 + x (x + 2 height)) / 2 and x = s / r, with
+    r' the distance from the shifted centre.
     """
     log_x = np.log(noise.ratio) - log_v / noise.power
     # Above e^300 the logarithm of r' / r is that of s / r.

@@ -1,8 +1,9 @@
 """The law of the radius of spherical noise, and the integrands of its privacy profile over it.
 
 v = (r / b)^p is Gamma(k), k = a / p, and for v = k e^y the density of y is exp(-k (e^y - 1 - y)) up
-to a constant near sqrt(k / 2 pi), which loses no digits at k = 5e6. The radius of the ball in which
-the noise is uniform (see `spherical_balls`) has this density times (M - a + p v) / M.
+to a constant, near sqrt(k / 2 pi) for large k. This form loses no digits at k = 5e6. The radius of
+the ball in which the noise is uniform (see `spherical_balls`) has this density times
+(M - a + p v) / M.
 """
 
 from functools import lru_cache
@@ -17,7 +18,7 @@ from mechanisms.privacy.spherical.spherical_balls import (
     meeting,
 )
 
-# Half-width of the window of radii in standard deviations: outside is less than e^(-700).
+# Half-width of the window of radii in standard deviations: outside is less mass than e^-700.
 _WINDOW = 38.0
 
 
@@ -44,7 +45,7 @@ def _log_weight(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
 
 
 def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """log of the integrand of P(L > epsilon): the share of the sphere of radius r above z.
+    """log of the integrand of P(L > epsilon): the share of the sphere of radius r above height.
 
     For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
     law with M - 1 degrees of freedom.
@@ -68,7 +69,7 @@ def _log_norm(k: float) -> float:
 
 def window(k: float, points: int) -> np.ndarray:
     """Points y at nearly equal steps of w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
-    nearly the standard normal; at both ends |w| is _WINDOW or more."""
+    nearly the standard normal for large k; at both ends |w| is _WINDOW or more."""
     w = np.linspace(-_WINDOW, _WINDOW, points)
     outside = 0.5 * w**2 / k + np.abs(w) / np.sqrt(k)
     return np.where(w > 0, np.log1p(outside), -outside)
