@@ -56,7 +56,7 @@ _ORDERS = (*(1 + x / 10.0 for x in range(1, 100)), *range(11, 64), 128, 256, 512
 # In place of 0 and infinity, which have no finite logarithm.
 _TINY, _HUGE = 1e-300, 1e300
 _LOG_NOTHING = -1e4
-LEAST_RATE = 1e-300
+LEAST_RATE = 1e-290
 # The search for a factor of the noise stays within e^+-64 of its start.
 _LARGEST_LOG_FACTOR = 64.0
 
@@ -123,7 +123,7 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
     Where epsilon jumps over that value, the least multiplier beyond the jump.
 
     Raises:
-        ValueError: It is not between e^-2.5 = 0.082 and e^13.5 = 7.3e5.
+        ValueError: It is not between 0.05 and 1e6.
     """
     check_target(epsilon, delta)
 
@@ -134,14 +134,15 @@ def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> f
         return math.log(min(max(found, _TINY), _HUGE) / epsilon)
 
     low = high = 0.0
+    least, most = math.log(0.05), math.log(1e6)
     while excess(low) < 0:
-        low, high = low - 0.5, low
-        if low < math.log(0.05):
+        if low == least:
             raise ValueError(f"no noise multiplier >= 0.05 gives ({epsilon:g}, {delta:g})")
+        low, high = max(low - 0.5, least), low
     while excess(high) > 0:
-        low, high = high, high + 0.5
-        if high > math.log(1e6):
+        if high == most:
             raise ValueError(f"no noise multiplier <= 1e6 gives ({epsilon:g}, {delta:g})")
+        low, high = high, min(high + 0.5, most)
     root = scipy.optimize.brentq(excess, low, high, xtol=1e-10)
     # Below the least epsilon that Renyi DP can show it jumps to zero: the root may be short of it.
     return math.exp(root if excess(root) < 1e-8 else root + 2e-10)
@@ -193,7 +194,7 @@ class SampledRun:
     Args:
         step: Profile of one release on the sampled records, of a symmetric pair: that of any other
             pair does not say which side has the record.
-        rate: q in [1e-300, 1].
+        rate: q in [1e-290, 1].
         steps: At least 1.
         adjacency: "add-remove" or "replace".
         refinement: How many times as many losses of a step are evaluated as a search for a scale
@@ -217,6 +218,8 @@ class SampledRun:
             raise ValueError(f"step must be of a symmetric pair, got {type(self.step).__name__}")
         if not LEAST_RATE <= real_array("rate", self.rate) <= 1:
             raise ValueError(f"rate must be a probability in [{LEAST_RATE:g}, 1], got {self.rate}")
+        if self.adjacency not in ("add-remove", "replace"):
+            raise ValueError(f"adjacency must be add-remove or replace, got {self.adjacency!r}")
         check_count("steps", self.steps)
 
     def step_delta(self, epsilon: float) -> Bounds:

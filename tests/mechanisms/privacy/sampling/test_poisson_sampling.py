@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import PLDAccountant
@@ -248,6 +249,37 @@ def test_rare_large_losses_of_many_steps(rate, steps, epsilon):
     assert lower <= upper < lower + 2.5
     # The bound for known samples adds up its terms to within 1e-9.
     assert lower <= known + 1e-9 and upper < known + 1e-3
+
+
+@pytest.mark.parametrize(("mu", "steps", "epsilon"), [(0.1, 10_000, 2.0), (0.05, 100_000, 1.0)])
+def test_the_bounds_for_known_samples_hold_the_truth(mu, steps, epsilon):
+    """By the sum over the counts that matter, with fifty digits."""
+    mean = steps // 100
+    with mpmath.workdps(50):
+        q, m = mpmath.mpf(0.01), mpmath.mpf(mu)
+        log_mass = mpmath.loggamma(steps + 1) + steps * mpmath.log1p(-q)
+        exact = mpmath.mpf(0)
+        for k in range(max(mean - 300, 1), mean + 700):
+            log_count = mpmath.loggamma(k + 1) + mpmath.loggamma(steps - k + 1)
+            mass = mpmath.exp(log_mass - log_count + k * (mpmath.log(q) - mpmath.log1p(-q)))
+            d = m * mpmath.sqrt(k)
+            tails = [mpmath.ncdf(sign * d / 2 - epsilon / d) for sign in (1, -1)]
+            exact += mass * (tails[0] - mpmath.exp(epsilon) * tails[1])
+        exact = float(mpmath.log(exact))
+    found = KnownSamplesProfile(mu=mu, rate=0.01, steps=steps).log_delta(epsilon)
+    assert found.lower <= exact <= found.upper <= found.lower + 1e-8
+
+
+def test_known_samples_whose_counts_are_all_unlikely_are_not_resolved():
+    found = KnownSamplesProfile(mu=1.0, rate=1e-3, steps=1000).log_delta(1e4)
+    # All records are sampled in every step with probability 1e-3000.
+    assert found.upper >= -700 >= found.lower
+
+
+@pytest.mark.parametrize("wrong", [{"mu": 0.0}, {"rate": 1.5}, {"steps": 0}])
+def test_known_samples_need_numbers_in_range(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        KnownSamplesProfile(**{"mu": 1.0, "rate": 0.1, "steps": 2} | wrong)
 
 
 @pytest.mark.parametrize(("rate", "steps"), [(1e-6, 10**6), (0.5, 10**5)])
