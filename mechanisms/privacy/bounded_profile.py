@@ -18,15 +18,15 @@ class BoundedProfile(PrivacyProfile):
     the worst change of the answer is not known. The value reported is that of `above`. Sampled
     losses are those of `above` too: a pair that may belong to no two data sets.
 
-    It can prove a claim, but cannot refute one, and has no exact calibration unless delta is 0 and
-    the largest loss is known.
+    Its upper bound can prove a claim and its lower bound refute one. It has no exact calibration
+    unless delta is 0 and the largest loss is known.
 
     Args:
         above: Dominates every pair of neighbours.
-        below: Profile of some pair of neighbours, or None where none is known; 0 then.
+        below: Profile of some pair of neighbours; None where none is known: delta >= 0 then.
         attained_loss: Pairs of neighbours have losses up to this one, or arbitrarily close to it;
-            >= 0. It divides by the factor when the noise is scaled, as that of Laplace noise
-            does. The loss that `below` attains need not be stated.
+            >= 0. Noise multiplied by a factor divides it by that factor, as with Laplace noise.
+            The loss that `below` attains need not be stated.
         slack: Why the worst pair is not known, as in `PrivacyProfile`.
     """
 
@@ -95,13 +95,13 @@ class BoundedProfile(PrivacyProfile):
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         bounds = self.above._epsilon(delta)
         lower = np.zeros(delta.shape) if self.below is None else self.below._epsilon(delta).lower
-        # Without any delta epsilon is the largest loss.
+        # At delta = 0 epsilon is the largest loss.
         lower = np.where(delta == 0, max(self._attained, 0.0), lower)
         return Bounds(np.minimum(lower, bounds.value), bounds.value, bounds.upper)
 
 
 def enclosed(above: PrivacyProfile, below: PrivacyProfile, slack: str) -> PrivacyProfile:
-    """`above` where it is also the profile `below` of a pair of neighbours, else both as bounds."""
+    """`above` if `below`, the profile of a pair of neighbours, equals it; else both as bounds."""
     if above == below:
         return above
     return BoundedProfile(above=above, below=below, slack=slack)

@@ -57,7 +57,7 @@ _LOG_LEFT_OUT = -1e14
 
 @dataclass(frozen=True, kw_only=True)
 class _VariancesProfile(PrivacyProfile):
-    """The base of both profiles.
+    """Base of the two profiles below.
 
     rows: r >= 1. ratio: B / w, within [1e-140, 1e140]. Raises TypeError or ValueError for anything
     else. Bounds are estimates: the difference of two trapezoidal rules, and rounding; checked
@@ -129,9 +129,10 @@ class _VariancesProfile(PrivacyProfile):
 class RaisedVarianceProfile(_VariancesProfile):
     """Profile of P = N(0, lambda)^r against Q = N(0, 1)^r, lambda = 1 + ratio^2.
 
-    With k = r / 2 the loss is (lambda - 1) G - k log lambda, G ~ Gamma(k) under P and lambda times
-    as much under Q. It exceeds epsilon where G > a = (epsilon + k log lambda) / (lambda - 1), by
-    (epsilon + k log lambda) e^x for G = a (1 + e^x): delta is an integral over x of positive terms.
+    With k = r / 2 the loss is (lambda - 1) G - k log lambda, where G is Gamma(k) under P, and
+    Gamma(k) / lambda under Q. It exceeds epsilon where G > a = (epsilon + k log lambda) /
+    (lambda - 1), by (epsilon + k log lambda) e^x for G = a (1 + e^x): delta is an integral over x
+    of positive terms.
 
     The pair is not symmetric: the loss of P against Q is unbounded, that of Q against P is at most
     k log lambda. This direction is the worse one, for every epsilon >= 0. Proof: let D be the

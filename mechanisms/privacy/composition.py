@@ -7,13 +7,13 @@ Two discretisations of the loss L of one release enclose the truth. With nodes
   the profile of a worse pair (connect the dots, Doroshenko et al. 2022, Algorithm 1);
 - below: merging all outputs whose loss lies between two nodes is post-processing; the cell then
   has loss log P(cell) / Q(cell), and gives a better pair. So does a cell that is merged with a part
-  of the next one, chosen at random, such that their common loss is on the grid of the convolution.
+  of those below, chosen at random, such that their common loss is on the grid of the convolution.
 
 Both orders survive composition (Zhu, Dong and Wang 2022, Theorem 10; the proof also holds for
 measures of mass below one, so that the mass beyond e_n counts as infinite loss above, and as the
 loss e_n below).
 
-An FFT errs by 1e-12 of all mass, and a delta may be far smaller. The masses are therefore tilted:
+An FFT errs by 1e-12 of all mass, and delta may be far smaller. The masses are therefore tilted:
 with p_t(l) = p(l) e^(t l) / Z(t), Z(t) = E e^(t L), k releases have
 
     delta(epsilon) = Z(t)^k e^(-t epsilon) sum_{s > epsilon} g_t(s) e^(-t (s - epsilon))
@@ -24,7 +24,7 @@ epsilon are the likely ones, and the error of the FFT is relative to delta. The 
 are cut off far below the delta that is asked for: `CUTS`.
 
 The chords err upwards about twice as much as the merged cells err downwards, to leading order in
-the spacing of the nodes: the value that is reported weighs them 1 : 2. Its relative error against
+the spacing of the nodes: the reported value weighs them 1 : 2. Its relative error against
 closed forms is mostly within 1e-6. It reaches a sixth where the losses of a release are very large
 (Gaussians with mu of 20 or more) or the releases very many (10^5 or more): there the bounds hold
 too, but are wide.
@@ -79,7 +79,7 @@ _SAMPLES_AT_ONCE = 1 << 22
 class LossDistribution:
     """Masses of the losses places * spacing, in rising order, and of infinite loss.
 
-    Equal to itself alone.
+    places, masses: (n,), whole numbers and masses > 0. Compared by identity.
     """
 
     spacing: float
@@ -89,7 +89,7 @@ class LossDistribution:
 
 
 class _Tail:
-    """delta of a tilted sum of losses at the places from `low` on, over e^log_mass of that tilt.
+    """delta of a sum of losses at the places from `low` on, over e^(log_mass - tilt * loss).
 
     Beyond _MOST_PLACES only the mass is known, which bounds delta: `log_error` is then 0.
     """
@@ -146,7 +146,7 @@ class LossSum:
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
         """log delta of the sum, and log of the allowance for its error; epsilon a flat array.
 
-        The infinite losses are part of delta.
+        tilted: Whether to tilt the masses towards each epsilon. Delta includes infinite losses.
         """
         value, error = np.full((2, epsilon.size), -np.inf)
         inside = np.flatnonzero(epsilon < self.largest)
@@ -164,16 +164,16 @@ class LossSum:
         return np.logaddexp(value, self.log_infinite), error
 
     def _moment(self, step: int) -> float:
-        """log E e^(t L) less log t (t + 1), of the tilt e^(step / _TILTS_PER_E)."""
+        """log E e^(t L) of the sum, less log t (t + 1), at the tilt t = e^(step / _TILTS_PER_E)."""
         tilt = math.exp(step / _TILTS_PER_E)
         total = -math.log(tilt) - math.log1p(tilt)
         logs = np.log(self.law.masses) + tilt * self.spacing * self.law.places
         return total + self.times * float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
     def _tilt(self, epsilon: float) -> float:
-        """Near the saddle point, where the logarithm of the integrand, a convex one, is least."""
+        """The tilt near the saddle point, where the integrand, whose log is convex, is least."""
         widest = self.spacing * int(np.abs(self.law.places).max())
-        # Beyond a few per place the last place has all of the mass, and what is before it vanishes.
+        # Beyond a few per spacing the last place has all of the mass, and the others vanish.
         steepest = min(1e10 / widest, 4.0 / self.spacing)
         low, high = (round(_TILTS_PER_E * math.log(t)) for t in (1e-4 / widest, steepest))
         while low < high:
@@ -199,7 +199,7 @@ def _deltas(sums: np.ndarray, spacing: float, tilt: float) -> np.ndarray:
 
 
 def _likely_places(places: np.ndarray, weights: np.ndarray, times: int) -> tuple[int, int]:
-    """The first and the last place of the sum beyond which is less mass than _WRAPPED.
+    """Two places outside which the sum has a mass of at most _WRAPPED.
 
     By Chernoff's bounds at several orders, below and above 0.
     """
@@ -217,9 +217,9 @@ def _likely_places(places: np.ndarray, weights: np.ndarray, times: int) -> tuple
 def _likely_masses(
     places: np.ndarray, weights: np.ndarray, times: int, low: int, high: int
 ) -> np.ndarray:
-    """Masses of the sum from place `low` to `high`; sums that lie further apart wrap around.
+    """Masses of the sum from place `low` to `high`; sums outside wrap around.
 
-    Those below 0 by rounding stay: without them the others would add up.
+    Masses below 0 by rounding stay: without them the errors above 0 would add up.
     """
     length = scipy.fft.next_fast_len(high - low + 1, real=True)
     circle = np.bincount((places - places[0]) % length, weights, length)
@@ -239,7 +239,7 @@ def fft_error(number: int) -> float:
 
 
 def log_less(log_value: np.ndarray, log_error: np.ndarray) -> np.ndarray:
-    """log of what is left of a value less its error; -inf where that is nothing."""
+    """log of a value less its error, from their logarithms; -inf where nothing is left."""
     with np.errstate(invalid="ignore", divide="ignore"):
         left = log_value + np.log1p(-np.exp(np.minimum(log_error - log_value, 0.0)))
     return np.where(np.isnan(left), -np.inf, left)
@@ -253,7 +253,7 @@ def by_level(
 ) -> np.ndarray:
     """Curves of the sum of `number` losses at the levels of `CUTS` that resolve them, (k, n).
 
-    curves: from a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
+    curves: Maps a level and epsilon (n,) to logarithms (k, n), the upper bound in the last row.
     least: Logarithm below which an upper bound is not resolved further.
     """
     found = curves(0, epsilon)
@@ -275,7 +275,8 @@ def by_level(
 class ComposedProfile(PrivacyProfile):
     """Profile of `times` independent releases, each with the profile `base`; times >= 1.
 
-    `base` must be symmetric and know P(L > epsilon). Bounds of delta are proven but for an
+    `base` must be symmetric, else ValueError, and know P(L > epsilon). The upper bound of delta is
+    proven where that of `base` is, the lower one where the value of `base` is exact, but for an
     allowance for the FFT, 1e-12 of the tilted mass. The first use computes the sums of losses.
     """
 
@@ -314,7 +315,7 @@ class ComposedProfile(PrivacyProfile):
 
     @property
     def floor(self) -> float:
-        """That of the base, which is evaluated far below the delta of all releases."""
+        """1e15 times that of the base, which is evaluated far below delta; at least 1e-290."""
         return max(CUTS[-1] * RESOLVED, self.base.floor / CUTS[0])
 
     def sample_losses(
@@ -383,7 +384,7 @@ class ComposedProfile(PrivacyProfile):
 
     @cached_property
     def _as_run(self):
-        """Bounds where losses are so rare that no grid holds them."""
+        """The same releases as a run, with bounds for losses too rare for a grid."""
         # Imported here, because that module imports this one.
         from mechanisms.privacy.sampling.poisson_sampling import SampledRun
 
@@ -394,7 +395,7 @@ class ComposedProfile(PrivacyProfile):
         return {}
 
     def _reaches(self, level: int) -> tuple[float, ...]:
-        """The largest loss of each grid: heavy-tailed noise needs a fine and a wide one."""
+        """The largest loss of each grid: heavy-tailed noise needs a fine grid and a wide one."""
         return (_FINE, math.inf) if self._last_loss(level) > _FINE else (math.inf,)
 
     def _last_loss(self, level: int) -> float:
@@ -422,7 +423,7 @@ class ComposedProfile(PrivacyProfile):
             size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
             spacing, places = 1.0, np.zeros(1, dtype=int)
             if top:
-                # No loss less by rounding: a few ulps below the largest one they are all of delta.
+                # Rounded up: near the largest loss, delta is a matter of a few ulps.
                 spacing, places = top / size * (1 + 8 * ULP), nodes_up_to(size, _NODES[level])
             # The last node may lie off the largest loss by rounding.
             at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
@@ -435,19 +436,22 @@ class ComposedProfile(PrivacyProfile):
 
 
 def top_loss(profile: PrivacyProfile, cut: float) -> float:
-    """The loss beyond which delta of one release is below the cut, or as low as is resolved."""
+    """The loss beyond which delta of one release is below the cut, or the floor if that is more.
+
+    Raises ValueError where delta stays above.
+    """
     top = float(profile.epsilon(max(cut, profile.floor)).upper)
     if not np.isfinite(top):
         raise ValueError(
             f"the loss of {profile} is infinite with a probability above {cut:g}: it has no "
             "distribution on a grid"
         )
-    # A largest loss that close may be an atom, which has to lie within the grid.
+    # The largest loss may be an atom: where it is that close, it has to lie within the grid.
     return float(profile.largest_loss) if top > 0.999 * profile.largest_loss else top
 
 
 def nodes_up_to(size: int, count: int) -> np.ndarray:
-    """Multiples of the grid spacing from 0 to `size`: half of them even, half geometric."""
+    """At most `count` whole numbers from 0 to `size`: half evenly spaced, half geometrically."""
     even = np.linspace(0, size, count // 2)
     geometric = np.geomspace(1, size, count // 2)
     return np.unique(np.round(np.r_[even, geometric]).astype(int))
@@ -456,8 +460,8 @@ def nodes_up_to(size: int, count: int) -> np.ndarray:
 def _symmetric_chords(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> LossDistribution:
     """Chords through the profile of a symmetric pair at nodes * spacing and their mirror images.
 
-    nodes: increasing integers from 0 on. A loss of -l has e^-l times the mass of l; what is left
-    of one has loss zero.
+    nodes: increasing integers from 0 on. A loss of -l has e^-l times the mass of l; the rest of
+    the mass has loss zero.
     """
     delta = np.minimum.accumulate(delta)
     positive = chord_masses(nodes, delta, spacing)[1:]
@@ -480,7 +484,7 @@ def symmetric_cells(
 def chord_masses(nodes: np.ndarray, delta: np.ndarray, spacing: float) -> np.ndarray:
     """Masses of chords at every node but the first, where only the right chord is known."""
     gap, fall = np.diff(nodes) * spacing, -np.diff(delta)
-    # A fall over one gap is P(right end) and beyond, less e^-gap of it: Algorithm 1.
+    # The fall over a gap is (1 - e^-gap) e^e Q(L >= e) with e its right end: Algorithm 1.
     from_left = np.r_[0.0, fall / -np.expm1(-gap)]
     from_right = np.r_[np.exp(-gap) * fall / -np.expm1(-gap), 0.0]
     return np.maximum(from_left - from_right, 0.0)
@@ -501,7 +505,7 @@ def _mirrored(
 def distribution(
     places: np.ndarray, masses: np.ndarray, spacing: float, infinite: float = 0.0
 ) -> LossDistribution:
-    """Without the places that have no mass, unless there is none at all."""
+    """The distribution without the places that have no mass, unless there is none at all."""
     kept = masses > 0
     if not kept.any():
         places, masses, kept = np.zeros(1, dtype=int), np.full(1, 1e-300), np.ones(1, dtype=bool)
@@ -538,8 +542,7 @@ def tails_of_pair(
 def cells(
     nodes: np.ndarray, survival: np.ndarray, other: np.ndarray, gain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Masses and rising losses of a better pair, of whose losses only those above the first node
-    count.
+    """Masses and rising losses of the cells of a better pair, above the first node.
 
     nodes: rising losses. survival, other, gain: P(L > e), Q(L > e) and their difference there. A
     cell between two nodes has one loss. The mass beyond the last node has its loss.
@@ -550,8 +553,8 @@ def cells(
         share = -np.diff(gain, append=0.0) / mass_p
         near = np.abs(share) < 0.5
         losses = np.where(near, -np.log1p(-np.where(near, share, 0.0)), np.log(mass_p / mass_q))
-    # Beyond a loss of some 700 Q(cell) is zero to all digits: the cell has the loss of its left
-    # end, which is better still.
+    # Beyond a loss of some 700 Q(cell) underflows: the cell has the loss of its left end, which is
+    # better still.
     losses[(mass_q < np.finfo(float).tiny) | (mass_p == 0)] = -np.inf
     losses = losses.clip(nodes, np.r_[nodes[1:], nodes[-1]])
     kept = mass_p > 0
@@ -563,8 +566,8 @@ def on_grid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places and masses of a better pair than that of cells with rising losses.
 
-    A cell between two places is merged with as much of the lower ones as moves it to the lower
-    place. It is better but for rounding: `rounded_up`.
+    A cell whose loss lies between two places is merged with as much of the cells below as moves it
+    to the lower place. The pair is better but for rounding: `rounded_up`.
     """
     found: dict[int, float] = {}
     mass = loss = 0.0

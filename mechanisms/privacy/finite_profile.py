@@ -21,7 +21,7 @@ class FiniteProfile(PrivacyProfile):
     """delta(e) = sum P(L = l) (1 - e^(e - l)) over the losses l > e, which are finitely many.
 
     Subclasses state `atoms`: the losses, and the logarithms of their probabilities under P. The
-    largest loss comes first; of the last, which is at most 0, the probability is what is left of 1.
+    largest loss comes first; the last is at most 0, and has what the others leave of probability 1.
     Bounds: rounding only, unless the pair is known from one side alone.
     """
 
@@ -37,7 +37,7 @@ class FiniteProfile(PrivacyProfile):
 
     @property
     def _reach(self) -> float:
-        """The largest finite size of a loss."""
+        """The largest finite |loss|."""
         sizes = np.abs(self.atoms[0])
         return float(sizes[np.isfinite(sizes)].max())
 
@@ -56,7 +56,7 @@ class FiniteProfile(PrivacyProfile):
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         of_loss, of_mass = self._rounding
         of_loss += 4 * ULP * epsilon
-        # There no finite loss is left, whatever its rounding.
+        # From the largest loss on none is left, whatever its rounding.
         of_loss = np.where(epsilon < self.largest_loss, of_loss, 0.0)
         lower, value, upper = (
             self._log_sum(np.maximum(epsilon + sign * of_loss, 0.0)) for sign in (1, 0, -1)
@@ -89,7 +89,10 @@ class FiniteProfile(PrivacyProfile):
         return self._known(found, 0.0, np.inf)
 
     def _known(self, found: Bounds, least: float, most: float) -> Bounds:
-        """`found` without the ends that are not known; the value is then the end that is."""
+        """`found` with `least` or `most` in place of an end that is not known.
+
+        Without an upper end, the value is the lower one.
+        """
         lower, value, upper = found
         below, above = self.bounded
         if not above:
@@ -160,7 +163,7 @@ class PureProfile(FiniteProfile):
 class CapProfile(FiniteProfile):
     """Loss +epsilon with probability `mass` under P, -epsilon with mass e^-epsilon, 0 otherwise.
 
-    That of an output that falls into one of two disjoint regions or into neither. So
+    An output that falls into one of two disjoint regions, or into neither, has this loss. So
     delta(e) = mass (1 - e^(e - epsilon)) below epsilon, and 0 from there on; the pair is symmetric.
 
     Args:
@@ -205,7 +208,7 @@ class EventProfile(FiniteProfile):
     losses are those of an observer who sees nothing but whether the event happened.
 
     Args:
-        log_p, log_q: Logarithms of the two probabilities, log_q < log_p <= 0; both may underflow.
+        log_p, log_q: Logarithms of the two probabilities, which may underflow; log_q < log_p <= 0.
     """
 
     log_p: float
@@ -228,7 +231,7 @@ class EventProfile(FiniteProfile):
         return 128 * ULP * (1 - self.log_q), 64 * ULP * (1 - self.log_q)
 
     def compose(self, times: int) -> Self:
-        """The event in each of the releases."""
+        """The event that happens in all of the releases."""
         check_count("times", times)
         return replace(self, log_p=times * self.log_p, log_q=times * self.log_q)
 
@@ -241,7 +244,7 @@ class EventProfile(FiniteProfile):
 class WishartProfile(FiniteProfile):
     """A Gram matrix plus W ~ Wishart_d(d + 1, c I): delta(e) = 1 - e^-kappa at every e >= 0.
 
-    kappa = B^2 / (2 c), where a record has norm at most B. The density of W is constant times
+    kappa = B^2 / (2 c), where a record has norm at most B. The density of W is a constant times
     e^(-tr W / (2 c)) on the positive semidefinite cone, and nothing else is needed: since
     tr(W' + x x^T) = tr W' + |x|^2,
 

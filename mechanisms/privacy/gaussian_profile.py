@@ -102,11 +102,12 @@ def gaussian_between(attained: float, most: float, slack: str) -> PrivacyProfile
 
 
 def mu_for(epsilon: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """The mu at which delta(epsilon) = delta: noise of standard deviation s / mu is then exact.
+    """The mu at which delta(epsilon) = delta: a deviation of l2 sensitivity / mu is then exact.
 
     epsilon: finite, >= 0. delta: in (0, 1). Numbers or arrays that broadcast. At epsilon = 0 it
     is 2 PhiInv((1 + delta) / 2). Relative error about 1e-14, at most 1e-12, for epsilon from 0 to
-    1000 and delta from 1e-300 to 0.999. Raises TypeError or ValueError for bad arguments.
+    1000 and delta from 1e-300 to 0.999. Raises TypeError or ValueError for bad arguments, and
+    ArithmeticError if the iteration does not converge.
 
     Newton's method in (log mu, log delta), started from a lower bound of mu. There log delta is
     increasing and concave in log mu, so the iterates rise to the root; d delta/d mu =
@@ -152,10 +153,10 @@ def worst_case_mu(
 
     std: array of any shape, the standard deviations of independent per-component Gaussian noise,
     finite and > 0. The sensitivities: finite, > 0. Greedy filling from the smallest std solves it:
-    each component takes as much as the box and what is left of both budgets allow. Proof: for
-    every j that gives the first j components the largest D_1^2 + ... + D_j^2 that j components can
-    have (the box while it lasts, then l2^2, or all of l1 in as few components as the box allows),
-    and with 1 / std_i^2 falling in i the objective is a sum of these with weights >= 0.
+    each component takes as much as the box and what is left of both budgets allow. Proof: with
+    1 / std_i^2 falling in i, the objective is a sum over j of D_1^2 + ... + D_j^2 with weights
+    >= 0, and greedy filling makes each of these as large as j components can (the box while it
+    lasts, then l2^2, or all of l1 in as few components as the box allows).
     """
     std = np.asarray(std, dtype=float).ravel()
     if linf_sensitivity is None:
@@ -170,7 +171,7 @@ def worst_case_mu(
 
 
 def _start(epsilon: np.ndarray, mu: np.ndarray) -> np.ndarray:
-    """Where, in standard deviations, the region {loss > epsilon} starts."""
+    """a = epsilon/mu - mu/2: where {loss > epsilon} starts, in deviations from the mean under P."""
     with np.errstate(over="ignore"):
         return np.minimum(epsilon / mu, _LARGEST_START) - 0.5 * mu
 

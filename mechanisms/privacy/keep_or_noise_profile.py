@@ -19,15 +19,15 @@ class KeepOrNoiseProfile(PrivacyProfile):
     log_exposure: log of lambda = -sum_i log(1 - p_i), where p_i is the probability that
     component i is kept: -inf where none ever is, inf where one always is; see `of`.
 
-    Where the two inputs differ, the kept value is an atom that only one of them can produce: its
-    loss is infinite. Where all of them differ, P is the noise alone with probability
-    prod (1 - p_i) = e^-lambda and gives itself away otherwise, and so does Q, whatever the single
-    p_i are. Components that do not change tell nothing: leave them out. Hence
+    Where the two inputs differ in a component, its kept value is an atom that only one of them can
+    produce: the loss is infinite. Where they differ in all components, P is the noise alone with
+    probability prod (1 - p_i) = e^-lambda and gives itself away otherwise, and so does Q, whatever
+    the single p_i are. Components that do not change tell nothing: leave them out. Hence
 
         delta(epsilon) = m + (1 - m) delta_noise(epsilon),   m = 1 - e^-lambda:
 
-    no epsilon gives a delta below m, and none is pure. The worst pair changes every component,
-    and the noise's worst one needs no more than an arbitrarily small change of the others: over
+    at no epsilon is delta below m, so there is no pure guarantee. The worst pair changes every
+    component: those that the noise's worst pair leaves alone change by arbitrarily little, and over
     a set of changes that holds a ball, delta is a supremum. Where no more than k components change,
     they are the k that are kept most often. Bounds: those of the noise; where little is known of
     it, m remains a lower bound.
@@ -40,9 +40,9 @@ class KeepOrNoiseProfile(PrivacyProfile):
     def of(
         cls, *, noise: PrivacyProfile, log_keep: ArrayLike, counts: ArrayLike = 1
     ) -> KeepOrNoiseProfile:
-        """From log p_i, in [-inf, 0], and of how many components each is, >= 0.
+        """From log p_i, in [-inf, 0], and the number of components that have each, >= 0.
 
-        p itself underflows on large answers.
+        The arrays broadcast. Logarithms, because p underflows on large answers.
         """
         log_keep = np.asarray(log_keep, dtype=float)
         with np.errstate(divide="ignore"):

@@ -16,7 +16,7 @@ from mechanisms.privacy.profile import (
     check_target,
 )
 
-# Components up to which losses are drawn one by one, and the cells that they fall into above.
+# Up to this many components losses are drawn one by one; above, from this many cells.
 _DRAWN_ONE_BY_ONE = 32
 _MERGED_CELLS = 64
 # By how much, relatively, delta may exceed its target where a scale is rounded: an ulp of the scale
@@ -136,9 +136,10 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return (self.components * self.width + self.rest) / self.scale
 
     def compose(self, times: int) -> PrivacyProfile:
-        """As many components; between two of these profiles where there are several rests.
+        """`times` k components; with rests, bounds by two of these profiles.
 
-        The rests of all releases together are majorised by as many full widths as they add up to.
+        The rests of all releases are majorised by the full widths, and one rest, that they add up
+        to.
         """
         components = self.components * check_count("times", times)
         if times == 1 or self.rest == 0:
@@ -169,7 +170,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
 
         Above 32 components the noise between the two values is merged into 64 cells, whose
         counts are drawn: these are exact losses of a post-processed release, with a profile
-        below the true one (by a share of up to 3e-5 of the loss's variance).
+        below the true one. A share of the loss's variance is lost: at most 4e-5 where w <= b.
         """
         check_count("n", n)
         single = LaplaceProfile(l1_sensitivity=self.width, scale=self.scale)
@@ -186,7 +187,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
     def _merged_losses(self, rng: np.random.Generator, n: int, reverse: bool) -> np.ndarray:
         tau = self.width / self.scale
         ends = np.linspace(-tau, tau, _MERGED_CELLS + 1)
-        # P's mass of a cell is a difference of e^((l - tau) / 2) / 2, and its log p/q the middle.
+        # P's mass of a cell is the increase of e^((l - tau) / 2) / 2, and log p/q is its middle.
         masses = 0.5 * np.exp((ends[1:] - tau) / 2) * -np.expm1(-np.diff(ends) / 2)
         losses = np.r_[-tau, (ends[1:] + ends[:-1]) / 2, tau]
         masses = np.r_[np.exp(-tau) / 2, masses, 0.5]
@@ -198,7 +199,7 @@ class IndependentLaplaceProfile(PrivacyProfile):
         bounds = laplace_sum.log_delta(
             self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
         )
-        # The sum of the losses rounds in another way there.
+        # laplace_sum rounds the largest loss in another way.
         private = epsilon >= self.largest_loss
         shaped = (np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds)
         return Bounds(*(np.where(private, -np.inf, bound) for bound in shaped))

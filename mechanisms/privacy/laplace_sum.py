@@ -18,10 +18,10 @@ each; the tilt keeps the relative accuracy of delta however small it is:
                      (1 - e^(epsilon - s)),   c = theta - 1/2 > 0,
 
 with Z the mass of the tilted loss and g the k-fold convolution of it, normalised. The variance of
-a cell errs above twice as much as below, so that (above + 2 below) / 3 is right to order h^4.
+a cell errs above twice as much as below, so that (above + 2 below) / 3 has an error of order h^4.
 
-One more component of shift rest < tau needs no lattice. Given the sum s of the others, it pays its
-own profile at epsilon - s, in closed form for either sign, in place of (1 - e^(epsilon - s))_+:
+One more component of shift rest < tau needs no lattice. Given the sum s of the others, its own
+profile at epsilon - s, in closed form for either sign, replaces (1 - e^(epsilon - s))_+:
 
     delta_rest(e) = 1 - e^((e - rest) / 2) for |e| < rest, and (1 - e^e)_+ beyond.
 """
@@ -51,7 +51,7 @@ _TILTS_PER_E = 16
 
 
 class Losses(NamedTuple):
-    """Largest losses: tau of each of `components`, and of one more, 0 <= rest < tau."""
+    """Largest losses: tau of each of `components`, and rest of one more, 0 <= rest < tau."""
 
     components: int
     tau: float
@@ -64,9 +64,10 @@ class Losses(NamedTuple):
 
 
 def log_delta(components: int, tau: float, epsilon: np.ndarray, rest: float = 0.0) -> Bounds:
-    """log delta(epsilon) with bounds, of `components` losses; epsilon a flat array, >= 0.
+    """log delta(epsilon) with bounds, of `components` losses of size tau and one of size rest.
 
-    The bounds are proven but for rounding, which they include as estimated.
+    epsilon: flat array, >= 0. The bounds are proven but for rounding, of which they include an
+    estimate.
     """
     losses = Losses(components, tau, rest)
     result = np.full((3, epsilon.size), -np.inf)
@@ -81,7 +82,7 @@ def _log_delta(losses: Losses, epsilon: float, tilt: float) -> tuple[float, floa
         _on_lattice(losses, epsilon, tilt, lattice)
         for lattice in _lattices(losses.components, losses.tau, tilt)
     )
-    # So many components that the atoms underflow have no value, and an upper bound alone.
+    # With so many components that the atoms underflow, only the upper bound is not -inf.
     value = float(np.logaddexp(lower[1] + math.log(2), upper[1])) - math.log(3)
     return lower[0], min(max(value, lower[0]), upper[2]), upper[2]
 
@@ -93,7 +94,7 @@ class _Lattice(NamedTuple):
     # Index of the first sum, counted from the largest: the sum i is components * tau - step * i.
     first: int
     probabilities: np.ndarray
-    # log of the mass of one tilted loss, in units of that at the largest loss.
+    # log of the mass Z of one tilted loss, less c tau.
     log_mass: float
 
 
@@ -134,7 +135,7 @@ def _on_lattice(
 ) -> tuple[float, float, float]:
     """log delta of one lattice, with bounds of its rounding."""
     gap = losses.largest_loss - epsilon
-    # How many sums leave s + rest - epsilon > 0, what is left if the last loss is its largest.
+    # How many sums have s + rest - epsilon > 0, the excess if the last loss is its largest.
     count = min(max(math.ceil(gap / lattice.step) - lattice.first, 0), lattice.probabilities.size)
     above = gap - lattice.step * (lattice.first + np.arange(count))
     payoff = np.exp(-tilt * above) * -np.expm1(-np.maximum(above - losses.rest, above / 2))

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from mechanisms.privacy.profile import PrivacyProfile
 
-# delta beyond which the loss is cut off: infinite in a pessimistic, absent in an optimistic one.
+# delta beyond which the loss is cut off: a pessimistic distribution has its mass at infinity, an
+# optimistic one at the last loss.
 CUT = 1e-15
 # Points of the grid on either side of zero: 16 MiB of masses.
 _LARGEST_GRID = 1 << 20
@@ -41,7 +42,7 @@ def loss_distribution(
     delta = profile.delta(epsilon)
     if pessimistic:
         upper = np.where(epsilon >= profile.largest_loss, 0.0, delta.upper)
-        # delta(-epsilon) of the worse direction.
+        # delta(-epsilon), from above in both directions.
         mirrored = 1 - np.exp(-epsilon) * (1 - upper)
         masses = pld_pmf.create_pmf_pessimistic_connect_dots(
             interval,

@@ -10,9 +10,9 @@ import scipy
 
 ULP = float(np.finfo(float).eps)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
-# Steps of the trapezoidal rule; even, so that every second node is a rule too.
+# Steps of the trapezoidal rule; even, so that every second node makes a rule too.
 _INTEGRAL_STEPS = 1024
-# A value of e^-45 of a peak is nothing beside it.
+# Values below e^-45 of a peak are negligible beside it.
 _DROP = 45.0
 
 
@@ -27,12 +27,12 @@ def log1mexp(x: np.ndarray) -> np.ndarray:
 
 
 def written(number: float) -> Fraction:
-    """The number that a finite float64 is written as: 1/10 for 0.1, so that 3 times 0.1 is 0.3."""
+    """The rational that a finite float64 prints as: 1/10 for 0.1, so that 3 times 0.1 is 0.3."""
     return Fraction(repr(float(number)))
 
 
 def written_above(exact: Fraction) -> float:
-    """The least float64 written as no less than a rational number."""
+    """The least float64 whose `written` value is at least `exact`."""
     found = float(exact)
     return found if written(found) >= exact else math.nextafter(found, math.inf)
 
@@ -40,7 +40,7 @@ def written_above(exact: Fraction) -> float:
 def log_mills(x: np.ndarray) -> np.ndarray:
     """log of the Mills ratio R(x) = Phi(-x) / phi(x) of the standard normal, for finite x."""
     x = np.asarray(x, dtype=float)
-    # erfcx overflows below -26, and x^2 / 2 cancels digits above 0: each form where it is good.
+    # Each form where it is accurate: erfcx overflows below -26, x^2 / 2 cancels digits above 0.
     upper = np.log(scipy.special.erfcx(np.maximum(x, 0.0) / np.sqrt(2))) + 0.5 * np.log(np.pi / 2)
     low = np.minimum(x, 0.0)
     with np.errstate(over="ignore"):
@@ -97,9 +97,10 @@ def stirling_remainder(x: float) -> float:
 
 
 def log_gamma_ratio(x: float, step: float) -> float:
-    """log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0, to 1e-14 relative to step log x.
+    """log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0.
 
-    The difference of two log-gammas loses digits like x log x; Stirling's formula does not.
+    From x = 15 on to 1e-14 relative to step log x, by Stirling's formula: a difference of
+    log-gammas loses digits like x log x. Below, to rounding in the two log-gammas.
     """
     if x < 15:
         return float(scipy.special.gammaln(x + step) - scipy.special.gammaln(x))
@@ -118,10 +119,10 @@ def expm1_excess(y: np.ndarray) -> np.ndarray:
 
 
 def complex_power(values: np.ndarray, exponent: int) -> np.ndarray:
-    """values^exponent, |values| <= 1; zero where it is below e^-90, far under all rounding.
+    """values^exponent, |values| <= 1; zero where its modulus is below e^-90, far below rounding.
 
     By squaring: ten times as fast as numpy's power of complex numbers. With many components only
-    some hundred frequencies are not zero.
+    some hundred frequencies remain.
     """
     result = np.zeros_like(values)
     kept = np.abs(values) > np.exp(-90 / exponent)
@@ -145,11 +146,11 @@ def falling_root(
     args: tuple[np.ndarray, ...] = (),
     tolerance: float = 1e-12,
 ) -> np.ndarray:
-    """Roots in [floor, ceiling] of a finite non-increasing function, scipy.optimize.elementwise.
+    """Roots in [floor, ceiling] of a finite non-increasing function, by Chandrupatla's method.
 
-    Steps of `width`, doubling, go up and down from `start` until the function changes sign;
-    Chandrupatla's method then stops where |function| <= tolerance. `floor` where the function is
-    negative everywhere, `ceiling` where it is positive everywhere. Flat arrays throughout.
+    Steps of `width`, doubling, go up or down from `start` until the function changes sign; the
+    method then stops where |function| <= tolerance, or where a few ulps bracket the root. Returns
+    `floor` where the function is negative everywhere, `ceiling` where it is positive. Flat arrays.
     """
     # No attribute of scipy.optimize, which would load it when it is first asked for.
     from scipy.optimize import elementwise
@@ -183,7 +184,7 @@ def peak_window(
     *,
     points: int = 129,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where unimodal functions are within e^-45 of their peaks: ends (n,) of n intervals.
+    """Where n unimodal functions are above e^-45 of their peaks: both ends of intervals, (n,).
 
     log_function maps x (n, points), one row per function, to logarithms; each must fall without
     bound to both sides. The search starts at [low, high], moves outwards where the peak or its
@@ -215,7 +216,7 @@ def log_integral(
 
     Functions and the starting intervals are those of `peak_window`. They must be analytic and
     fall exponentially or faster: the trapezoidal rule then converges faster than any power of the
-    step (Trefethen and Weideman 2014). The error is the difference to every second node.
+    step (Trefethen and Weideman 2014). The error is the difference from every second node's rule.
     """
     low, high = peak_window(log_function, low, high)
     step = (high - low) / _INTEGRAL_STEPS

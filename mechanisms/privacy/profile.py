@@ -77,7 +77,10 @@ class PrivacyProfile(ABC):
 
     @property
     def largest_loss(self) -> float:
-        """Essential supremum of the loss, so epsilon(0): inf without a pure guarantee."""
+        """Essential supremum of the loss, which is epsilon(0): inf without a pure guarantee.
+
+        An upper bound of it where `attains_largest_loss` is False.
+        """
         return np.inf
 
     @property
@@ -132,14 +135,15 @@ class PrivacyProfile(ABC):
         """As `scaled`, for a factor that was checked."""
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
-        """The factor of the noise at which delta(epsilon) is exactly `delta`.
+        """The factor of the noise at which delta(epsilon) equals `delta`.
 
         epsilon: finite, > 0; delta: in (0, 1), or 0 if the noise can be purely private: then the
-        largest loss becomes epsilon. The delta that is reached is within a relative 1e-10 of the
-        target, or what rounding in the profile allows, then on the private side where a scale
-        nearby is, unless neighbouring floating-point scales differ by more. If the bounds of delta
-        are wider than rounding, their upper end meets the target, or `keeps` it. Raises ValueError
-        if no finite factor exists.
+        largest loss becomes epsilon. The delta reached is within a relative 1e-10 of the target.
+        Where rounding in the profile is coarser, it is as close as that allows and, if a scale
+        nearby permits, no larger than the target; where neighbouring floating-point scales differ
+        by more, it is the private one. If the bounds of delta are wider than rounding, their upper
+        end meets the target, or `keeps` it. Raises TypeError or ValueError for a bad target, and
+        NoScaleError, a ValueError, if no factor is found.
         """
         check_target(epsilon, delta)
         if delta == 0 and not math.isfinite(self.largest_loss):
@@ -180,9 +184,9 @@ class PrivacyProfile(ABC):
         )
 
     def keeps(self, epsilon: float, delta: float) -> bool:
-        """Whether delta(epsilon) is at most `delta`, by no more than its bounds leave open.
+        """Whether delta(epsilon) is at most `delta`, and less by no more than its bounds' width.
 
-        The curve is that which `scale_factor` meets; where it is exact the two must be equal.
+        The curve is the one that `scale_factor` meets; where it is exact the two must be equal.
         """
         bounds = self.delta(epsilon)
         below = delta - getattr(bounds, self.calibrated_curve)
@@ -193,11 +197,14 @@ class PrivacyProfile(ABC):
         return getattr(self.log_delta(epsilon), self.calibrated_curve)
 
     def _resolution(self, delta: float) -> float:
-        """Where a search for a scale ends: relative error of delta, at a target `delta`."""
+        """Relative error of delta at which the search for a scale ends, at a target `delta`."""
         return 1e-11
 
     def survival(self, epsilon: ArrayLike) -> np.ndarray:
-        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape."""
+        """P(L > epsilon), x ~ P; epsilon as in `delta`. Returns an array of its shape.
+
+        Raises NotImplementedError where it is not known.
+        """
         return self._survival(check_epsilon(epsilon))
 
     def to_dp_accounting(
@@ -207,7 +214,8 @@ class PrivacyProfile(ABC):
 
         A pessimistic one bounds the delta of the pair from above at every epsilon and in every
         composition, an optimistic one from below; both up to rounding, about 1e-9 of delta for one
-        release. The profile is evaluated at 2048 losses at most.
+        release. The pair of a `BoundedProfile` is that of its upper bound, so that the optimistic
+        one is no lower bound of the true delta. The profile is evaluated at 2048 losses at most.
 
         interval: Spacing of the losses, finite, > 0. The bounds are closer where it is smaller.
 
@@ -235,7 +243,7 @@ class PrivacyProfile(ABC):
         """log delta with bounds for a validated array of epsilons."""
 
     def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
-        """As `_log_delta`; of what is far below the target it is enough that it is so."""
+        """As `_log_delta`; a value far below the target need only be known to be so."""
         return self._log_delta(epsilon)
 
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
@@ -244,8 +252,8 @@ class PrivacyProfile(ABC):
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         """Epsilon with bounds for a validated array of deltas: where the curves reach delta.
 
-        The bounds are at most twice as far from the value as the crossings of the curves, or 1e-9
-        of the value.
+        The bounds are at most twice as far from the value as the crossings of the curves, plus
+        1e-9 of the larger of the value and 1e-3.
         """
         shape, delta = delta.shape, delta.ravel()
         value = self._crossing(delta)
@@ -271,7 +279,7 @@ class PrivacyProfile(ABC):
         return Bounds(np.minimum(lower, value), value, upper)
 
     def _crossing(self, delta: np.ndarray) -> np.ndarray:
-        """Smallest epsilon at which the curve of values is at most delta."""
+        """Smallest epsilon at which the value of delta(epsilon) is at most delta; flat arrays."""
         result = np.where(delta > 0, 0.0, self.largest_loss)
         log_target = np.log(np.where(delta > 0, delta, 1.0))
         search = log_target < self._log_delta(np.zeros(1)).value[0]
@@ -368,7 +376,7 @@ def real_array(name: str, value: ArrayLike) -> np.ndarray:
 
 
 def unwrapped(bounds: Bounds) -> Bounds:
-    """Floats in place of arrays without axes."""
+    """Bounds that are floats where the arrays have no axes."""
     if np.ndim(bounds.value):
         return bounds
     return Bounds(*(float(bound) for bound in bounds))

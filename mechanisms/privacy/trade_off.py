@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from mechanisms.privacy.profile import Bounds, PrivacyProfile, unwrapped
 
-# Beyond -log of the least alpha above 0, and of any budget: where alpha is 0, every epsilon counts.
+# More than -log alpha of any float alpha > 0, and than any budget: at alpha 0 every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
 _GOLDEN = (math.sqrt(5) - 1) / 2
 # Where the loss is large, 1 - delta is 0 up to rounding at most places. So _PLACES of them are
@@ -34,7 +34,7 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
     """The least type II error at type I errors in [0, 1]; numbers or arrays.
 
     The lower bound is proven wherever the upper bound of delta is: every epsilon gives one. The
-    upper bound is that of the best epsilon found.
+    upper bound is that of the best epsilon found, which is not proven to be the best.
     """
     alpha = np.asarray(type_one, dtype=float)
     flat = alpha.ravel()
@@ -80,7 +80,7 @@ def claimed_true_positive_rate(
 def _largest_line(
     profile: PrivacyProfile, alpha: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """Where the line of each alpha is highest: it is concave in e^epsilon."""
+    """The epsilon at which `_line` is highest for each alpha: it is concave in e^epsilon."""
     places = np.linspace(low, high, _PLACES)
     best = _line(profile, places, alpha)[1].argmax(axis=0)
     low, high = (
@@ -106,7 +106,7 @@ def _largest_line(
 def _line(
     profile: PrivacyProfile, epsilon: np.ndarray, alpha: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """1 - delta(epsilon) - e^epsilon alpha for any real epsilon, with the bounds of delta."""
+    """1 - delta(epsilon) - e^epsilon alpha for any real epsilon: lower, value and upper."""
     delta = profile.delta(np.abs(epsilon))
     with np.errstate(divide="ignore", over="ignore"):
         falling = np.exp(np.minimum(epsilon, 0.0))
