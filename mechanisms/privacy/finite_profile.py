@@ -123,6 +123,7 @@ class PureProfile(FiniteProfile):
     largest: float
     times: int = 1
 
+    slack = "of a release that is epsilon-DP, nothing else is known"
     bounded = (False, True)
     # Epsilon is only claimed.
     attains_largest_loss = False
@@ -216,6 +217,7 @@ class EventProfile(FiniteProfile):
 
     slack = "one event bounds its profile from below, and nothing is known from above"
     bounded = (True, False)
+    symmetric = False
     # The largest loss is not known.
     attains_largest_loss = False
 

@@ -37,6 +37,11 @@ def loss_distribution(
             f"{type(profile).__name__} has two directions of different loss and no optimistic "
             "distribution that covers both; ask for the pessimistic one"
         )
+    if profile.slack is not None and not pessimistic:
+        raise ValueError(
+            f"only bounds of this {type(profile).__name__} are known ({profile.slack}), and the "
+            "upper one has no optimistic distribution; ask for the pessimistic one"
+        )
     nodes = nodes_up_to(_grid_size(profile, interval), _NODES)
     epsilon = interval * nodes
     delta = profile.delta(epsilon)

@@ -214,15 +214,14 @@ class PrivacyProfile(ABC):
 
         A pessimistic one bounds the delta of the pair from above at every epsilon and in every
         composition, an optimistic one from below; both up to rounding, about 1e-9 of delta for one
-        release. The pair of a `BoundedProfile` is that of its upper bound, so that the optimistic
-        one is no lower bound of the true delta. The profile is evaluated at 2048 losses at most.
+        release. The profile is evaluated at 2048 losses at most.
 
         interval: Spacing of the losses, finite, > 0. The bounds are closer where it is smaller.
 
         Raises ValueError if the interval is too small for the range of losses, if the loss is
         infinite with a probability above 1e-15, or for the optimistic distribution of a pair that
-        is not `symmetric`; NotImplementedError for an optimistic one where P(L > epsilon) is not
-        known; ModuleNotFoundError without dp_accounting.
+        is not `symmetric` or of which only bounds are known (`slack`); NotImplementedError for an
+        optimistic one where P(L > epsilon) is not known; ModuleNotFoundError without dp_accounting.
         """
         from mechanisms.privacy.loss_distribution import loss_distribution
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms
+from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import PureProfile, WishartProfile
@@ -129,11 +130,12 @@ def test_the_worse_direction_covers_the_other():
             ValueError,
             "two directions",
         ),
+        (PureProfile(largest=1.0), {"pessimistic": False}, ValueError, "only bounds of this Pure"),
         (
-            PureProfile(largest=1.0),
+            BoundedProfile(above=GaussianProfile(mu=1.0), slack="for a test"),
             {"pessimistic": False},
-            NotImplementedError,
-            "is not known",
+            ValueError,
+            r"only bounds of this BoundedProfile are known \(for a test\)",
         ),
     ],
 )
