@@ -31,7 +31,6 @@ COLUMNS = {
 def fast_limits(monkeypatch):
     """Use fast limits, because tight limits for few elements take seconds."""
     monkeypatch.setattr(headline, "_MANY", 0)
-    headline._limit.cache_clear()
 
 
 @pytest.fixture

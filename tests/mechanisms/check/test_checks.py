@@ -19,6 +19,7 @@ from mechanisms.check.events import chosen_event
 from mechanisms.check.neighbours import pair_that_differs
 from mechanisms.check.stated_profile import find_other_profile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import verify
 
@@ -209,11 +210,20 @@ def test_a_claim_without_delta_is_refused_for_every_mechanism():
         planted.NoDelta.calibrate(planted.QUERY, Budget(epsilon=1.0))
 
 
+class HalfTheBudget(others.Unscaled):
+    """The exact profile is below the budget, even at the exact calibration."""
+
+    def profile(self):
+        return LaplaceProfile(l1_sensitivity=1.0, scale=2 / self.budget.epsilon)
+
+
 def test_the_exact_calibration_needs_a_profile_that_meets_the_budget():
     with pytest.raises(Unsupported, match="no exact profile"):
         others.Unscaled.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
-    with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
+    with pytest.raises(Unsupported, match="of a release that is epsilon-DP, nothing else is known"):
         others.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
+    with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
+        HalfTheBudget.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
 
 
 def test_another_profile_than_that_of_the_noise_is_named():
