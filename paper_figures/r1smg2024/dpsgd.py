@@ -67,7 +67,7 @@ def figure_7(results: Results) -> Drawn:
     return _figure_7(results.rows, "r1smg2024 Figure 7")
 
 
-@drawing("r1smg2024_fig7_rates", kind="figures", needs=["dpsgd_rates"])
+@drawing("r1smg2024_rates", kind="figures", needs=["dpsgd_rates"])
 def figure_7_at_more_rates(results: Results) -> Drawn:
     """Draw the same at the learning rates of another study."""
     return _figure_7(results.rows.assign(study=STUDY), "r1smg2024 Figure 7 at more learning rates")
