@@ -47,7 +47,7 @@ def read(results, *, verdicts):
 
 
 @judge
-def chosen(results, *, study, verdicts):
+def chosen(results, *, study, verdicts, beside=()):
     return as_given(verdicts=verdicts)
 
 
@@ -127,6 +127,13 @@ def test_results_are_read_once_they_are_there(run):
     folder = run(entry("unread", "read", **given("confirmed")))
     for name in ("study.parquet", "study.timings.parquet"):
         write_table(to_table([]), folder / "studies" / name)
+    assert list(evaluate(folder)["verdict"]) == ["confirmed"]
+
+
+def test_a_study_beside_another_may_be_absent(run):
+    of_two = {"study": "study", "beside": ["other"], "verdicts": ["confirmed"]}
+    folder = run(entry("both", "chosen", arguments=of_two))
+    write_table(to_table([]), folder / "studies/study.parquet")
     assert list(evaluate(folder)["verdict"]) == ["confirmed"]
 
 

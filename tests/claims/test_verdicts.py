@@ -64,6 +64,10 @@ def test_outcomes_that_are_both_partly_differ_where_a_part_turns_round():
 
     assert finding((CONFIRMED, CONTRADICTED), (CONTRADICTED, CONFIRMED)).verdict == DEPENDS
     assert finding((CONFIRMED, CONTRADICTED), (CONFIRMED, NOT_FOUND)).verdict == PARTLY
+    assert (
+        finding((CONFIRMED, CONTRADICTED), (CONTRADICTED, CONFIRMED), (NOT_RUN,) * 2).verdict
+        == DEPENDS
+    )
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class SampledProfile(PrivacyProfile):
 def sampled(profile: PrivacyProfile, rate: float, steps: int) -> PrivacyProfile:
     """The profile of `steps` releases on Poisson samples, from that of one on all records.
 
-    rate: Sampling probability, in [1e-300, 1]. steps: At least 1. Raises as `SampledRun` does.
+    rate: Sampling probability, in [1e-290, 1]. steps: At least 1. Raises as `SampledRun` does.
     """
     if isinstance(profile, BoundedProfile):
         below = profile.below and sampled(profile.below, rate, steps)

@@ -72,6 +72,12 @@ def test_a_noise_multiplier_at_a_jump_of_epsilon_keeps_the_budget():
     assert gaussian_epsilon(found * (1 - 1e-8), 0.01, 100, 1e-5) > 3e-3
 
 
+@pytest.mark.parametrize("multiplier", [0.06, 8e5])
+def test_noise_multipliers_near_both_ends_are_found(multiplier):
+    epsilon = gaussian_epsilon(multiplier, 1, 10**6, 1e-5)
+    assert noise_multiplier(epsilon, 1e-5, 1, 10**6) == pytest.approx(multiplier, rel=1e-6)
+
+
 def test_an_unreachable_noise_multiplier_is_an_error():
     with pytest.raises(ValueError, match="no noise multiplier >="):
         noise_multiplier(1e9, 1e-5, 0.1, 1)
@@ -181,6 +187,7 @@ def test_limits():
         ({"rate": 1.5}, ValueError, "rate must be a probability"),
         ({"steps": 0}, ValueError, "steps must be at least 1"),
         ({"steps": 1.5}, TypeError, "steps must be an integer"),
+        ({"adjacency": "other"}, ValueError, "adjacency must be add-remove or replace"),
         ({"step": WishartProfile(kappa=0.5)}, ValueError, "step must be of a symmetric pair"),
     ],
 )
