@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from one_cell import ended
+from one_cell import ended, wait_for
 
 from mechanisms.comparison import line_reader
 from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooSlow
@@ -82,7 +82,7 @@ def test_a_limited_process_answers_in_time_or_not_at_all(tmp_path, monkeypatch):
         process.ask("not JSON\n", 20)
     with pytest.raises(TooSlow, match=r"takes longer than 1 seconds"):
         process.ask("sleep", 1)
-    assert ended(int((tmp_path / "child").read_text()))
+    wait_for(lambda: ended(int((tmp_path / "child").read_text())))
     assert process.ask("", 20) == "right"
     process.close()
 
