@@ -102,7 +102,7 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
 
 
 def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
-    """Remove the outcomes that the paper rules out, and add those that were not run.
+    """Remove the outcomes that the paper rules out.
 
     Raises:
         ConfigError: The finding has a choice that is not among the paper's open choices.
@@ -116,8 +116,6 @@ def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
     for each in listed:
         if each.choice == finding.choice:
             finding = finding.without(each.ruled_out)
-        if each.not_run and finding.choice in ("", each.choice):
-            finding = finding.with_open(each.choice, each.here, each.not_run)
     return finding
 
 

@@ -41,8 +41,6 @@ class OpenChoice(BaseModel):
         where: A place in the paper, such as "Figure 8", if the choice affects only its claims.
         ruled_out: The outcomes that the paper's own text or number excludes, for all these claims.
         by: The sentence or the number that excludes them, quoted.
-        here: The outcome that our rows have, if judges do not name it.
-        not_run: The outcomes that no row has yet.
     """
 
     model_config = STRICT
@@ -51,8 +49,6 @@ class OpenChoice(BaseModel):
     where: str = ""
     ruled_out: tuple[str, ...] = ()
     by: str = ""
-    here: str = ""
-    not_run: tuple[str, ...] = ()
 
 
 class Paper(BaseModel):

@@ -217,13 +217,6 @@ class Finding:
         parts = (*judged, *self.beside)
         return replace(self, parts=parts, choice="", outcomes=(), beside=(), detail=detail)
 
-    def with_open(self, choice: str, here: str, lacking: Collection[str]) -> Self:
-        """Add outcomes that were not run; the finding's own parts become those of `here`."""
-        own = self.outcomes or [Outcome(choice=here, parts=tuple(self.parts))]
-        no_rows = (Part("its rows", NOT_RUN),)
-        outcomes = [*own, *(Outcome(choice=name, parts=no_rows) for name in lacking)]
-        return replace(self, parts=(), choice=self.choice or choice, outcomes=outcomes, ours="")
-
     @property
     def still_to_run(self) -> str:
         """The run that would decide open parts or outcomes, or "" if none is open but `beside`."""

@@ -5,7 +5,8 @@ dpsgd.py has the figures; dpsgd_budgets.py judges the claims about budgets, whic
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -16,9 +17,20 @@ from claims.implied_epsilon import StatedNumber, implies, on_curve
 from claims.intervals import Mean
 from claims.judged_rows import listed, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, Probability, judge
-from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
+from claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_RUN,
+    Finding,
+    Outcome,
+    Part,
+    Sizes,
+)
+from paper_figures.selections import size_of
 from paper_figures.style import mechanism_title
 from papers.r1smg2024 import (
+    CLIPPING_NORM,
     REACHED_ACCURACY,
     REACHED_EPOCHS,
     TRAINING,
@@ -26,6 +38,8 @@ from papers.r1smg2024 import (
 from runs.results import Results
 
 STUDY = "dpsgd"
+MULTIPLIERS = "dpsgd_multipliers"
+Beside = tuple[Literal["dpsgd_rates", "dpsgd_multipliers"], ...]
 # The rows keep the mechanism's key, although its noise here is not that of its theorem.
 DPSGD = "gaussian"
 # The control without privacy, which does not clip.
@@ -42,8 +56,25 @@ def official_runs(rows: pd.DataFrame, dataset: str, beside: Iterable[str] = ()) 
     Raises:
         CannotJudge: The run has none.
     """
-    rows = rows.assign(study=rows["study"].replace(list(beside), STUDY))
+    others = [study for study in beside if study != MULTIPLIERS]
+    rows = rows.assign(study=rows["study"].replace(others, STUDY))
     return pick(rows, study=STUDY, dataset=dataset, data_source="official")
+
+
+def at_stated_multipliers(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Return the runs of DPSGD at the paper's noise multipliers, as rows of `dpsgd`.
+
+    Their epsilon is the total that the paper states for the multiplier. There may be none.
+    """
+    found = rows[(rows["study"] == MULTIPLIERS) & (rows["dataset"] == dataset)]
+    totals = {}
+    for run in ok_rows(found, MULTIPLIERS, "noise_norm").itertuples():
+        multiplier = run.value / (CLIPPING_NORM * math.sqrt(size_of(run.shape)))
+        for budget in TRAINING[dataset].budgets:
+            if math.isclose(multiplier, budget.multiplier, rel_tol=1e-4):
+                totals[run.epsilon] = budget.total
+    kept = found[found["epsilon"].isin(list(totals))]
+    return kept.assign(study=STUDY, epsilon=kept["epsilon"].map(totals))
 
 
 def rates_of(rows: pd.DataFrame) -> list[float]:
@@ -92,10 +123,11 @@ RESOLUTION = 1e-4
 
 
 def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome], **said) -> Finding:
-    """Make a finding with an outcome per learning rate and the sizes of the runs."""
+    """Make a finding with the outcomes and the sizes of the runs."""
     size = size_of_runs(rows)
+    of_noise = any(each.choice.endswith(STATED) for each in outcomes)
     return Finding(
-        choice="the learning rate",
+        choice="the learning rate" + " and the noise multiplier" * of_noise,
         outcomes=outcomes,
         sizes=Sizes(
             records=int(size["records"]),
@@ -112,7 +144,7 @@ def epochs_until(
     results: Results,
     *,
     study: Literal["dpsgd"],
-    beside: tuple[Literal["dpsgd_rates"], ...] = (),
+    beside: Beside = (),
     dataset: str,
     epsilons: list[Epsilon],
     metric: Literal["test_accuracy", "train_accuracy"],
@@ -122,16 +154,16 @@ def epochs_until(
     """Judge whether published R1SMG reaches an accuracy earlier, by more epochs than the margin.
 
     Args:
-        beside: A study with more learning rates.
+        beside: A study with more learning rates, or one with the stated noise multipliers.
     """
     rows = official_runs(results.rows, dataset, beside)
-    outcomes = [
-        Outcome(
-            choice=choice,
-            parts=tuple(_lead_in_epochs(runs, each, metric, level, margin) for each in epsilons),
-        )
-        for choice, runs in _runs_by_rate(pick(rows, calibration="published")).items()
-    ]
+    runs = _runs_by_rate(pick(rows, calibration="published"))
+    if MULTIPLIERS in beside:
+        runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
+    outcomes = _outcomes(
+        runs,
+        lambda chosen: [_lead_in_epochs(chosen, e, metric, level, margin) for e in epsilons],
+    )
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
 
@@ -143,6 +175,34 @@ def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if len(runs) > 1:
         runs["each at its best learning rate"] = best_runs(rows)
     return runs
+
+
+STATED = "the stated noise multipliers"
+
+
+def _runs_at_stated_multipliers(
+    results: pd.DataFrame, rows: pd.DataFrame, dataset: str
+) -> dict[str, pd.DataFrame]:
+    """Group the runs by learning rate, with those of the other study in place of DPSGD's."""
+    stated = at_stated_multipliers(results, dataset)
+    if stated.empty:
+        return {STATED: stated}
+    others = rows[(rows["mechanism"] != DPSGD) & (rows["calibration"] == "published")]
+    return {
+        f"learning rate {rate:g}, {STATED}": pd.concat([runs_at_rate(others, rate), own])
+        for rate, own in stated.groupby("learning_rate")
+    }
+
+
+def _outcomes(
+    runs: dict[str, pd.DataFrame], judged: Callable[[pd.DataFrame], Iterable[Part]]
+) -> list[Outcome]:
+    """Judge every choice; one without rows was not run."""
+    lacking = (Part("its rows", NOT_RUN),)
+    return [
+        Outcome(choice=choice, parts=tuple(judged(rows)) if len(rows) else lacking)
+        for choice, rows in runs.items()
+    ]
 
 
 def _lead_in_epochs(
@@ -178,7 +238,7 @@ def learning_order(
     results: Results,
     *,
     study: Literal["dpsgd"],
-    beside: tuple[Literal["dpsgd_rates"], ...] = (),
+    beside: Beside = (),
     dataset: str,
     epsilons: list[Epsilon],
     margin: float,
@@ -187,13 +247,13 @@ def learning_order(
 
     Args:
         beside: A study with more learning rates, which may have some of the budgets and lack
-            training without privacy.
+            training without privacy, or one with the stated noise multipliers.
     """
     rows = official_runs(results.rows, dataset, beside)
-    outcomes = [
-        Outcome(choice=choice, parts=tuple(_leads(chosen, epsilons, margin)))
-        for choice, chosen in _runs_by_rate(rows).items()
-    ]
+    runs = _runs_by_rate(rows)
+    if MULTIPLIERS in beside:
+        runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
+    outcomes = _outcomes(runs, lambda chosen: _leads(chosen, epsilons, margin))
     noise, own = pick(rows, metric="noise_norm", calibration="published"), public_rate(rows)
     norms = {
         mechanism: listed(

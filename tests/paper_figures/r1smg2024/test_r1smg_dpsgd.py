@@ -165,6 +165,31 @@ def test_more_learning_rates_stand_beside_the_others(make_results):
     assert drawn.caption.endswith("As published.") and "without privacy" not in drawn.note
 
 
+def test_the_stated_noise_multipliers_are_an_outcome_beside_the_learning_rates(make_results):
+    """Multiplier 1.1 stands for the total 2.673, whatever it spends."""
+    kind = {"records": 50_000, "rate": 1.0}
+    rows = runs({"r1smg": rising(3), "gaussian": rising(20)}, epsilon=2.673, **kind)
+    rows += runs(
+        {"r1smg": rising(3), "gaussian": rising(20)}, epsilon=2.673, calibration="exact", **kind
+    )
+    other = runs({"gaussian": rising(4)}, epsilon=3.8123, **kind)
+    other = [row | {"study": "dpsgd_multipliers", "shape": "4x25"} for row in other]
+    noises = {1.1: "not found", 1.2: "not run"}
+    for multiplier, verdict in noises.items():
+        own = [
+            row | ({"value": 10 * multiplier} if row["metric"] == "noise_norm" else {})
+            for row in other
+        ]
+        results = make_results([row | {"dataset": "cifar10"} for row in rows + own])
+        of = {"study": "dpsgd", "dataset": "cifar10", "beside": ("dpsgd_multipliers",)}
+        of |= {"epsilons": [2.673]}
+        judged = epochs_until(results, **of, metric="test_accuracy", level=0.8, margin=4.5)
+        assert [each.verdict for each in judged.outcomes] == ["confirmed", verdict]
+        assert judged.choice == "the learning rate and the noise multiplier"
+        ordered = learning_order(results, **of, margin=0.01)
+        assert ordered.outcomes[-1].choice.endswith("the stated noise multipliers")
+
+
 def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make_results):
     rows = order_rows((0.95, 0.8, 0.99), (0.1, 0.9, 0))
     rows = [
