@@ -226,7 +226,7 @@ class CommonQueries(Study):
         """Yield the error and the privacy that `mechanisms.comparison` finds.
 
         Raises:
-            Unsupported: The mechanism does not support the query, or its error is unknown.
+            Unsupported: The mechanism refuses the query, claims no privacy or has an unknown error.
         """
         task = problem.task(case.calibration)
         options = known_options(task, case.mechanism)

@@ -11,9 +11,9 @@ does not say which cells those are. For Uber we take the cells without a pickup 
 month (disjoint from the window and assumed public); for the simulated city we take its water. The
 metric `pickups_zeroed` counts the pickups of the window that this loses.
 
-The paper does not state its bounding box either. `largest_in_box` is the largest exact count over
-`boxes` random boxes inside `bounding_box` that contain the places the paper names; `box` 0 is the
-smallest box that contains them.
+The paper does not state its bounding box either. `largest_in_box` is the largest exact count on the
+map of each of `boxes` boxes. All lie inside `bounding_box` and contain the places that the paper
+names; `box` 0 is the smallest such box, and the others are random.
 """
 
 from collections.abc import Iterable, Iterator
@@ -257,7 +257,7 @@ class CountQuery(Study):
         return CountMaps(counts, empty, rectangles, boxes, positions)
 
     def measure(self, problem: CountMaps, case: Case, point: Point) -> Iterator[Value]:
-        """Losses, errors per cell and rectangle, the largest count, and a map."""
+        """Yield losses, errors per cell and rectangle, the largest count, and a map."""
         mechanism, seconds = case.timed_calibration(
             count_query(problem.counts.sum(), problem.counts.shape),
             point.budget,

@@ -1,8 +1,8 @@
 """Shared code of the studies of noisy gradient descent: privacy spent, and accuracy.
 
 One record is added or removed. The sampling rate and the number of steps follow from the number of
-records, which is treated as public. A run ends early once its gradients are no longer finite; the
-guarantee does not cover the fact that it ended early.
+records, which is treated as public. A run ends early once its gradients or logits are no longer
+finite; the guarantee does not cover that fact.
 
 Functions import accounting and torch themselves: both take seconds to load, and reading a config
 imports this module.
@@ -95,7 +95,7 @@ class DescentStudy(Study):
 
 
 def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:
-    """Yield the sampling rate, the number of steps and the budget of one step."""
+    """Yield the numbers of records and steps, the sampling rate and the budget of one step."""
     step = steps.step_budget(total)
     yield Value("records", float(records))
     yield Value("sampling_rate", steps.rate)

@@ -5,7 +5,7 @@ last activation. The mechanism releases the features once, in matrices of `batch
 of the network is trained on the released features and tested on clean features of the test records.
 The body is trained on a public share of the training records (learning/training/extractor.py); the
 paper says nothing about its training. The head starts from fresh weights, so that it learns the
-task from the release alone. Its inputs are scaled to root mean square 1, most of which is noise.
+task from the release alone. Its inputs are divided by the root mean square of what is released.
 
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
 by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The

@@ -12,9 +12,9 @@ total_deviation
     of 2400 terms, as in the paper, which does not say why, or all terms if there are fewer.
 leading_deviation
     sum_{i <= k} lambda_i - tr(V^T C V) for the first k components V: how much less variance they
-    capture than the best k. It is the smallest deviation of any k vectors in their span, and does
-    not depend on the choice of these vectors. It is the only deviation defined for PPCA, which
-    releases a span without an order.
+    capture than the best k. It is the smallest deviation of any orthonormal basis of their span,
+    and depends on the span alone. It is the only deviation defined for PPCA, which releases a span
+    without an order.
 accuracy
     The accuracy of a linear support vector machine on the records projected on the first k
     components, trained on 60% of the records and tested on 40%. All mechanisms share one split. The

@@ -1,6 +1,6 @@
 """Averaging protected parameters: tldp2025, Section 5.2.3 (type III), Figure 3, Table 4.
 
-Three users, each with a third of the training records, train a model for one epoch, clip its
+Three users, each with a third of the private records, train a model for one epoch, clip its
 parameters to [-C, C] and send them through the mechanism; the server returns the mean. One such
 round is one epoch of Section 5.1.1 (learning/federated/parameter_averaging.py). Adjacency is local:
 the parameters of one user may become any others.
@@ -287,7 +287,7 @@ class PrivateParameters(Study):
 
 
 def _ranges(case: Case, epsilon: float) -> list[str]:
-    """The values of Delta to run; the exact calibration needs one, as all give the same noise."""
+    """The ranges to run; at the exact calibration `clip` alone, as all give the same noise."""
     grids = case.settings.epsilons_by_range.get(case.dataset, {})
     # An epsilon from `epsilons` or `epsilons_for` may be in neither grid.
     asked = [name for name, grid in grids.items() if epsilon in grid] or [CLIP]
