@@ -151,7 +151,7 @@ def _own_rate(rows: pd.DataFrame) -> str:
 def _write_diverged(
     axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
 ) -> None:
-    """Name the mechanisms that have no curve in a panel because all their runs diverged."""
+    """Name the mechanisms that diverged in a run of the panel."""
     found = ok_rows(rows, STUDY, DIVERGED)
     chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
     for place, mechanism in enumerate(legend_order(runs_at_rate(found[chosen], rate)["mechanism"])):

@@ -30,7 +30,7 @@ def training_budget(
     same_steps: float | None = None,
     tolerance: float,
 ) -> Finding:
-    """Judge the total epsilon of DP-SGD with Poisson sampling by RDP, as the papers do.
+    """Judge the total epsilon of DP-SGD with Poisson sampling by Renyi DP.
 
     Privacy loss distributions give the number beside it.
     """

@@ -1,8 +1,8 @@
-"""Judges of r1smg2024's further statements, in closed form.
+"""Judges of r1smg2024's further statements; they read no study.
 
-They cover Lemma 2, Proposition 1, eq. (17) and Corollary 2; the sensitivity of the count query
-(Section 7.1); the query, the noise and the stability of accuracy in Section 7.2; and the statements
-about MVG (Section 7.2, Appendices B and C).
+They cover Lemma 2, Proposition 1, eq. (17) and Corollary 2; sensitivity and losses of the count
+query (Section 7.1); query, noise and stability of accuracy in Section 7.2; and the statements about
+MVG (Section 7.2, Appendices B and C).
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Noise that is claimed to beat the Gaussian.
+"""The variance of noise over the Gaussian's.
 
 `suite_claimed` reads the rows of the study guarantee on its data set "grid".
 """

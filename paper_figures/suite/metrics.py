@@ -1,6 +1,6 @@
 """The table `suite_metrics`: four measures of noise side by side, error, tails, time and use.
 
-A row is a published mechanism at a setting of a paper. The expected loss and its kurtosis follow
+A row is a published mechanism at a setting of a paper. The expected loss and the kurtosis follow
 from the noise, and sampled losses stand beside the expected one. The seconds and scores come from
 the study that runs the setting.
 """
@@ -26,8 +26,8 @@ COMPARED = (
     *("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g"),
     *("gaussian", "gaussian-analytic", "gaussian-per-element", "laplace"),
 )
-# MVG's directional noise in its own studies. SHARE is the share tau of the rows of X that the paper
-# calls informative: ALT and the target; anchors 0 and 3; FHR, ASV and ALV. RIGHT names these sets.
+# MVG's directional noise in its own studies. SHARE is tau, the share of precision on the rows that
+# the paper calls informative: ALT and target; anchors 0 and 3; FHR, ASV and ALV. RIGHT names them.
 SHARE, RIGHT = 0.95, ("alt-y", "anc0-anc3", "fhr-asv-alv")
 INFORMATIVE = {
     "mvg2018-regression": [2, 5],
