@@ -64,9 +64,8 @@ class ComparedStudy:
         floor: The metric and the mechanism that give the error without any information.
         floor_words: The name of that answer, such as "the random answer".
         exact_floor: That error on the paper's data in closed form, instead of a mean over trials.
-        blind_margin: Errors within this margin of the floor show no information. If None, the
-            margin is two standard errors of the floor's mean, and errors above the floor show no
-            information either.
+        blind_margin: Errors above the floor minus this margin show no information. If None, the
+            margin is two standard errors of the floor's mean.
         methods: The paper's names of its methods by the key of the mechanism.
         mvg_name: The paper's name of MVG with the right features.
     """

@@ -203,7 +203,7 @@ def signal_of(study: ComparedStudy, first: np.ndarray, second: np.ndarray, margi
 
 @judge
 def close_to_noiseless(*, margins: dict[str, float], draws: dict[str, Count]) -> Finding:
-    """Judge whether MVG is close to the baseline without noise in every experiment.
+    """Judge whether MVG is close to the baseline without noise in Experiments II and III.
 
     A single experiment in which it is not contradicts the claim.
 

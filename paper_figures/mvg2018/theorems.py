@@ -1,7 +1,7 @@
 """Judges of mvg2018 in closed form: directions, budgets, costs, sensitivities, pure noise.
 
-They cover Sections 5.3 and 6.3, Theorems 2 to 5 and Appendix B, and prove that the releases of two
-studies are noise.
+They cover Sections 5.3, 6.1 and 6.3, Theorems 4 and 5 and Appendix B, and prove that the releases
+of two studies are noise.
 """
 
 import itertools

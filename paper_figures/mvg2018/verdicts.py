@@ -119,7 +119,7 @@ def _order(
     margin: float,
     least: float = 1.0,
 ) -> list[Part]:
-    """Judge whether the other errors are above `ours` times the least factor, a part for each."""
+    """Judge, with a part for each, whether the other errors are above `least` times `ours`."""
     names = {f"{title} {above}": frame for title, frame in others.items()}
     run = {name: frame for name, frame in names.items() if len(frame)}
     scaled = ours.assign(value=least * ours["value"])

@@ -59,7 +59,7 @@ RANGES = {
     "stated": f"Delta = {STATED_DELTA} (IMDB: {STATED_DELTA_IMDB:,}), of Table 4",
 }
 CHOICE = "Delta, the range of a parameter: 2 C by eq. (19), another one in Table 4"
-# The paper's networks have more parameters than this.
+# The paper's networks have more parameters than this, except its MLP for DarkNet.
 SMALL = 1_000_000
 # Two mechanisms, the better one first.
 Pair = tuple[str, str]
@@ -205,7 +205,7 @@ def _noise_alone(spent: pd.DataFrame) -> set[tuple[str, float]]:
     """Return the mechanisms and epsilons at which the users' messages are proven to be noise.
 
     Any two inputs of an (epsilon, delta) release give outputs within the total variation
-    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). Fixing one input bounds the distance to noise.
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). Fixing one input bounds a user's distance to noise.
     """
     growth = np.exp(np.minimum(spent["value"], 1.0))
     distance = USERS * (growth - 1 + 2 * spent["delta"]) / (growth + 1)
@@ -331,11 +331,11 @@ def parameter_pairs(
     learned: float,
     margin: float,
 ) -> Finding:
-    """Judge orders and near ties on one data set at one epsilon, with noise for the range 2 C.
+    """Judge orders and near ties on one data set, with noise for the range 2 C.
 
-    If no model is above a guess by more than `learned`, all are alike whatever their mechanisms,
-    and neither an order nor a tie counts. The same holds for a rebuilt mechanism that has not
-    learned, because the rebuilding may be the reason.
+    If no model is above a guess by more than `learned` at the largest epsilon, neither an order nor
+    a tie there counts. The orders of `start`, at the smallest epsilon, need no such model. Nothing
+    counts for a rebuilt mechanism that has not learned: the rebuilding may be the reason.
     """
     scores = _scores(results.rows)["clip"][dataset]
     first, last = scores.epsilons[0], scores.epsilons[-1]

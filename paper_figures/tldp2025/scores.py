@@ -38,7 +38,7 @@ CLASSIFIER_WORDS = {
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
-# The resolution of a score: one of 2,000 records, the smallest test set in the reference run.
+# The resolution of a score: one of 2,000 records; the reference run tests on 10,000 or more.
 STEP = 1 / 2000
 # The controls and the mechanisms that the paper compares, which its figures show and its claims are
 # about. A run may have others, which appear only in the CSV files beside the figures.
@@ -149,7 +149,7 @@ class StatedScores(NamedTuple):
     """The F1 scores that the text states for a figure.
 
     Args:
-        claims: The claims about the scores by data set; none is about SVHN.
+        claims: The claims that are judged by the scores, by data set; none is about SVHN.
         keys: The mechanisms that have these scores.
         epsilons: The text's words on their epsilon, by data set.
         ranges: The values of the column `range` to compute, with their labels.
