@@ -26,7 +26,7 @@ MOST_SWEEPS = 1 << 15
 def sample_bingham(
     exponents: np.ndarray, components: int, rng: np.random.Generator, draws: int
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Independent V of density ~ exp(tr(V^T diag(exponents) V)), and diagnostics of the chains.
+    """Independent V of density ~ exp(tr(V^T diag(exponents) V)), up to V -> V Q, and diagnostics.
 
     One chain per draw, at least four; every other one starts at the mode, the rest uniformly. The
     number of sweeps is doubled until the split R-hat of tr(V^T M V) over the second half of all

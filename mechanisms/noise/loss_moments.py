@@ -86,7 +86,7 @@ class LossMoments:
 
     @property
     def central_kurtosis(self) -> float:
-        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis. NaN if L = 0.
+        """E[(L - E L)^4] / Var(L)^2, the usual kurtosis. NaN for a constant L.
 
         It is 3 for a Gaussian, as in statistics; SciPy and pandas subtract 3 by default.
         """
@@ -94,7 +94,7 @@ class LossMoments:
 
     @property
     def central_skewness(self) -> float:
-        """E[(L - E L)^3] / Var(L)^{3/2}, the usual skewness. NaN if L = 0."""
+        """E[(L - E L)^3] / Var(L)^{3/2}, the usual skewness. NaN for a constant L."""
         return self._standard(3) if self.variance else math.nan
 
     def _standard(self, order: int) -> float:

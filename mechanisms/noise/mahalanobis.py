@@ -42,7 +42,7 @@ class MatrixDeviations:
 
     @property
     def along_axes(self) -> bool:
-        """Whether the noise of all elements is independent."""
+        """Whether no directions turn the noise, so that its elements are independent."""
         return self.row_directions is None and self.column_directions is None
 
     @property

@@ -35,7 +35,7 @@ class RadialNoise(Noise, RadialDensity):
 
     @abstractmethod
     def log_moments(self) -> tuple:
-        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; inf where there is none.
+        """log E radius^(2 k) for k = 1 to 4, as mpmath numbers; only the last may be inf.
 
         It is called at a precision of 60 digits.
         """

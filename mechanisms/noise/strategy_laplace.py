@@ -77,8 +77,8 @@ class StrategyLaplace(Noise):
         The query must state its l1 sensitivity.
 
         Every column of A has l1 norm 1 and no entry above some w: the measurements of one cell that
-        changes by l1_sensitivity are no worse than as many as fit that change by w times it (see
-        `LaplaceProfile`). The largest loss is that of the measurements where `attained_share` is 1.
+        changes by l1_sensitivity are no worse than changes by w times it, as many as its l1 norm
+        allows (see `LaplaceProfile`). Where `attained_share` is 1 their largest loss is attained.
         """
         largest = math.prod(float(strategy.matrix().max()) for strategy in self.strategies)
         measurements = math.prod(strategy.measurements for strategy in self.strategies)

@@ -57,8 +57,8 @@ class TreeLaplace(Noise):
 
         Raises:
             Unsupported: A block has more than 2048 cells. L is a quadratic form z^T G z in the
-                noise of the measurements, and its cumulants need products of the (cells, cells)
-                matrix G. `mean_loss` has no such limit.
+                noise of the measurements, and its cumulants need products of G, which has a row
+                for every block. `mean_loss` has no such limit.
         """
         width = self.tree.branching ** (self.tree.height - 1)
         kinds: dict[tuple[int, ...], int] = {(): 1}

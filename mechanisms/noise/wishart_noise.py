@@ -13,7 +13,7 @@ from mechanisms.privacy.finite_profile import WishartProfile
 
 @cache
 def trace_moment(powers: tuple[int, ...], size: int, freedom: int) -> int:
-    """E prod_p tr(W^p) over `powers`, W = G G^T with G standard normal (size, freedom); exact.
+    """E prod_p tr(W^p) over `powers`, W = G G^T, G standard normal (d, k), d = size, k = freedom.
 
     Integration by parts on one factor G of the first trace: with p the first power, q the others,
     E[tr W^p F] = (k + p - 1) E[tr W^(p-1) F] + sum_{j=1}^{p-1} E[tr W^(j-1) tr W^(p-j) F]
@@ -68,7 +68,7 @@ class Wishart(Noise):
         return {"c": self.scale}
 
     def profile(self, query):
-        """kappa is that of the longest record, or between that and what the query also allows."""
+        """kappa is that of a record of norm B, or between it and the largest that is allowed."""
         longest = query.record_bound**2
         above = WishartProfile(kappa=longest / (2 * self.scale))
         # The largest share of B^2 at which x x^T, x along an axis, keeps the sensitivities.

@@ -6,7 +6,7 @@ import numpy as np
 def orthonormal(name: str, directions, size: int) -> np.ndarray | None:
     """An orthogonal (size, size) array with one direction per column; None for the identity.
 
-    None stands for the identity, which then costs no matrix product.
+    None costs no matrix product.
 
     Raises:
         ValueError: Not (size, size), or its columns are not orthonormal to 1e-8.

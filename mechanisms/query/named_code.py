@@ -43,7 +43,7 @@ def load_named(name: str) -> object:
 def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> None:
     """Raise ValueError, with the name of the function, unless it can be called with these.
 
-    A function that states no parameters passes, as some in C do.
+    A function without a signature passes, such as some in C.
     """
     try:
         signature = inspect.signature(function)

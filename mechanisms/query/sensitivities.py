@@ -42,7 +42,7 @@ def _of_one_change(query: Query) -> Iterator[_Inequality]:
 
     At most k elements of D differ from zero (`Query.changed`). Every D obeys
     ||D||_inf <= ||D||_2 <= ||D||_1 <= sqrt(k) ||D||_2 and ||D||_2 <= sqrt(k) ||D||_inf, and so do
-    the suprema. So they do ||D||_2^2 <= ||D||_1 ||D||_inf.
+    the suprema. Both also obey ||D||_2^2 <= ||D||_1 ||D||_inf.
 
     The width of `element_range` stands for linf_sensitivity where that is not stated. It bounds the
     values, so that it may exceed the other sensitivities.
@@ -71,7 +71,7 @@ def _stated_linf(query: Query) -> float | None:
 def _of_two_values(query: Query) -> Iterator[_Inequality]:
     """D is the difference of two values, which both have the bounds of every value.
 
-    The l1 sensitivity is at most k (b - a) by what is asked of it and of the l2 sensitivity.
+    The other inequalities imply that the l1 sensitivity is at most k (b - a).
     """
     if query.frobenius_bound is not None:
         most = 2 * query.frobenius_bound

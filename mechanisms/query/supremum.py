@@ -20,6 +20,6 @@ class Supremum(NamedTuple):
 
 
 def best_bounds(lower: Iterable[float], upper: Iterable[float]) -> Supremum:
-    """The best of several bounds; equal where they are so but for rounding."""
+    """The best of several bounds; made equal where they differ by rounding alone."""
     best = Supremum(max(lower), min(upper))
     return Supremum(best.upper, best.upper) if best.exact else best

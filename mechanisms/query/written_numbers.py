@@ -58,7 +58,7 @@ def whole_number_in(text: str) -> int:
     """The whole number that a text spells, exactly, however many digits it has; 1e5 is one.
 
     Raises:
-        ValueError: The text is no whole number, or one of more than 4,000 digits.
+        ValueError: The text is no whole number, or one of more than 4,001 digits.
     """
     exact = _decimal(text)
     if not exact.is_finite() or exact.adjusted() > 4000 or exact != exact.to_integral_value():

@@ -46,7 +46,7 @@ def bisected(gram: np.ndarray, least_groups: int) -> list[np.ndarray]:
     """Halves, quarters and so on of the cells, until there are `least_groups` groups.
 
     A group is cut at the median of the first principal component of its correlations. Cells of a
-    line are cut into intervals, also where they are permuted.
+    line are cut into intervals, even where they are permuted.
 
     Returns:
         The group of every cell, (n,), at every level: 2, 4, ... groups.

@@ -38,7 +38,7 @@ CELLS_PER_ROW = 16
 _MOST_STARTS = 16
 _GROUPS_PER_ROW, _WEIGHT = 4, 0.3
 _ITERATIONS, _TRIAL, _PROGRESS = 500, 50, 1e-6
-# More than descents from one trial gain later. Single cells gain about 1% on groups for prefix sums
+# More than a descent gains after a trial. Single cells gain about 1% on groups for prefix sums
 # and all ranges over 1024 cells, and 5% for those rectangles.
 _HIDDEN = 0.02
 # Where a few sums determine the answers to a workload, single cells are worthless and Theta grows
@@ -95,7 +95,7 @@ class PIdentity:
         Where cell i changes by D = e_i, measurements change by 1 in l1 norm, and the densities of
         the estimates by a factor of up to e^(g / b), g = min ||m||_1 over the m with A^+ m = D. Its
         dual is a linear programme, which gives g from below: the largest (A z)^T A D over all cells
-        z with |A z| <= 1. In terms of u = D^-1 z the cells' own bounds are |u| <= 1 and the sums'
+        z with |A z| <= 1. In terms of u = S^-1 z the cells' own bounds are |u| <= 1 and the sums'
         |Theta u| <= 1. This is the largest g of a few cells; 1 is the largest possible.
         """
         if self.is_identity:

@@ -39,7 +39,7 @@ def dyadic_partition(
 
     Args:
         values: (n,); where n is not a power of two, the last interval of a length is what is left.
-        charge: Cost of a bucket in addition to its deviation, and the least total cost.
+        charge: Cost of a bucket beyond its deviation, and the least cost that it can have.
 
     Returns:
         Where buckets start, boolean (trials, n).

@@ -88,7 +88,7 @@ class TreeLeastSquares:
     def estimate(self, measured: list[np.ndarray]) -> np.ndarray:
         """Estimates (..., *shape) of the cells from the measured counts of every level.
 
-        The arrays are overwritten. Linear in them, without bias, in their precision.
+        The arrays are overwritten. The estimates are linear in them, unbiased and of their dtype.
         """
         gains, shares = self._passes
         dtype = measured[0].dtype

@@ -91,8 +91,8 @@ class DPHSGD(AdditiveMechanism):
     """Gaussian noise after clipping every element to a part of its range.
 
     Element i of an answer with elements in [a, b] is clipped to the middle (a + b) / 2 -+ t_i
-    (b - a) / 2 and changes by at most t_i (b - a). sigma = s / mu(epsilon, delta), s the smaller of
-    the query's l2 sensitivity and (b - a) ||t||_2. The paper: "compared with the Gaussian
+    (b - a) / 2 and changes by at most t_i (b - a). sigma = s / mu(epsilon, delta), s at most the
+    query's l2 sensitivity and (b - a) ||t||_2. The paper: "compared with the Gaussian
     mechanism, DPHSGD just adjusts the clipping threshold". It does not say how; only the title of
     its reference mentions a Hessian matrix. The guarantee holds for thresholds that do not depend
     on the private data, and for no others.
