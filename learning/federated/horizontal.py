@@ -31,7 +31,7 @@ class HorizontalPlan:
         local_epochs: Passes over a participant's sample between two uploads.
         batch: Records per local step; the last step of a pass may have fewer.
         learning_rate: The rate of plain gradient descent, for the participants and the server.
-        clip: C > 0, the largest element of an upload; None: uploads are not clipped.
+        clip: C > 0, the bound on |element| of an upload; None: uploads are not clipped.
         rate: Probability in (0, 1] with which a record takes part in a round.
         summed: The gradient of an epoch is the sum over its steps, not their mean.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.

@@ -119,8 +119,8 @@ def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile |
 class Spent:
     """Upper bounds on what a run spends, exact for Gaussian noise that sees all records.
 
-    The least of the bounds that apply: Gaussian noise with known samples; and, for any noise,
-    secret samples (`SampledRun`, which counts large losses as infinite and is used below them).
+    The least of the bounds that apply: known samples, for Gaussian noise; secret samples
+    (`SampledRun`), for other noise, and for Gaussian noise up to `_LARGEST_SECRET`.
     """
 
     round: PrivacyProfile

@@ -1,7 +1,7 @@
 """Features of private records, computed by a network that was trained on public records.
 
-Neither imgm2022 nor tldp2025 says on which data the feature extractor is trained. If it were
-trained on the private records, its weights would leak them without any noise. Here a share of the
+imgm2022 does not say on which data the feature extractor is trained; tldp2025 names ImageNet
+(pretrained.py). Weights trained on the private records would leak them. Here a share of the
 training records is public: the whole network is trained on them, without privacy, and they are used
 for nothing else. All mechanisms share the public records and the extractor.
 """

@@ -1,4 +1,4 @@
-"""Steps of torch's optimizers by its functions.
+"""Steps of torch's optimisers by its functions.
 
 The classes of torch.optim import torch._dynamo, which takes nearly as long as torch itself.
 """

@@ -59,7 +59,7 @@ class Affine(Call):
 
     Args:
         weights: Parts of W side by side: (p, ...) each.
-        biases: Parameters (p,) whose sum, with constants perhaps, is b.
+        biases: b, (p,), where it is a parameter beside W; else none.
         result: The tensor that the call returns to the network.
         watched: The tensor of the graph whose gradients are those with respect to y.
     """

@@ -8,7 +8,7 @@ The papers calibrate in three ways:
 - r1smg2024 eq. (16) splits the total by strong composition, so that every step has a budget. All
   other mechanisms of that study are calibrated to it.
 - imgm2022 Section 5 gives every step a share of the total by Theorem 3.4 of Kairouz, Oh and
-  Viswanath, and takes sampling at rate q to be worth (epsilon / q, delta / q).
+  Viswanath. Its type II takes sampling at rate q to be worth (epsilon / q, delta / q).
 
 At the exact calibration the noise is rescaled until the total delta at epsilon, bounded from above
 by `SampledRun`, is that of the budget. All mechanisms then have the same true budget for the run.
@@ -90,8 +90,8 @@ class StrongCompositionSteps(SampledSteps):
 class AmplifiedShares(SampledSteps):
     """The steps of imgm2022: Theorem 3.4 of Kairouz et al. and amplification to first order.
 
-    The paper, after Bassily et al. 2014, counts a step that is (e, d)-DP on its sample of rate q as
-    (q e, q d)-DP. The true epsilon is ln(1 + q (exp(e) - 1)), which is larger.
+    The paper's type II study, after Bassily et al. 2014, counts what is (e, d)-DP on a sample of
+    rate q as (q e, q d)-DP. The true epsilon is ln(1 + q (exp(e) - 1)), which is larger.
     """
 
     def step_budget(self, total: Budget) -> Budget:

@@ -15,7 +15,7 @@ from studies.base.study import Study
 FEWEST = 10
 # The level of one comparison of normal draws, and the factor that widens its bound for skewed
 # draws: correct draws of chi-squared numbers with one degree of freedom, the law of R1SMG's loss,
-# pass with probability at least 1 - 3e-7.
+# pass with probability at least 1 - 5e-7.
 LEVEL, SKEW = 1e-9, 4.0
 
 

@@ -56,7 +56,7 @@ class Variant:
     ) -> tuple[Mechanism, float]:
         """Calibrate the mechanism to a query and a budget; return it and the seconds it took.
 
-        Every study calibrates here, so every mechanism is checked against its own statements
+        A mechanism that is calibrated here is checked against its own statements
         (`mechanisms.check`): the first one of each calibration at length, the others by few
         releases. The checks have their own seed, so that they change no other draw. The seconds do
         not include them.

@@ -86,5 +86,5 @@ class Metric:
 
 
 def ranked(metric: Metric, title: str) -> Metric:
-    """Make a metric for a share of test records one that a leaderboard ranks by."""
+    """The metric, a share of test records, as one that a leaderboard ranks by."""
     return replace(metric, title=title, better="larger", largest=1.0)

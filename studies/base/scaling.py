@@ -10,7 +10,7 @@ def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.nd
     misses them by rounding.
 
     Args:
-        values: Records, (N, m).
+        values: Records, (N, m) float64.
         constant: The value given to constant columns; None refuses them.
 
     Raises:

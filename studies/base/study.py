@@ -115,7 +115,7 @@ class Study(ABC):
     def check_declared(self, value: Value) -> None:
         """Raise UndeclaredValue unless the study declares the value's metric and coordinates.
 
-        Types are checked too: a column of numbers takes whole numbers; nothing else is converted.
+        Types are checked too; a column of numbers also takes whole numbers.
         """
         self.metric(value.metric)
         known = {coordinate.name: coordinate.type for coordinate in self.coordinates}

@@ -105,7 +105,7 @@ def progress_of(
         at: The coordinates of the run, such as its learning rate.
 
     Returns:
-        `checkpoint` is a path that depends on the budget, the coordinates and the trial, or None if
+        `checkpoint` is a path that depends on epsilon, the coordinates and the trial, or None if
         the case has no folder; `label` is the beginning of progress lines.
     """
     at = at or {}
