@@ -127,6 +127,12 @@ class Outcome:
         """The verdict under this choice."""
         return combined(part.verdict for part in self.parts)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether only parts without a decision keep it from being confirmed."""
+        others = {part.verdict for part in self.parts} - {CONFIRMED, NOT_RUN, INCONCLUSIVE}
+        return self.verdict == PARTLY and not others
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
@@ -170,9 +176,10 @@ class Finding:
         """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
         Outcomes differ too if one confirms a part that another contradicts.
-        An outcome that was not run does not count. An inconclusive one counts only if no run is
-        named that would decide it, as it is then all that can be known under that choice. Where
-        the outcomes that count agree but there are others, the verdict is `inconclusive`.
+        An outcome that was not run does not count. An inconclusive one, or one with open parts
+        beside confirmed ones, counts only if no run is named that would decide it, as it is then
+        all that can be known under that choice. Where the outcomes that count agree but there are
+        others, the verdict is `inconclusive`.
         """
         judged = (
             [self._verdict_over_choices] if self.outcomes else [part.verdict for part in self.parts]
@@ -181,8 +188,11 @@ class Finding:
 
     @property
     def _verdict_over_choices(self) -> str:
-        found = {outcome.verdict for outcome in self.outcomes}
         undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
+        found = {
+            INCONCLUSIVE if self.decided_by and outcome.is_open else outcome.verdict
+            for outcome in self.outcomes
+        }
         if self._parts_differ or len(found - undecided) > 1:
             return DEPENDS
         return found.pop() if len(found) == 1 else INCONCLUSIVE

@@ -68,8 +68,8 @@ SAMPLE = 5
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    The status is 1 if a cell could not start, a file of results is damaged or numbers lie outside
-    their tolerance, and 2 for bad input.
+    The status is 1 if data or a cell fails, a file of results is damaged or numbers lie outside
+    their tolerance, 2 for bad input, and that of Snakemake after `start`.
     """
     options = _parser().parse_args(arguments)
     try:

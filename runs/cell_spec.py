@@ -1,4 +1,4 @@
-"""The specification of a cell: everything besides the code that its numbers depend on."""
+"""The specification of a cell: all that its numbers depend on, with the code as a hash."""
 
 import json
 from dataclasses import asdict, dataclass

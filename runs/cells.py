@@ -106,7 +106,7 @@ class Cell:
         return config["studies"][self.study].model_dump(mode="json", exclude=GRID)
 
     def spec(self, config: dict) -> CellSpec:
-        """Return all that its numbers depend on in a checked config."""
+        """Return everything in a checked config that its numbers depend on."""
         use, options = variant_of(config, self.mechanism)
         mechanism = get_mechanism(use)
         modules = self._modules(config)

@@ -13,8 +13,8 @@ DEFAULT = "config/quick.yaml"
 
 
 def check_configs(arguments: Sequence[str]) -> None:
-    """Print the configs on stderr, or exit with one line if a file is not a config."""
-    # Every job starts its own Snakemake, with --mode; the main process has checked the config.
+    """Print the paths on stderr, or exit with one line if a file is not a config."""
+    # Jobs on a cluster start a Snakemake with --mode; the main process has checked the config.
     if "--mode" in arguments:
         return
     paths = config_paths(arguments) or [DEFAULT]

@@ -1,4 +1,4 @@
-"""The setup that all jobs of the workflow share: a log, and errors in one line."""
+"""The setup that jobs of the workflow share: a log, and errors in one line."""
 
 import contextlib
 import os

@@ -87,7 +87,7 @@ def clean(message: object) -> str:
 
 
 def write_at_once(path: Path, content: str | bytes) -> None:
-    """Write a file atomically, so that it is either whole or absent; an OSError names it."""
+    """Write a file atomically, so that nobody reads half of it; an OSError names it."""
     temporary = path.with_suffix(".tmp")
     try:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)

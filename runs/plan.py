@@ -1,8 +1,8 @@
 """The plan of a run: a file for each batch with its cells, as they were when the run began.
 
-The file is an input of the batch. It is newer than the batch's stamp if and only if one of the
-cells has no current result, so file times alone tell Snakemake what is stale. This works even in a
-clone, where Snakemake has no record of how a stamp was made.
+The file is an input of the batch. It is newer than the batch's stamp unless the stamp has exactly
+these cells and all are current, so file times alone tell Snakemake what is stale. This works even
+in a clone, where Snakemake has no record of how a stamp was made.
 """
 
 import json

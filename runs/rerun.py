@@ -1,7 +1,7 @@
 """Compare recomputed cells of a finished run with the numbers that it has stored.
 
-The same config gives the same bytes on the same kind of processor. On another kind the last digits
-differ; each study declares how much is allowed (`Metric.tolerance`).
+The same config gives the same bytes on the same kind of processor. On another kind numbers differ;
+each study declares how much is allowed (`Metric.tolerance`).
 """
 
 import random

@@ -63,7 +63,7 @@ def start(config: str, cores: str) -> int:
 
 
 def _leave_to_snakemake(number: int, frame: object) -> None:
-    """The first Ctrl-C: Snakemake gets it too and says what is left; the next ends this process."""
+    """Ignore the first Ctrl-C, which Snakemake gets and answers; the next ends this process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -112,7 +112,7 @@ def _minutes(seconds: float) -> str:
 
 
 def write_end(run: Path, summary: str, lines: list[str]) -> str:
-    """Write the closing text of a run, at most 25 lines, to its folder, and return it."""
+    """Write the closing text of a run to its folder, and return it."""
     text = summary + "".join(f"{line}\n" for line in lines)
     (run / END).write_text(text, encoding="utf-8")
     return text

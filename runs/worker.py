@@ -117,7 +117,7 @@ class Problems:
 
 
 def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
-    """Return the arguments of the `Setup`, which all mechanisms share."""
+    """Return the arguments of the `Setup` of a cell."""
     settings = study.Settings.of_cell(
         cell.settings,
         datasets=[cell.dataset],

@@ -22,8 +22,8 @@ def rows_at_once(size: int) -> int:
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
     """For each element the exponent of its last bit that is set, of the same shape.
 
-    A sum of a value and noise in floating point is a multiple of the last bit of the larger one, so
-    the last bits reveal of the value what the noise should hide (Mironov, CCS 2012).
+    The value decides which floating-point numbers a rounded sum of value and noise can be, so that
+    the last bits of the sum reveal what the noise should hide (Mironov, CCS 2012).
     """
     fraction, exponent = np.frexp(outputs)
     digits = (np.abs(fraction) * 2.0**53).astype(np.int64)

@@ -39,7 +39,7 @@ def find_recurring_numbers(
     """A sentence on numbers that recur in draws of noise (n, *shape).
 
     Args:
-        training: Noise of zeros, which chooses the numbers.
+        training: Noise of a constant, which chooses the numbers.
         test: Noise of another value, which judges them: a mechanism may round its answers, which
             repeats numbers too, but other ones for another value.
         rounding: Rounding error of a number of `test`.

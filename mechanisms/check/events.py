@@ -11,7 +11,7 @@ from mechanisms.check.audit_statistics import (
     least_probability,
 )
 
-# The probability of a false alarm of one check: that of a thousand checks together is 0.1%.
+# The probability of a false alarm in all checks of one mechanism; of a thousand it is 0.1%.
 ERROR = 1e-6
 # One-sided bounds that share it: for the means and variances of up to eight samples of the loss,
 # fifteen and nine changes at two multiples, a grid, nine directions of two values, atoms, pairs of
@@ -19,7 +19,7 @@ ERROR = 1e-6
 TAIL = ERROR / 400
 # The tail of the bounds that only choose an event; no verdict rests on them.
 CHOICE = 0.01
-# The epsilons at which a delta is compared with the claimed one; at a larger one counts show none.
+# The epsilons at which a delta is compared with the claimed one; counts show less at larger ones.
 EPSILONS = np.array([0.0, 1.0])
 # Relative excess over a claim that is put down to rounding.
 ROUNDING = 1e-6

@@ -214,7 +214,7 @@ def _embedded(directions, shape: tuple[int, int], column: int) -> Iterator[tuple
 
 
 def _largest(query: Query, direction: np.ndarray) -> float:
-    """The largest factor on a direction that the sensitivities allow; of records at most 1."""
+    """The largest factor on a direction that the query allows; at most 1 for a Gram matrix."""
     length, sizes = np.linalg.norm(direction), np.abs(direction)
     factors = [query.largest_multiple(l2=length, l1=sizes.sum(), linf=sizes.max())]
     if query.structure == "gram" and query.adjacency != "local":

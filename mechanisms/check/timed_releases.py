@@ -9,8 +9,8 @@ import numpy as np
 from mechanisms.base.mechanism import Mechanism
 
 FEWEST = 4
-# Fewer than LEAST releases of each of two values show no difference at the level of a check. Noise
-# that is added has LEAST_OF_NOISE, or fewer if they take long: its moments are compared too.
+# Fewer than LEAST releases of each of two values show only plain differences. Noise that is added
+# has LEAST_OF_NOISE, or fewer if they take long: its moments are compared too.
 LEAST, LEAST_OF_NOISE = 64, 128
 # The time of a release is measured on this many, where a mechanism draws many at once.
 LOOK = 16
@@ -25,9 +25,9 @@ OTHER_RELEASES = ("release_all", "release_with_diagnostics")
 class Effort:
     """How much a check may draw.
 
-    numbers: random numbers in all: an answer of M elements is released numbers / M times, but at
-    least 4 times and at most `releases` times. A larger answer is not released at all, and nothing
-    is compared.
+    numbers, releases: A sample of noise is about min(numbers / M, releases) / 4 releases of M
+    elements, one of other answers about min(numbers / (8 M), releases). An answer of more than
+    `numbers` elements is not released at all, and nothing is compared.
     seconds: CPU time of all releases. A slow mechanism is released less often, but no less than a
     comparison needs where that takes at most `MOST_PATIENCE` times as long.
     """

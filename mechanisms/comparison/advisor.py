@@ -79,9 +79,9 @@ def compare(
         rmse: Root mean square error of an element, or of a query of the workload, exact where
             rmse_error, its relative standard error, is 0.
         times_best: rmse over the least of the ranked ones.
-        of_limit: rmse over a lower bound of that of every mechanism, see docs/the_limit.md; NaN
-            where no bound is known, or another workload than the identity is asked. The bound is
-            that of a fast test: below M of about 1,000 `mechanisms limit` finds a larger one.
+        of_limit: rmse over a lower bound of every mechanism's, see docs/the_limit.md; NaN without a
+            bound, for another workload than the identity, and for an error on `answer`. The bound
+            is a fast one: below M of about 1,000 `mechanisms limit` finds a larger one.
         true_epsilon, true_delta: The true epsilon at the claimed delta, and the true delta at the
             claimed epsilon; upper bounds where `note` says so.
         verdict: On the claim: "holds", "loose", "refuted" or "undecided".

@@ -68,7 +68,7 @@ def unserved_rows(task: Task, key: str, status: str, note: str) -> list[dict]:
 
 
 def assessed_rows(task: Task, key: str) -> list[dict]:
-    """One row for every budget and calibration of a mechanism, see `mechanisms.comparison`."""
+    """One row for every budget and calibration of a mechanism, see `advisor.compare`."""
     return [
         _names(key, budget, calibration) | _assessed(task, key, budget, calibration)
         for budget in task.budgets
@@ -96,7 +96,7 @@ def _assessed(task: Task, key: str, budget: Budget, calibration: str) -> dict:
         try:
             options = known_options(task, cls)
             mechanism = cls.calibrate_only(task.query, budget, calibration, **options)
-            # Those of the package are compared with themselves in its tests and by every study.
+            # The tests check those of the package at length, so that few releases are enough here.
             outside = ":" in key
             if not outside:
                 require_consistent_in_study(mechanism, seed=0, first=False)
@@ -136,7 +136,7 @@ def assessment(
     *,
     effort: Effort | None = QUICK,
 ) -> dict:
-    """The numbers, the verdict and the note that `mechanisms.comparison` has of one mechanism.
+    """The numbers, the verdict and the note that `advisor.compare` has of one mechanism.
 
     Args:
         mechanism: Calibrated to the query of the task.

@@ -22,7 +22,7 @@ from mechanisms.verification.sampled_audit import audit_losses
 HOLDS, LOOSE, REFUTED, UNDECIDED = "holds", "loose", "refuted", "undecided"
 # No verdict on the claim: what the mechanism states of itself is not true of it.
 INCONSISTENT = "inconsistent"
-# A claim that costs less than one percent of extra variance is called tight.
+# A true claim is loose if its noise has more than this share of extra variance.
 VARIANCE_TOLERANCE = 0.01
 # The false positive rate of the attack that says what an epsilon means.
 FALSE_POSITIVE_RATE = 0.01

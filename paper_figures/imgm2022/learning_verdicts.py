@@ -52,10 +52,10 @@ def imgm_and_analytic(
     says: str,
     tolerance: float,
 ) -> Finding:
-    """Judge whether IMGM can differ from the analytic Gaussian, which is the same distribution.
+    """Judge whether IMGM's noise has another variance than that of the analytic Gaussian.
 
-    The variances are compared at the feature shapes of Table 1. If they are equal, accuracies
-    differ only by chance.
+    The feature shapes are those of Table 1. Both noises are i.i.d. Gaussian: if their variances are
+    equal, accuracies differ only by chance.
     """
     parts, budgets = [], [Budget(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     for dataset, shape in shapes.items():
@@ -83,7 +83,7 @@ def imgm_and_analytic(
 def features_order(
     results: Results, *, datasets: list[str], random: float, margin: float
 ) -> Finding:
-    """Judge whether IMGM is above MVG, and MVG near random answers, both as published."""
+    """Judge whether IMGM is above MVG, and MVG near a constant answer, both as published."""
     rows, parts, exact = results.rows, [], []
     found = select_datasets(official_scores(rows, FEATURES), datasets)
     rescaled = official_scores(rows, FEATURES, "exact")

@@ -1,7 +1,7 @@
 """Judges of imgm2022's further statements, by closed forms or random matrices.
 
-They cover Lemmas 1 to 4 and Theorem 1, the branches of Algorithm 2, directional noise
-(Section 4.1), and the budget (epsilon / q, delta / q) of a batch.
+They cover Lemmas 1 to 4, Theorem 1, eq. (35), the branches of Algorithm 2, directional noise
+(Section 4.1), flattened matrices (Section 6), and the budget (epsilon / q, delta / q) of a batch.
 """
 
 import itertools
@@ -70,8 +70,8 @@ def loss_condition(
     """Judge Lemmas 2 and 3, on delta from the tails of the loss and on the B that attains it.
 
     By Lemma 2 and the normal laws of Lemma 1, delta is P(L >= epsilon) - e^epsilon P(L' <=
-    -epsilon). By Lemma 3 this is at most delta exactly if ||D'|| <= B, so that a distance slightly
-    above B must exceed delta.
+    -epsilon). By Lemma 3 this is at most delta exactly if ||D'|| <= B: so it must be below delta
+    slightly below B, and above delta slightly above B.
     """
     tails, sides = [], []
     for epsilon, delta in itertools.product(epsilons, deltas):
@@ -196,10 +196,7 @@ def magnitude_of_directions(*, shares: list[float], informative: list[int]) -> F
 
 @judge
 def rows_of_a_product(*, shape: Shape, draws: Count) -> Finding:
-    """Judge eq. (35), on the first t rows of U Sigma V and the t largest singular values.
-
-    The squared norm of the rows is said to equal the sum of the squared singular values.
-    """
+    """Judge eq. (35): the first t rows of U Sigma V have the norm of the t largest of Sigma."""
     rng = np.random.default_rng(0)
     equal, below = [], []
     for _ in range(draws):
@@ -252,7 +249,7 @@ def largest_distance(*, shapes: list[Shape], draws: Count, tolerance: float) -> 
     rng = np.random.default_rng(0)
     largest, aligned = [], []
     for (m, n), _ in itertools.product(shapes, range(draws)):
-        # The factors range from nearly orthogonal to nearly singular.
+        # The condition numbers of the factors are at most e^6.
         first, second = (_random_factor(rng, size) for size in (m, n))
         change = rng.standard_normal((m, n)) * rng.gamma(0.5, size=n)
         largest.append(distance_over_bound(first, change, second))

@@ -69,7 +69,7 @@ def tight_guarantee(results: Results, *, mechanism: str, draws: Count, tolerance
 
 @judge
 def composition(*, epsilon: Epsilon, delta: Delta, times: list[int], tolerance: float) -> Finding:
-    """Judge Theorem 4 for several T by a numerical convolution of T privacy losses."""
+    """Judge Theorem 4 for several T by the exact profile and by a convolution of T losses."""
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
     query = Query(shape=(2, 2), l2_sensitivity=1.0)

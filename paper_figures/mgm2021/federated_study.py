@@ -1,7 +1,7 @@
 """Sizes and networks of mgm2021's federated studies, and the noise of an upload (Section 8.2).
 
-The noise has a closed form: it is proportional to the clip C, and otherwise depends only on the
-layers, the rounds and the total budget, not on the records or on how gradients are accumulated.
+If no records are sampled, the noise has a closed form: it is proportional to the clip C, and
+otherwise depends only on the layers, the rounds and the total budget.
 """
 
 import math

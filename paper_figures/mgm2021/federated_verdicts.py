@@ -217,7 +217,7 @@ def _flat(
     rising: list[Pair],
     margin: float,
 ) -> list[Part]:
-    """Judge whether mechanisms are equally accurate at all epsilons, while others rise."""
+    """Judge whether mechanisms are as accurate at the largest epsilon as at the smallest."""
     among_all = {resolved.get(name, name) for pair in rising for name in pair}
     effects = {
         f"{scores.title}, {mechanism_title(key)} flat": Mean(scores.rise(key).to_numpy(float))
@@ -293,8 +293,8 @@ def horizontal_trend(
     """Judge whether accuracy rises with epsilon, and mechanisms come close at large epsilon.
 
     Accuracies are as published. A mechanism rises if its accuracy at the largest budget of the run
-    exceeds that at the smallest, paired by trial. So must the mechanisms of `rising` on its data
-    sets. At the largest budget all of `mechanisms` must be close except one, the one farthest off.
+    exceeds that at the smallest, paired by trial. The mechanisms that `rising` names for a data set
+    must rise there too. At the largest budget all of `mechanisms` but the farthest must be close.
     """
     finals, parts = _finals(results.rows, HORIZONTAL, datasets), []
     for dataset, scores in finals.items():

@@ -1,7 +1,7 @@
 """Judges of mgm2021's further statements, in closed form.
 
-They cover Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and where the
-matrix mechanism applies or equals the paper's Gaussian mechanism.
+They cover Lemma 1, eq. (24), (28), (30) and (31), the exact entries of Table 4, and the matrix
+mechanism: its seconds, where it applies, and where it equals the paper's Gaussian mechanism.
 """
 
 import itertools
@@ -239,7 +239,7 @@ def _same(name: str, ratio: float) -> Part:
 
 @judge
 def clipped_uploads(*, tolerance: float) -> Finding:
-    """Judge eq. (30): a record may change every element of a clipped upload."""
+    """Judge eq. (30), where a record may change every element of a clipped upload."""
     return Finding(
         parts=[
             number(

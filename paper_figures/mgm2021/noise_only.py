@@ -346,8 +346,8 @@ def _judge_with_calibration(
 def _timing_spread(given: pd.DataFrame, shape: str) -> float:
     """Return the largest ratio of median seconds between mechanisms whose draws are equal work.
 
-    Mechanisms are timed one after another while other programs run, so that their medians vary by
-    more than the spread of the draws of one.
+    Mechanisms are timed one after another while other programs run, so their medians differ by more
+    than the draws of one mechanism do.
     """
     equal = given[given["mechanism"].isin(EQUAL_DRAWS) & (given["shape"] == shape)]
     medians = median_seconds(equal)

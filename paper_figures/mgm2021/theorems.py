@@ -1,6 +1,6 @@
 """Judges of mgm2021's theorems, by closed forms and solvers. They read no study's rows.
 
-Its claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in paper_figures/suite.
+Its claims of (epsilon, delta)-DP (Theorems 1 to 3) are judged in claims/guarantee.py.
 """
 
 import math
@@ -26,10 +26,10 @@ from papers.settings import PAPER_SETTINGS
 
 @judge
 def mvg_right_hand_side(*, tolerance: float) -> Finding:
-    """Judge eq. (28) over eq. (27) in units of H_r^2, at the settings of this and other papers.
+    """Judge the bound of eq. (28) over that of eq. (27) in units of H_r^2, at the paper's settings.
 
-    The paper's settings are those of Table 2 at epsilon 1, and the features of Table 3 at the
-    smallest and largest epsilon of Figure 3.
+    These are those of Table 2 at epsilon 1, and the features of Table 3 at the smallest and largest
+    epsilon of Figure 3. Those of other papers are only reported.
     """
     own, as_printed = (
         [_bound_ratio(setting.query, setting.budget, zeta) for setting in mgm2021.SETTINGS]
@@ -126,8 +126,8 @@ def beats_gaussian(
 
     The settings are the gradient shapes and clip values of Table 2. "The same order" is judged by
     the power of mn in the ratio between the two `shapes`. "Less if optimised" is judged by the best
-    case: for any workload the optimised noise has at least 1/m of the error of isotropic noise
-    (Cauchy and Schwarz).
+    case: for any workload the optimised noise has at least 1/m of the error of isotropic noise, as
+    (sum sqrt(P_i))^2 >= sum P_i.
     """
     budget = Budget(epsilon=epsilon, delta=delta)
     growing = [box_query(shape, -1.0, 1.0) for shape in shapes]

@@ -88,6 +88,13 @@ def test_a_claim_depends_only_on_choices_with_an_outcome(found, run, verdict):
     assert finding.verdict == verdict
 
 
+@pytest.mark.parametrize(("other", "verdict"), [(INCONCLUSIVE, INCONCLUSIVE), (NOT_FOUND, DEPENDS)])
+def test_an_outcome_whose_open_parts_may_yet_be_confirmed_settles_nothing(other, verdict):
+    mixed = Outcome(choice="mixed", parts=(part(CONFIRMED), part(other)))
+    swept = Finding(choice="c", outcomes=[*outcomes(CONFIRMED), mixed], decided_by="20 trials")
+    assert swept.verdict == verdict
+
+
 def test_what_the_paper_rules_out_leaves_the_verdict_of_the_rest():
     swept = Finding(choice="the kernel", outcomes=outcomes(CONTRADICTED, CONFIRMED), detail="Mean.")
     assert swept.verdict == DEPENDS

@@ -25,7 +25,7 @@ for group_name, group in DRAWING_JOBS.items():
             [path for each in group for path in in_report(each)],
         log:
             RUN / "logs" / "draw" / f"{group_name}.log",
-        # What reads many studies takes long, and would otherwise be drawn alone at the end.
+        # Drawings of many studies take long, and would otherwise be made alone at the end.
         priority: len(group[0].studies)
         localrule: True
         conda:

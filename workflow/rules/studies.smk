@@ -12,7 +12,7 @@ rule run_batch:
         RUN / "batches" / "{batch}.json",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
-    # Batches go first, then the tables for the judges. Figures fill idle cores at the end.
+    # Everything yields to batches, except drawings that read several studies.
     priority: 2
     conda:
         ENVIRONMENT
