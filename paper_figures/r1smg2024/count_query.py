@@ -222,7 +222,7 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
         for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
     }
     exact = facts["nonprivate_largest_count"]
-    parts = [number("exact, in the box of the five boroughs", exact, LARGEST_COUNT, tolerance)]
+    parts = [number("exact, in the run's box", exact, LARGEST_COUNT, tolerance)]
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
     # The cells of a box that contains both places are at least as large as the window, so that the
     # window meets at most four of them.
@@ -242,15 +242,15 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
     return Finding(
         parts=parts,
         detail=(
-            "Official pickups of the stated window. In degrees of latitude and longitude, "
+            "Official pickups of the run's window. In degrees of latitude and longitude, "
             f"{where}. A box that contains {places} has cells of at least 1/89 of the rectangle "
             "that these span. A window of that size inside the "
             f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
-            "so "
-            f"one of them has at least {least}. The paper gives neither its bounding box nor "
-            "its valid areas. Ours: the five boroughs, and cells with a pickup in the rest of the "
-            f"month, {facts['pickups']:.0f} pickups in {facts['valid_cells']:.0f} valid cells, on "
-            f"average {facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
+            f"so one of them has at least {least}. The paper gives neither its bounding box nor "
+            "its valid areas. The reference run has the five boroughs, and cells with a pickup in "
+            f"the rest of the month: here {facts['pickups']:.0f} pickups in "
+            f"{facts['valid_cells']:.0f} valid cells, on average "
+            f"{facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
             "at random inside that one, half of them close to the places that the paper names. All "
             "contain these places, and the smallest such box is among them. Their largest counts "
             f"are {scanned.min():.0f} to {scanned.max():.0f}, "

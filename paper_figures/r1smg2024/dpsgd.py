@@ -61,8 +61,8 @@ RESOLVED = 1e-10
 STATED = {
     "mnist": f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. ",
     "cifar10": "Open markers: DPSGD at the noise multiplier that the paper states for the total, "
-    "which spends more (r1-f8-eps). The only number that the paper states for this figure is a training accuracy of "
-    f"{PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. ",
+    "which spends more (r1-f8-eps). The only number that the paper states for this figure is a "
+    f"training accuracy of {PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. ",
 }
 
 
@@ -107,7 +107,8 @@ def _accuracies(
     ).reset_index()
     source = SOURCE_WORDS[rows["data_source"].iloc[0]]
     trials = frames["test"].groupby("calibration")["trial"].nunique()
-    fewer = f" (bottom: {trials.min()})" if trials.min() < trials.max() else ""
+    first, *others = (trials[each] for each in CALIBRATION_LINES if each in trials)
+    fewer = f" (bottom: {others[0]})" if others and others[0] != first else ""
     size = size_of_runs(rows)
     places, public = "As published.", ""
     if len(trials) > 1:
@@ -119,7 +120,7 @@ def _accuracies(
         caption=(
             f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of "
             "gradient descent on Poisson samples, test (solid) and training (dotted), mean over "
-            f"{trials.max()} trials{fewer}, one standard deviation around the test mean. Titles: "
+            f"{first} trials{fewer}, one standard deviation around the test mean. Titles: "
             "claimed budget of the run, one record added or removed. Legends: bounds on the true "
             f"one. {places}"
         ),
@@ -148,14 +149,14 @@ def _own_rate(rows: pd.DataFrame) -> str:
     return "" if rate is None else f" at learning rate {rate:g}"
 
 
-def _write_diverged(
-    axis: plt.Axes, rows: pd.DataFrame, calibration: str, epsilon: float, rate: float
-) -> None:
-    """Name the mechanisms that diverged in a run of the panel."""
-    found = ok_rows(rows, STUDY, DIVERGED)
-    chosen = (found["calibration"] == calibration) & (found["epsilon"] == epsilon)
-    for place, mechanism in enumerate(legend_order(runs_at_rate(found[chosen], rate)["mechanism"])):
-        words = f"{look(mechanism).title}: diverged"
+def _write_diverged(axis: plt.Axes, rows: pd.DataFrame) -> None:
+    """Name the mechanisms of which runs diverged; these have no part in a curve."""
+    trials = rows.groupby("mechanism")["trial"].nunique()
+    found = ok_rows(rows, STUDY, DIVERGED).groupby("mechanism")["trial"].nunique()
+    for place, mechanism in enumerate(legend_order(found.index)):
+        lost, every = found[mechanism], trials[mechanism]
+        some = f"{lost} of {every} runs " if lost < every else ""
+        words = f"{look(mechanism).title}: {some}diverged"
         axis.text(
             0.03,
             0.13 + 0.1 * place,
@@ -196,7 +197,9 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
                 _draw_curve(axis, own, mechanism, label, number / len(labels))
             _draw_paper(axis, rows["dataset"].iloc[0], calibration, epsilon)
             _finish(axis, means)
-            _write_diverged(axis, rows, calibration, epsilon, rate)
+            runs = runs_at_rate(rows, rate)
+            own = (runs["calibration"] == calibration) & (runs["epsilon"] == epsilon)
+            _write_diverged(axis, runs[own])
             axis.set_title(f"learning rate {rate:g}", fontsize=8)
             axis.set_xlabel(f"epoch{papers}", labelpad=1)
         axes[0].set_ylabel("accuracy")

@@ -162,7 +162,10 @@ def epochs_until(
         runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
     outcomes = _outcomes(
         runs,
-        lambda chosen: [_lead_in_epochs(chosen, e, metric, level, margin) for e in epsilons],
+        lambda chosen: [
+            _lead_in_epochs(chosen, each, metric, level, margin)
+            for each in _budgets_of(chosen, epsilons)
+        ],
     )
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
@@ -197,12 +200,18 @@ def _runs_at_stated_multipliers(
 def _outcomes(
     runs: dict[str, pd.DataFrame], judged: Callable[[pd.DataFrame], Iterable[Part]]
 ) -> list[Outcome]:
-    """Judge every choice; one without rows was not run."""
+    """Judge every choice; one without rows of the claim's budgets was not run."""
     lacking = (Part("its rows", NOT_RUN),)
     return [
-        Outcome(choice=choice, parts=tuple(judged(rows)) if len(rows) else lacking)
+        Outcome(choice=choice, parts=tuple(judged(rows)) or lacking)
         for choice, rows in runs.items()
     ]
+
+
+def _budgets_of(rows: pd.DataFrame, epsilons: list[float]) -> list[float]:
+    """Return those of the budgets at which R1SMG was run."""
+    run = set(rows[rows["mechanism"] == "r1smg"]["epsilon"])
+    return [epsilon for epsilon in epsilons if epsilon in run]
 
 
 def _lead_in_epochs(
@@ -270,9 +279,8 @@ def learning_order(
             "or, where the best rates are of two studies, of one number of trial. "
             "DPSGD's multiplier comes from the total by Renyi accounting, R1SMG's noise from eq. "
             "(16); the noise of a step "
-            f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG). With "
-            "both rescaled until the run's true delta is the claimed one, "
-            f"{_exact_leads(rows, epsilons)}."
+            f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG)."
+            + _exact_leads(rows, epsilons)
             + (f" Training without privacy has the learning rate {own:g}." if own else "")
         ),
         calibration="both",
@@ -285,9 +293,8 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     There is a part per accuracy and budget.
     """
     effects, means, ceilings = {}, [], []
-    run = set(rows[rows["mechanism"] == "r1smg"]["epsilon"])
-    compared = [*COMPARED, *({PUBLIC} & set(rows["mechanism"]))]
-    for epsilon, metric in itertools.product([e for e in epsilons if e in run], (TEST, TRAIN)):
+    compared = [*COMPARED, *({PUBLIC} & set(ok_rows(rows, STUDY, TEST)["mechanism"]))]
+    for epsilon, metric in itertools.product(_budgets_of(rows, epsilons), (TEST, TRAIN)):
         name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
         found = _epoch_means(rows, epsilon, metric, "published", compared)
         lead, ceiling = _lead(found), found[PUBLIC].mean() if PUBLIC in found else 0.0
@@ -329,12 +336,17 @@ def _lead(found: pd.DataFrame) -> Mean:
 
 
 def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
-    """Describe R1SMG minus DPSGD at the exact calibration and the first rate, as a clause."""
-    exact = pick(rows, calibration="exact")
+    """Describe R1SMG minus DPSGD at the exact calibration and the first rate; "" if not run."""
+    exact = rows[rows["calibration"] == "exact"]
+    if exact.empty:
+        return ""
     rate = rates_of(exact)[0]
     exact = runs_at_rate(exact, rate)
     leads = listed(_exact_lead(exact, each) for each in epsilons)
-    return f"at learning rate {rate:g} and with {exact['trial'].nunique()} trials, {leads}"
+    return (
+        " With both rescaled until the run's true delta is the claimed one, at learning rate "
+        f"{rate:g} and with {exact['trial'].nunique()} trials, {leads}."
+    )
 
 
 def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:

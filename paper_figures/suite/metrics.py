@@ -96,14 +96,19 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
             return
         if isinstance(mechanism, AdditiveMechanism):
             is_directional = treatment in RIGHT
-            exact = _select_mechanism(losses, setting, key)
-            exact = exact[np.isclose(exact["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)]
+            if is_directional:
+                rescaled = calibrated(key, setting.query, setting.budget, "exact", **options)
+                exact = rescaled.noise.loss().mean
+            else:
+                own = _select_mechanism(losses, setting, key)
+                at = np.isclose(own["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
+                exact = own[at]["value"].mean()
             yield {
                 "mechanism": mechanism_title(key) + is_directional * f", tau {SHARE:g}",
                 "setting": setting.name,
                 "epsilon": setting.budget.epsilon,
                 **_noise_measures(mechanism),
-                "loss at equal true privacy": None if is_directional else exact["value"].mean(),
+                "loss at equal true privacy": exact,
                 **_study_measures(results, setting, key, treatment),
             }
 
@@ -142,15 +147,14 @@ def _study_measures(
     study, metric, where = SOURCES[setting.name]
     seconds = _select_mechanism(results.timings, setting, key)
     seconds = seconds[(seconds["study"] == study) & (seconds["calibration"] == "published")]
+    seconds = _select_treatment(seconds, treatment)
     draws = seconds["metric"].isin(("draw_seconds", "release_seconds"))
     scores = ok_rows(_select_mechanism(results.rows, setting, key), study, metric)
     at = np.isclose(scores["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
     scores = scores[at & (scores["calibration"] == "published")]
     for column, value in where.items():
         scores = scores[scores[column] == value]
-    if scores.get("treatment", pd.Series(dtype=object)).notna().any():
-        own = (scores["treatment"] == treatment) & ~(scores["share"] < SHARE - 1e-9)
-        scores = scores[own]
+    scores = _select_treatment(scores, treatment)
     return {
         "seconds of a calibration": seconds[seconds["metric"] == "calibrate_seconds"][
             "value"
@@ -159,6 +163,13 @@ def _study_measures(
         "score": scores["value"].mean(),
         "scored by": metric if len(scores) else "",
     }
+
+
+def _select_treatment(rows: pd.DataFrame, treatment: str | None) -> pd.DataFrame:
+    """Return the rows of a treatment at the drawn share, or all where rows have no treatment."""
+    if rows.get("treatment", pd.Series(dtype=object)).isna().all():
+        return rows
+    return rows[(rows["treatment"] == treatment) & ~(rows["share"] < SHARE - 1e-9)]
 
 
 def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:

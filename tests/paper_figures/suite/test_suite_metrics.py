@@ -29,7 +29,11 @@ def drawn(make_results, make_guarantee_rows, monkeypatch):
             ("iid", None, 0.5), ("anc0-anc3", 0.95, 0.4), ("anc0-anc3", 0.55, 9.0)
         )
     ]  # fmt: skip
-    timings = [own | {"metric": "release_seconds", "value": v, "trial": v} for v in (1.0, 2.0, 9.0)]
+    timings = [
+        own | {"metric": "release_seconds", "value": v, "trial": v, "treatment": name, "share": tau}
+        for name, tau, v in (("iid", None, 1.0), ("iid", None, 2.0), ("iid", None, 9.0),
+                             ("anc0-anc3", 0.95, 3.0))
+    ]  # fmt: skip
     drawn = table.metrics(make_results(rows + scores, timings))
     assert len(drawn.caption.split()) <= 70
     return drawn.data.set_index(["setting", "mechanism"])
@@ -53,7 +57,9 @@ def test_scores_and_seconds_are_those_of_the_study(drawn):
     component = drawn.loc[FIRST_COMPONENT.name]
     assert component.loc["MVG", "score"] == 0.5
     assert component.loc["MVG, tau 0.95", "score"] == 0.4
-    assert component.loc["MVG", "seconds of a draw"] == 2.0
+    assert component["seconds of a draw"][["MVG", "MVG, tau 0.95"]].tolist() == [2.0, 3.0]
+    losses = component["loss at equal true privacy"]
+    assert losses["MVG, tau 0.95"] < component.loc["MVG, tau 0.95", "expected loss"]
     assert component.loc["IMGM", "loss at equal true privacy"] == 1.0
     assert component["scored by"].to_dict()["MVG"] == "error"
 
