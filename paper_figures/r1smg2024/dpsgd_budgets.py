@@ -107,7 +107,7 @@ def split_over_steps(
     delta: Delta,
     slack: Probability,
     budgets: list[TrainingBudget],
-    stated_delta: Delta | None = None,
+    stated_delta: Delta,
     digit: float | None = None,
     tolerance: float,
 ) -> Finding:
@@ -122,9 +122,8 @@ def split_over_steps(
         for size in records
         for budget in budgets
     ]
-    if stated_delta is not None:
-        # delta_0 depends neither on the total epsilon nor on q.
-        parts.append(number("delta_0", (delta - slack) / epochs, stated_delta, tolerance))
+    # delta_0 depends neither on the total epsilon nor on q.
+    parts.append(number("delta_0", (delta - slack) / epochs, stated_delta, tolerance))
     if digit is not None:
         parts += [
             _one_number(
@@ -227,9 +226,7 @@ def one_step(
 
 
 @judge
-def looser_composition(
-    *, rate: Probability, budgets: list[TrainingBudget], step_delta: Delta
-) -> Finding:
+def looser_composition(*, budgets: list[TrainingBudget], step_delta: Delta) -> Finding:
     """Judge Section 7.3: whether eq. (16) favours DPSGD over R1SMG."""
     parts = []
     for total, sigma, step in budgets:
@@ -245,10 +242,7 @@ def looser_composition(
         )
     return Finding(
         parts=parts,
-        detail=(
-            "The multiplier is that of the analytic Gaussian at the step budget, with Poisson "
-            f"sampling at rate {rate:.4g}, a record added."
-        ),
+        detail="The multiplier is that of the analytic Gaussian at the step budget.",
         calibration="published",
         sizes=Sizes(epsilons=listed(f"{total:g}" for total, *_ in budgets)),
     )

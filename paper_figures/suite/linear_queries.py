@@ -99,8 +99,8 @@ def linear(results: Results) -> Drawn:
             "Noise made for the queries or the data: mean squared error per query on histograms "
             f"at epsilon {epsilon:g}, relative to the analytic Gaussian mechanism; "
             f"{_budget_words(results.rows)}. Filled: as published; hollow: rescaled until the true "
-            "delta at epsilon is the budget's. Arrows with numbers: beyond the axis. "
-            f"{'Numbers in italics: rescaled.' if rescaled else ''}"
+            "delta at epsilon is the budget's. Arrows with numbers: beyond the axis."
+            f"{' Numbers in italics: rescaled.' if rescaled else ''}"
         ),
         data=drawn.assign(line=names)[columns],
         figure=figure,
