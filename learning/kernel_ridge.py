@@ -53,8 +53,8 @@ def predict(
 def polynomial_features(records: np.ndarray, gamma: float) -> np.ndarray:
     """Features phi with phi(x)^T phi(y) = (gamma x^T y + 1)^3, of (n, m) records.
 
-    One feature per monomial of degree at most 3 in the m coordinates and the constant; its weight
-    is the root of the multinomial coefficient.
+    One feature per monomial of degree 3 in the m coordinates and the constant; its weight is the
+    root of the multinomial coefficient.
     """
     scaled = np.column_stack([math.sqrt(gamma) * records, np.full(len(records), OFFSET**0.5)])
     chosen, weights = _monomials(scaled.shape[1])

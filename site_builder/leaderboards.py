@@ -19,7 +19,7 @@ from studies.base.metrics import Metric
 from studies.base.study import Study
 from studies.regression import Regression
 
-# Exact values within this relative difference are tied, as the figures draw them once.
+# Values within this relative difference are tied, as the figures draw them once.
 TIE = 0.01
 # A control that is no mechanism: an answer without data that is not random. OF_ZERO has the metric
 # of its errors by study.
@@ -153,7 +153,7 @@ class View:
 
     @property
     def best_mechanisms(self) -> dict[str, Line]:
-        """The first line of each mechanism that is best, or tied with it, at the main epsilon."""
+        """The first best or tied line of each mechanism at the main epsilon, by its key."""
         best = [line for line in self.lines if self.is_best(line, self.main)]
         found: dict[str, Line] = {}
         for line in best:

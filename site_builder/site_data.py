@@ -83,7 +83,7 @@ class PaperFacts:
 
 # The homes of papers with a short name, oldest first.
 HOMES = {key: home for key, home in paper_homes().items() if hasattr(home, "NAME")}
-# The papers with studies in the suite. Of the others only claims are judged.
+# The papers with studies in the suite; only the claims of the others are judged.
 STUDIED = {study.paper for study in all_studies().values()}
 
 

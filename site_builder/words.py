@@ -22,7 +22,7 @@ def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
     NaN becomes a dash; text and booleans are escaped.
 
     Args:
-        digits: The significant digits; below 100,000 the whole part keeps all of its digits.
+        digits: Significant digits, one fewer in powers of ten; whole parts below 100,000 stay.
         zeros: Whether to keep trailing zeros, as in a column of means.
     """
     if not isinstance(value, (int, float)) or isinstance(value, bool):

@@ -97,8 +97,7 @@ def _alexnet_body(parameters, images):
 def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
     """An embedding and an LSTM in each direction; their mean states over the text are the features.
 
-    With the mean state, and an embedding whose entries start at about 1, it learns within a few
-    epochs.
+    With the mean state and the scaled embedding it learns within a few epochs.
     """
     gates = (Layer(weight=(4 * hidden, dimensions)), Layer(weight=(4 * hidden, hidden)))
     body = Network(

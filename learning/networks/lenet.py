@@ -1,6 +1,6 @@
 """LeNet-5 for 28 x 28 images, with the 120 x 400 layer of mgm2021 Table 2.
 
-The paper gives only the name. Rectifiers and maximum pooling are used, as is common today, in
+The paper states nothing else. Rectifiers and maximum pooling are used, as is common today, in
 place of the sigmoids and average pooling of 1998.
 """
 

@@ -1,4 +1,4 @@
-"""Labelled records of numbers and categories, scaled to [-1, 1]."""
+"""Labelled records of numbers and categories, within [-1, 1]."""
 
 from pathlib import Path
 
