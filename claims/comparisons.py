@@ -343,7 +343,7 @@ def levels(
 def every(name: str, parts: Sequence[Part]) -> Part:
     """Combine parts into one that says that all of them hold.
 
-    It holds if each of them holds, and is contradicted if one of them is.
+    It holds if each part holds, and is contradicted if one part is.
     """
     return _decisive_part(name, parts, (CONTRADICTED, INCONCLUSIVE, NOT_FOUND, CONFIRMED))
 

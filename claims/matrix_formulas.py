@@ -43,9 +43,9 @@ def matrix_normal_density(*, shape: Shape, rows: int, columns: int) -> Finding:
 
 @judge
 def expected_norm(*, shape: Shape, draws: Count, tolerance: float) -> Finding:
-    """Judge E||U1 N U2||^2 = ||U1||_F^2 ||U2||_F^2 by the trace of the covariance and by sampling.
+    """Judge E||U1 N U2^T||^2 = ||U1||_F^2 ||U2||_F^2 by the covariance's trace and by sampling.
 
-    This is mgm2021 Theorem 4, and mvg2018 Lemma 4, from which it follows.
+    This is mgm2021 Theorem 4, a consequence of mvg2018 Lemma 4.
     """
     m, n = shape
     rng = np.random.default_rng(0)

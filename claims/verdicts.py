@@ -175,11 +175,11 @@ class Finding:
     def verdict(self) -> str:
         """The verdict, which is `depends` only if two outcomes differ that no further run changes.
 
-        Outcomes differ too if one confirms a part that another contradicts.
-        An outcome that was not run does not count. An inconclusive one, or one with open parts
-        beside confirmed ones, counts only if no run is named that would decide it, as it is then
-        all that can be known under that choice. Where the outcomes that count agree but there are
-        others, the verdict is `inconclusive`.
+        Outcomes differ too if one confirms a part that another contradicts. An outcome that was not
+        run does not count. An inconclusive one, or one with open parts beside confirmed ones,
+        counts only if no run is named that would decide it, as it is then all that can be known
+        under that choice. Where the outcomes that count agree but there are others, the verdict is
+        `inconclusive`.
         """
         judged = (
             [self._verdict_over_choices] if self.outcomes else [part.verdict for part in self.parts]

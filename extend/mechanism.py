@@ -11,14 +11,12 @@ import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query
 
 
 def _is_order(value) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 1
+    return value is None or (is_number(value) and value > 1)
 
 
 class MyMechanism(AdditiveMechanism):

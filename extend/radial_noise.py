@@ -10,7 +10,7 @@ import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.radial_noise import RadialNoise
-from mechanisms.query.option import Option
+from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Unsupported
 
 
@@ -45,7 +45,11 @@ class StudentT(AdditiveMechanism):
     paper = "this suite"
     theorem = "RadialProfile"
     guarantee = "approximate"
-    options = {"freedom": Option(10.0, "a number > 8", lambda nu: nu > 8, "degrees of freedom")}
+    options = {
+        "freedom": Option(
+            10.0, "a number > 8", lambda nu: is_number(nu) and nu > 8, "degrees of freedom"
+        )
+    }
 
     @classmethod
     def noise_for(cls, query, budget, freedom=10.0):

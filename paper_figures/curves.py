@@ -62,7 +62,7 @@ class Curve:
 def merge_curves(rows: pd.DataFrame, x: str, y: str) -> list[Curve]:
     """Return the curves of all mechanisms in `rows`; curves that agree within SAME become one.
 
-    A curve with fewer points joins a longer one if they agree at all of its points.
+    A curve joins one before it in legend order if they agree at all of its points.
 
     Args:
         rows: A table with the columns mechanism, x and y, one row per mechanism and x.

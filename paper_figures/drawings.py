@@ -20,7 +20,7 @@ from runs.sources import source_files
 DPI = 200
 # The file ending of the narrow-screen version, with the panels stacked.
 NARROW = "narrow.png"
-# The most rows of a table that a page shows; readers open the CSV file for the rest.
+# The most rows of a table on a page; readers open the CSV file of a longer one.
 LONGEST_TABLE = 40
 
 
@@ -149,8 +149,8 @@ def draw(drawing: Drawing, studies: Path, folder: Path) -> None:
 
     A figure becomes a PDF, a PNG, a CSV of the numbers drawn, an MD with the caption and, if its
     panels can be stacked, a second PNG for narrow screens. A table becomes a CSV, a TEX and an MD
-    with the caption and up to LONGEST_TABLE rows. The files carry no timestamps, so that the same
-    results give the same bytes.
+    with the caption and, up to LONGEST_TABLE rows, the table. The files carry no timestamps:
+    the same results give the same bytes.
 
     Raises:
         DrawingError: The results lack what the drawing needs.

@@ -282,7 +282,7 @@ def _marker_sizes(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
-    """Describe the true epsilon of a mechanism's published claims by panel; "" if unknown."""
+    """Describe upper bounds on a mechanism's true epsilon as published; "" if unknown."""
     own = spread[(spread["mechanism"] == mechanism) & (spread["calibration"] == "published")]
     own = label_panels(own.dropna(subset="true_epsilon_upper"))
     return "; ".join(

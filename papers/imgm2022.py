@@ -15,7 +15,7 @@ GRADIENT_RECORDS = {
 GRADIENT_EPOCHS = {"mnist": 100, "cifar10": 30, "svhn": 60, "adult": 50, "cora": 50}
 # Table 1: epochs with private features, type II.
 FEATURE_EPOCHS = {"mnist": 50, "cifar10": 50, "svhn": 20, "imdb": 10}
-# Section 5.2: m x n of the features of a batch of m records.
+# Table 1: m x n of the features of a batch of m records.
 FEATURES = {
     "mnist": (256, 400),
     "cifar10": (256, 512),

@@ -6,7 +6,7 @@ from mechanisms import Budget
 from mechanisms.query.box_query import box_query
 from papers.setting import PaperSetting
 
-# Training records and rounds of Type I, and training records of Type II (Table 3).
+# Type I (Table 2): training records and rounds. Type II (Table 3): training records.
 HORIZONTAL_RECORDS = {"mnist": 55_000, "cifar10": 50_000, "imdb": 25_000, "adult": 32_561}
 HORIZONTAL_ROUNDS = {"mnist": 25, "cifar10": 50, "imdb": 10, "adult": 10}
 VERTICAL_RECORDS = {
@@ -24,7 +24,7 @@ FEATURES = {
     "location30": (100, 128),
     "texas100": (30, 64),
 }
-# Figure 3: the smallest and the largest epsilon of Type II.
+# Section 8.2: the least and the largest epsilon of Type II.
 VERTICAL_EPSILONS = (1, 10)
 
 # delta of every training.

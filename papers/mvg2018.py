@@ -94,14 +94,14 @@ COVARIANCE = PaperSetting(
 )
 SETTINGS = (REGRESSION, FIRST_COMPONENT, COVARIANCE)
 
-# Table 3: the RMSE of the regression without noise, and by how much that of MVG-1 exceeds it in the
-# text, which calls this similar performance.
+# Table 3: the RMSE without noise, whose power of ten our copy lacks. Section 8.1: by how much MVG-1
+# exceeds it, which it calls similar performance.
 RMSE_WITHOUT_NOISE = 0.01226
 MVG_ABOVE_IT = 0.004
 STATED_RMSE = {"non-private": RMSE_WITHOUT_NOISE, "MVG-1": RMSE_WITHOUT_NOISE + MVG_ABOVE_IT}
 
-# Errors above MVG's as the text of Sections 8.1 to 8.3 states them, by the paper's name of the
-# method. Our copy of the paper lacks the numbers of Tables 3 to 5 themselves.
+# Errors above MVG's as the text of Sections 8.1 to 8.3 states them, by the paper's name for the
+# method. Our copy of the paper lacks all other numbers of Tables 3 to 5.
 STATED_ABOVE_MVG = {
     REGRESSION.name: {"Gaussian": 0.003, "JL transform": 0.0006},
     FIRST_COMPONENT.name: {
@@ -119,7 +119,7 @@ STATED_ABOVE_MVG = {
 }
 # Half of the smallest of these differences: less is no difference to the paper.
 NO_DIFFERENCE = {name: min(above.values()) / 2 for name, above in STATED_ABOVE_MVG.items()}
-# Table 6, milliseconds. Our copy of the paper lacks some columns; not always clear which ones.
+# Table 6, milliseconds. Our copy of the paper lacks some cells; it is not always clear which.
 STATED_MILLISECONDS = {
     "MVG": "36.2, 1.8",
     "Gaussian": "1.0, 0.4, 10.0",

@@ -7,7 +7,7 @@ from mechanisms import Budget, Query
 from papers.mvg2018 import NO_GAMMA
 from papers.setting import PaperSetting
 
-# Section 7.1: the count query of the 52,692 Uber pickups of the window, Figures 4 and 5.
+# Section 7.1, Figures 4 and 5: the pickups of the window, counted in the official file.
 PICKUPS = 52_692
 COUNT_DELTA = 1e-7
 # Figure 4: the largest exact count, and what released ones exceed ("around", "higher than").
@@ -39,8 +39,8 @@ class TrainingBudget(NamedTuple):
     """One of two budgets of DP-SGD on a data set.
 
     total: Epsilon of the whole run.
-    multiplier: DPSGD's noise multiplier, which the total is computed from.
-    step: epsilon_0 of one step, which eq. (16) gives for the total.
+    multiplier: DPSGD's noise multiplier, as stated with the total.
+    step: epsilon_0 of one step, as stated with eq. (16).
     """
 
     total: float
@@ -70,7 +70,7 @@ class StatedTraining(NamedTuple):
 
     @property
     def larger_total(self) -> float:
-        """The larger one of them."""
+        """The larger of the two."""
         return max(self.totals)
 
 

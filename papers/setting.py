@@ -12,7 +12,7 @@ class PaperSetting:
     Args:
         name: "<paper>-<study>".
         where: Place in the paper.
-        query, budget: As the paper states them.
+        query, budget: The paper's, filled by `choice`.
         choice: The paper's omissions and how they are filled here; empty where there are none.
     """
 

@@ -1,7 +1,7 @@
 """The settings of the five papers, in the order of their years: those that `guarantee` visits.
 
-Sensitivities are the papers'; where a paper leaves a number open, `choice` says what is used here.
-A new paper is added to the tuple below, if it has `SETTINGS`.
+Sensitivities are the papers', relative to an element's range; `choice` says what they leave open.
+Add a new paper to the tuple below if it has `SETTINGS`.
 """
 
 from papers import imgm2022, mgm2021, mvg2018, r1smg2024, tldp2025

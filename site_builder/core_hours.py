@@ -16,7 +16,7 @@ from runs.result_table import PEAK_MEMORY
 
 ROOT = Path(__file__).parents[1]
 TIMINGS = ".timings.parquet"
-# Data sets that took fewer hours than this are listed without a number.
+# Data sets that took fewer hours than this, as far as known, are listed without a number.
 SHOWN = 0.01
 
 
@@ -25,10 +25,11 @@ def core_hours() -> str:
     found = []
     for timings in (ROOT / "results/reference/studies").glob(f"*{TIMINGS}"):
         study = timings.name.removesuffix(TIMINGS)
-        hours = hours_of(read_manifest(manifest_of(timings.with_name(f"{study}.parquet"))))
+        entries = read_manifest(manifest_of(timings.with_name(f"{study}.parquet")))
+        hours = hours_of(entries)
         row = {
             "study": f"`{study}`",
-            "core-hours by data set": _describe_hours(hours),
+            "core-hours by data set": _describe_hours(hours, _untimed(entries)),
             "memory, GiB": f"{_peak_gib(timings):.1f}",
         }
         found.append((hours.total(), row))
@@ -40,16 +41,33 @@ def hours_of(entries: dict[str, Entry]) -> Counter[str]:
     """Return the hours of processor time by data set, with cells that used a GPU counted apart."""
     hours: Counter[str] = Counter()
     for stem, entry in entries.items():
-        dataset = stem.split("/")[1]
-        place = f"{dataset} beside a GPU" if entry.provenance.machine == GPU else dataset
-        hours[place] += (entry.seconds or 0) / 3600
+        hours[_place(stem, entry)] += (entry.seconds or 0) / 3600
     return hours
 
 
-def _describe_hours(hours: Counter[str]) -> str:
-    long = [f"{place} {spent:.2g}" for place, spent in hours.most_common() if spent >= SHOWN]
-    short = [place for place, spent in hours.items() if spent < SHOWN]
-    return ", ".join(long + [f"under {SHOWN:g}: {', '.join(short)}"] * bool(short))
+def _place(stem: str, entry: Entry) -> str:
+    dataset = stem.split("/")[1]
+    return f"{dataset} beside a GPU" if entry.provenance.machine == GPU else dataset
+
+
+def _untimed(entries: dict[str, Entry]) -> set[str]:
+    """Return the data sets some of whose cells have no known seconds."""
+    return {_place(stem, entry) for stem, entry in entries.items() if entry.seconds is None}
+
+
+def _describe_hours(hours: Counter[str], untimed: set[str]) -> str:
+    long = [
+        f"{place} {'over ' * (place in untimed)}{spent:.2g}"
+        for place, spent in hours.most_common()
+        if spent >= SHOWN
+    ]
+    rest = [place for place, spent in hours.items() if spent < SHOWN]
+    for words, places in (
+        (f"under {SHOWN:g}", [place for place in rest if place not in untimed]),
+        ("unknown", [place for place in rest if place in untimed]),
+    ):
+        long += [f"{words}: {', '.join(places)}"] * bool(places)
+    return ", ".join(long)
 
 
 def _peak_gib(timings: Path) -> float:

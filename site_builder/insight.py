@@ -8,9 +8,8 @@ import pandas as pd
 from claims.ledger import read_ledger
 from claims.verdicts import CONTRADICTED, NOT_RUN, count_of
 from datasets.titles import dataset_title
-from mechanisms import all_mechanisms
 from mechanisms.verification.verification import REFUTED
-from paper_figures.style import CALIBRATION_TITLES
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from runs.frames import read_frame
 from site_builder.leaderboards import views_of
 from studies.base.study import all_studies
@@ -30,30 +29,38 @@ def insight(run: Path) -> list[str]:
     more = len(rankings) - RANKINGS
     lines = [*_false_claims(tables.get("guarantee")), *rankings[:RANKINGS]]
     if more > 0:
-        lines.append(f"  and {more} more rankings: python -m site_builder build {run.name}")
-    if (run / "claims.csv").exists():
-        lines += _claims(run)
+        lines.append(
+            f"  and {more} more ranking{'s' * (more > 1)}: python -m site_builder build {run.name}"
+        )
+    lines += _claims(run)
     figures = f", {run}/figures/" if (run / "figures").is_dir() else ""
     return [*lines, f"look next: {run}/claims.md{figures} and, for every row, {run}/results.csv"]
 
 
 def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
-    """Yield a line on the best mechanisms of a study's first data set, if it can rank any."""
+    """Yield a line on the best mechanisms of a study's first data set at equal true privacy."""
     study = all_studies()[name]
     if not study.ranked:
         return
     view = next(views_of(study, rows), None)
-    if view is None:
+    # Published noise may owe its place to a false claim.
+    if view is None or view.calibration != "exact" or not view.tells_apart(view.main):
         return
-    lines = [line for line in view.lines if not line.is_control and view.main in line.scores]
-    if lines and view.tells_apart(view.main):
-        first = ", then ".join(
-            f"{line.title} {line.scores[view.main].value:.3g}" for line in lines[:3]
-        )
-        yield (
-            f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
-            f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: {first}"
-        )
+    lines = [line for line in view.lines if not line.is_control and view.main in line.scores][:3]
+    first = " or ".join(
+        f"{line.title} {line.scores[view.main].value:.3g}"
+        for line in lines
+        if view.leads(line, view.main)
+    )
+    then = (
+        f", then {line.title} {line.scores[view.main].value:.3g}"
+        for line in lines
+        if not view.leads(line, view.main)
+    )
+    yield (
+        f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
+        f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: {first}{''.join(then)}"
+    )
 
 
 def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
@@ -64,8 +71,7 @@ def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
     published = rows[rows["calibration"].eq("published") & rows["message"].eq("")]
     published = published[published["verdict"].notna()]
     false = published.loc[published["verdict"].eq(REFUTED), "mechanism"].unique()
-    known = all_mechanisms()
-    titles = [known[key].title if key in known else key for key in false]
+    titles = list(map(mechanism_title, false))
     yield (
         f"guarantee: {len(false)} of {published['mechanism'].nunique()} published claims are false "
         f"at a setting of this run{f': {_first(titles)}' if titles else ''}"

@@ -3,19 +3,12 @@
 from collections.abc import Collection, Iterator
 
 from datasets.titles import dataset_title
-from mechanisms import Budget
-from mechanisms.limit.limit import limit
 from paper_figures.selections import SOURCE_WORDS
 from paper_figures.style import CALIBRATION_TITLES
-from papers.r1smg2024 import count_query
 from site_builder.leaderboards import View
 from site_builder.site_data import Page, SiteData
 from studies.base.families import Family
-from studies.count_query import CountQuery
 from studies.linear_queries import LinearQueries
-
-# The query of the study count_query. Its limit does not depend on the number of pickups.
-COUNTS = count_query(pickups=1e5)
 
 
 def leaderboard_pages(site: SiteData) -> Iterator[Page]:
@@ -67,25 +60,18 @@ def view_title(view: View) -> str:
     return f"{data[0].upper()}{data[1:]}: {view.measure.heading}"
 
 
-def _limits(view: View) -> tuple[dict[float, float], str]:
-    """Return the limit of the noise's squared norm by epsilon, or {} and the reason for none."""
+def _no_limit(view: View) -> str:
+    """Return the reason why no limit is known for the errors of a table."""
     if view.study.name == LinearQueries.name:
-        return {}, "no bound known: the bound is for the elements, and this is a workload of them"
-    if (view.study.name, view.measure.name) != (CountQuery.name, "loss"):
-        return {}, "no bound known: the bound is for the squared error of a released answer itself"
-    found = {
-        epsilon: limit(COUNTS, Budget(epsilon=epsilon, delta=view.delta), fast=True)
-        for epsilon in view.epsilons
-    }
-    known = {epsilon: each.lower for epsilon, each in found.items() if each.lower is not None}
-    return known, "" if known else found[view.main].how
+        return "no bound known: the bound is for the elements, and this is a workload of them"
+    if (view.study.name, view.measure.name) != ("count_query", "loss"):
+        return "no bound known: the bound is for the squared error of a released answer itself"
+    return "no bound known: the counts lie in a bounded range"
 
 
 def _view_entry(view: View) -> dict:
-    limits, no_limit = _limits(view)
     return {
-        "limits": limits,
-        "no_limit": no_limit,
+        "no_limit": _no_limit(view),
         "view": view,
         "title": view_title(view),
         "data": f"{dataset_title(view.dataset)} ({SOURCE_WORDS[view.data_source]})",

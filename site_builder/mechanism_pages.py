@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from claims.judged_rows import LEVELS
-from datasets import DATASETS
 from datasets.titles import dataset_title
 from paper_figures.style import CALIBRATION_TITLES
 from site_builder.claim_pages import shown_claims
@@ -119,7 +118,7 @@ def _unsupported(site: SiteData, key: str) -> list[dict]:
     return [
         {
             "study": row.study,
-            "data": dataset_title(row.dataset) if row.dataset in DATASETS else row.dataset,
+            "data": dataset_title(row.dataset),
             "calibration": CALIBRATION_TITLES[row.calibration],
             "status": row.status,
             "message": row.message,

@@ -27,7 +27,7 @@ def reproduced_page(site: SiteData) -> Page:
         template="reproduced.html",
         title="What reproduces",
         section="papers/index.html",
-        about="Every figure and table of the papers in words, beside ours, with the verdicts.",
+        about="The papers' figures and tables with results in words, beside ours, with verdicts.",
         content={"papers": [(site.papers[key], own) for key, own in entries.items()]},
     )
 

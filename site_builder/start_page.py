@@ -172,7 +172,7 @@ def _waste(run: RunFolder) -> Found | None:
     low, high = wasteful["value"].min(), wasteful["value"].max()
     drawn = "suite_summary" in run.drawings
     return Found(
-        f"{names} are private and wasteful.",
+        f"{names} {'are' if ' and ' in names else 'is'} private and wasteful.",
         "At the settings of all the papers, not only their own, they add "
         f"{rounded_down(low)} to {rounded_up(high)} times the variance that their guarantees need.",
         "papers/suite.html#suite_summary" if drawn else "mechanisms/index.html",
@@ -189,7 +189,9 @@ def _cheapest(run: RunFolder) -> Found | None:
     table = exact.pivot_table(index="size", columns="mechanism", values="value")
     if REFERENCE not in table:
         return None
-    ours = [name for name in PROPOSED if name in table]
+    if not {*PROPOSED} <= {*table}:
+        return None
+    ours = PROPOSED
     smaller = [name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
     sizes = f"{len(table)} sizes, from {table.index.min():,} to {table.index.max():,} elements"
     if smaller:
@@ -202,7 +204,8 @@ def _cheapest(run: RunFolder) -> Found | None:
         )
     return Found(
         headline,
-        f"The expected squared norm of the noise was compared at {sizes}. Noise made for a "
+        f"The expected squared norm of the noise was compared at {sizes}, where both can be "
+        "calibrated. Noise made for a "
         "workload of linear queries does better.",
         "leaderboard/index.html",
         "leaderboard",

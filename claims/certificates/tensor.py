@@ -33,7 +33,7 @@ def score_laws(loss: float, cells: int, changed: int) -> np.ndarray:
     Args:
         loss: The change of a component over the scale of the noise.
         cells: The number of parts of the line from x_i to x'_i; the score of a component is the
-            number of their midpoints that y_i passes.
+            number of their midpoints between y_i and x'_i.
         changed: The number of components that differ.
     """
     middles = (2 * np.arange(cells) + 1) / (2 * cells)
@@ -75,8 +75,8 @@ def tldp(setting: str, letter: str, query: Query, epsilon: float, weight: float)
     laplace = letter == "l"
     width, budget = query.linf_sensitivity, Budget(epsilon=epsilon)
     if query.structure == "gram":
-        # Take x = (1, 1, 1, 1) and y = (1, 1, -1, -1) in units of the bound. Half the elements of
-        # x x^T - y y^T are 0 and the other half are 2, where an element may be up to 4.
+        # Records have four features: x = (1, 1, 1, 1), y = (1, 1, -1, -1) in units of the bound.
+        # Half the elements of x x^T - y y^T are 0 and half are 2, where one may be up to 4.
         changed, share = query.size // 2, Fraction(1, 2)
     else:
         changed, share = min(query.changed, _MOST_CHANGED), Fraction(1)

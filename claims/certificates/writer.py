@@ -27,7 +27,7 @@ from papers.settings import PAPER_SETTINGS
 
 File = tuple[str, list[str], list[Certificate]]
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
-# The noise of these mechanisms is Gaussian with the least variance.
+# Where these mechanisms hold, their noise is the least Gaussian noise.
 OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
 
 

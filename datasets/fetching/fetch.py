@@ -200,7 +200,7 @@ class _Fetch:
             print(f"{self.dataset.name}: {packaging}", file=sys.stderr)
 
     def _explanation(self) -> str:
-        """Two lines: why nothing could be fetched, and what to do."""
+        """Why nothing could be fetched, and what to do."""
         places: dict[str, dict[str, None]] = {}
         # Files that a place does not have come last: what went wrong elsewhere says more.
         for failure in sorted(self.failures, key=lambda error: isinstance(error, NotThereError)):

@@ -34,7 +34,7 @@ def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: objec
 class Numbers:
     """Numbers from low to high; whole ones become int64, others float64.
 
-    `missing`: whether a cell may be empty, that is NaN. Text that spells a number is one.
+    `missing`: whether a cell may be empty, that is NaN. Text that spells a number counts.
     """
 
     low: float

@@ -96,7 +96,7 @@ def read_frame(
 
 
 def require_header(cells: Sequence[object], names: Sequence[str], place: Path | str) -> None:
-    """Require these names of columns; quotes, blanks around them, `#` and case do not count.
+    """Require these column names; quotes, blanks around them, `#` and case do not count.
 
     The cells alone may not show that two columns have changed places.
 

@@ -8,8 +8,8 @@ group starts from random positions and headings; the snapshot is its state after
 
 A snapshot has the 12 numbers per boid of the Swarm Behaviour records, in their order: position,
 velocity, the alignment, separation and cohesion vectors (x and y each), the number of neighbours,
-and the number of boids too close. Each number is divided by the largest value that the rules
-allow, so the features lie in [-1, 1] without a look at any snapshot.
+and the number of boids too close. Each number is scaled to [-1, 1] by the range that the rules
+allow, without a look at any snapshot.
 
 One record is one snapshot of a group.
 """

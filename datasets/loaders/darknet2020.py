@@ -22,7 +22,7 @@ ENTRY = Dataset(
     citation="Habibi Lashkari, Kaur, Rahali. DIDarknet: a contemporary approach to detect "
     "and characterize the darknet traffic using deep image learning. ICCNS 2020",
     record="one network flow",
-    # The paper counts more flows; the published csv has 141,530.
+    # Its paper counts more flows; the published csv has 141,530.
     rows={"flows": 141_530},
     files=(RemoteFile(name="Darknet.CSV", check=lambda path: parse(path)),),
     manual="fill in the form at https://www.unb.ca/cic/datasets/darknet2020.html, take "
