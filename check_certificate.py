@@ -125,7 +125,7 @@ def check(c):
     groups = (c["claim"], step, c["neighbours"], c["noise"], c["event"], c["bound"])
     claim, budget, x, noise, event, bound = ({k: exact(v) for k, v in g.items()} for g in groups)
     epsilon, delta, rate = claim.pop("epsilon"), claim.pop("delta"), budget.pop("rate")
-    ((kind, value),) = bound.items()
+    ((kind, value),), budget["epsilon"] = bound.items(), fmpq(budget["epsilon"])
     law = {f.__name__: f for f in (r1smg, product_noise, tldp, norm_noise, wishart, dawa, gaussian)}
     scale, p, q = law[c["mechanism"]](**budget, **x, **noise, **event)
     need({*c, "step"} == {*FIELDS} and not claim, "an unknown field")

@@ -167,6 +167,8 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     limits = {name: value for name, value in limits.items() if value is not None}
     if limits and not claim.reason:
         raise entry.error(tuple(limits)[:1], "a tolerance or a margin needs a reason")
+    if inline and claim.arguments:
+        raise entry.error(("arguments",), "a rule has its arguments as fields; move them there")
     given = (inline or claim.arguments) | limits
     checked = entry.validate(judges[name].schema, given, () if claim.rule else ("arguments",))
     return claim.model_copy(update={"arguments": dict(checked)})

@@ -48,9 +48,10 @@ class Implied:
         if self.interval.low == self.value == self.interval.high:
             return f"{self.value:.3g}"
         low, high = self.interval
+        value = f"{self.value:.3g}" + " or less" * (self.value == self.tried.low)
         first = f"[{low:.3g}" if low > 0 else f"[{self.tried.low:g} or less"
         last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
-        return f"{self.value:.3g} {first}, {last}"
+        return f"{value} {first}, {last}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +127,7 @@ def implied_by_claim(rows: pd.DataFrame) -> dict[str, list[str]]:
     return found
 
 
-def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float = SHOWN) -> Implied:
+def on_curve(effects: Mapping[float, Effect], stated: float) -> Implied:
     """Find the first epsilon at which measured scores reach the stated one; larger is better.
 
     Between two epsilons the score is interpolated linearly in log(epsilon). The interval ends at
@@ -137,10 +138,9 @@ def on_curve(effects: Mapping[float, Effect], stated: float, confidence: float =
     Args:
         effects: The score at every epsilon; at least one.
         stated: The paper's score.
-        confidence: The confidence of the scores' intervals.
     """
     epsilons = np.array(sorted(effects))
-    intervals = [effects[epsilon].interval(confidence) for epsilon in epsilons]
+    intervals = [effects[epsilon].interval(SHOWN) for epsilon in epsilons]
     means = [effects[epsilon].value for epsilon in epsilons]
     upper, value, lower = (
         _first_crossing(epsilons, np.array(curve), stated)

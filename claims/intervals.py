@@ -88,6 +88,8 @@ class Mean:
 class Bootstrap:
     """A statistic of samples with its percentile interval, often too short for few trials.
 
+    At a confidence that so few trials cannot give, it is the whole line.
+
     Args:
         value: The statistic of the samples.
         draws: The statistic of each resample, of shape (draws,).
@@ -100,12 +102,11 @@ class Bootstrap:
 
     def interval(self, confidence: float) -> Interval:
         """Return the two-sided interval at a confidence in (0, 1)."""
+        # All trials lie on one side of the true median with this probability.
+        if 1 - confidence < 2.0 ** (1 - self.trials):
+            return Interval(-math.inf, math.inf)
         low, high = np.quantile(self.draws, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(low), float(high))
-
-    def shifted(self, by: float) -> Self:
-        """Return the effect plus `by`."""
-        return Bootstrap(self.value + by, self.draws + by, self.trials)
 
 
 # A number that a comparison tests, with an interval at any confidence.

@@ -96,7 +96,7 @@ def finding_on(claim: Claim, judge: Judge, folder: Path) -> Finding:
     except CannotJudge as reason:
         return not_run(f"{reason}.", claim.decided_by)
     except TooFewTrials as reason:
-        return Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
+        finding = Finding(parts=(Part("", INCONCLUSIVE),), because=f"{reason}.")
     finding = _add_unjudged_parts(claim, _apply_open_choices(claim, finding))
     return replace(finding, decided_by=finding.decided_by or claim.decided_by)
 

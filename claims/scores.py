@@ -134,6 +134,9 @@ class Scores:
                 f"{listed(f'{epsilon:g}' for epsilon in epsilons)}"
             )
             own = required(own[own["epsilon"].isin(epsilons)], missing)
+            # A trial without a score at some budget would be a mean over other budgets.
+            whole = own.groupby("trial")["epsilon"].nunique() == own["epsilon"].nunique()
+            own = own[own["trial"].map(whole)]
         return own.groupby("trial")["value"].mean().reset_index()
 
     def gap(self, larger: str, smaller: str, epsilon: float | None = None) -> Mean:

@@ -251,7 +251,7 @@ class Finding:
         named: dict[str, list[str]] = {}
         for each in self.outcomes:
             named.setdefault(each.verdict, []).append(each.choice)
-        for part in self.parts:
+        for part in (*self.parts, *self.beside):
             words = joined(part.name, part.found) or "the claim"
             named.setdefault(part.verdict, []).append(words)
         listed = (f"{verdict}: {'; '.join(found)}" for verdict, found in named.items())
@@ -263,7 +263,7 @@ class Finding:
         if self.ours:
             return self.ours
         of_choices = (f"{each.choice}: {_numbers_of(each.parts)}" for each in self.outcomes)
-        return "; ".join(of_choices) or _numbers_of(self.parts)
+        return "; ".join((*of_choices, *map(str, self.beside))) or _numbers_of(self.parts)
 
     @property
     def listed_parts(self) -> list[str]:

@@ -12,6 +12,7 @@ from claims.judged_rows import LEVELS, listed, ok_rows, required
 from claims.scores import SCORED
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
+from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn
@@ -206,7 +207,8 @@ def _mark(axis: plt.Axes, stated: Mapping[str, Stated], marked: Mapping[float, s
         axis.axvline(epsilon, color="black", lw=0.8, linestyle="-.", zorder=1, label=words)
     star = {"color": "black", "marker": "*", "markersize": 8, "clip_on": False, "zorder": 5}
     for score, below in stated.values():
-        axis.set_ylim(top=min(1.0, max(axis.get_ylim()[1], score + 0.1)))
+        low, high = axis.get_ylim()
+        axis.set_ylim(max(0.0, min(low, score - 0.05)), min(1.0, max(high, score + 0.1)))
         if below is None:
             # The star has no epsilon of its own, so its x is in axes coordinates.
             axis.plot(0.985, score, transform=axis.get_yaxis_transform(), **star)
@@ -288,7 +290,7 @@ def true_epsilons(spread: pd.DataFrame, mechanism: str) -> str:
     return "; ".join(
         f"{title}: "
         + ", ".join(
-            f"{true:.3g} for {claimed:g}"
+            f"{rounded_up(true)} for {claimed:g}"
             for claimed, true in zip(part["epsilon"], part["true_epsilon_upper"], strict=True)
         )
         for title, part in own.groupby("panel")

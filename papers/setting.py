@@ -7,17 +7,15 @@ from mechanisms import Budget, Query
 
 @dataclass(frozen=True, kw_only=True)
 class PaperSetting:
-    """One query and budget of a paper.
+    """One query and budget of a paper; comments say how its omissions are filled.
 
     Args:
         name: "<paper>-<study>".
         where: Place in the paper.
-        query, budget: The paper's, filled by `choice`.
-        choice: The paper's omissions and how they are filled here; empty where there are none.
+        query, budget: The paper's.
     """
 
     name: str
     where: str
     query: Query
     budget: Budget
-    choice: str = ""

@@ -1,6 +1,6 @@
 """The settings of the five papers, in the order of their years: those that `guarantee` visits.
 
-Sensitivities are the papers', relative to an element's range; `choice` says what they leave open.
+Sensitivities are the papers', relative to an element's range; comments there say what is open.
 Add a new paper to the tuple below if it has `SETTINGS`.
 """
 

@@ -51,8 +51,8 @@ SETTINGS = (
         name="tldp2025-mnist",
         where="Section 5.2.1, type I, MNIST",
         query=box_query((28, 28), *PIXELS),
+        # It is one of the figure's grid.
         budget=Budget(epsilon=1.0),
-        choice="one value of epsilon out of the figure's grid",
     ),
 )
 

@@ -256,7 +256,8 @@ class _Progress:
         size, now = self._path.stat().st_size, time.monotonic()
         if size > self._most:
             raise DownloadError(self._url, _too_much(self._path, self._most))
-        if now - self._last >= 10.0:
+        # At the end of an empty answer there is nothing to extrapolate.
+        if size and now - self._last >= 10.0:
             self._last = now
             left = max((now - self._start) * (self.total / size - 1), 0.0)
             of = f" of {self.total / 1e6:.1f} MB, {left:.0f} s left" if self.total else ""

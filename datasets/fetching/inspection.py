@@ -57,6 +57,8 @@ def _recognised_text(text: str, size: int) -> str:
         return "JSON" if re.match(r'[{\[]\s*[{\["]', text) else ""
     try:
         return "JSON" if isinstance(json.loads(text), dict | list) else ""
+    except RecursionError:
+        return "JSON"
     except ValueError:
         return ""
 

@@ -33,7 +33,7 @@ from claims.comparisons import statement
 from claims.judged_rows import calibrated, pick, required
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import Finding
-from mechanisms import Budget, Query, all_mechanisms
+from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down
@@ -60,7 +60,7 @@ def largest_delta(epsilon: float) -> float:
     def excess(mu: float) -> float:
         return tangent_at_no_noise(mu, epsilon) - 1
 
-    mu = turn if excess(turn) <= 0 else scipy.optimize.brentq(excess, 1e-6 * turn, turn)
+    mu = scipy.optimize.brentq(excess, 1e-6 * turn, turn)
     return GaussianProfile(mu=float(mu)).delta(epsilon).value
 
 
@@ -81,11 +81,9 @@ def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -
     last = (losses / losses[BASELINE]).drop(BASELINE).dropna()
     shown = "the grid has no other noise"
     if len(last):
-        key = last.idxmin()
-        title = mechanism_title(key) if key in all_mechanisms() else key
         shown = (
             f"the least E||noise||^2 of {len(last)} other noises is {last.min():.6g} times the "
-            f"Gaussian's ({title})"
+            f"Gaussian's ({mechanism_title(last.idxmin())})"
         )
     query = Query(shape=(int(last.name),), l2_sensitivity=1.0)
     budget = Budget(epsilon=float(rows["epsilon"].iloc[0]), delta=float(rows["delta"].iloc[0]))

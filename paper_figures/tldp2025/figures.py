@@ -202,9 +202,10 @@ def figure_3(results: Results) -> Drawn:
             "dashed, if known: a guess, the share of the majority class, about the F1 of naming "
             "classes at random. The paper's list of steps adds noise once, to the mean; in "
             "its text every user adds noise, as here. True epsilon of TLDP-G's claims, all "
-            f"rounds: {true_epsilons(spread, 'tldp-g')}; the data file has it for all. LLAGP and "
-            "DPHSGD follow the paper's description, with our choices where it leaves something "
-            f"open; DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which are public. "
+            f"rounds, at most: {true_epsilons(spread, 'tldp-g')}; the data file has it for all. "
+            "LLAGP and DPHSGD follow the paper's description, with our choices where it leaves "
+            f"something open; DPHSGD's thresholds come from {PUBLIC_RECORDS} more records, which "
+            "are public. "
             "A query is one row, so that at equal true privacy MVG and IDN would have the "
             "noise of the classic Gaussian."
         ),

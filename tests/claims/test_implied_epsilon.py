@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from claims.implied_epsilon import Implied, StatedNumber, in_closed_form, on_curve
-from claims.intervals import Interval, Mean
+from claims.intervals import SHOWN, Interval, Mean
 from mechanisms import Budget, Query, get_mechanism
 
 EPSILONS = (0.1, 1.0, 3.0, 30.0)
@@ -30,8 +30,8 @@ def by_brute_force(heights: list[float], stated: float) -> float:
 def test_a_curve_reaches_a_score_where_a_dense_grid_does(stated):
     for seed in range(5):
         effects = curve(seed)
-        found = on_curve(effects, stated, 0.9)
-        ends = [effect.interval(0.9) for effect in effects.values()]
+        found = on_curve(effects, stated)
+        ends = [effect.interval(SHOWN) for effect in effects.values()]
         heights = [
             [effect.value for effect in effects.values()],
             [high for _, high in ends],

@@ -1,5 +1,7 @@
 """Scores over epsilon, on made-up trials: effects, and budgets at which models have learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,6 +60,14 @@ def test_gaps_are_those_of_one_budget_or_the_mean_of_all(scores):
     assert found.gap(ONE, "random-answer", 1000.0).value == pytest.approx(0.7, abs=2e-3)
     assert found.rise(ONE).mean() == pytest.approx(0.6, abs=2e-3)
     assert found.peak([ONE, OTHER]) == (ONE, 1000.0)
+    # Trials that lack a budget are left out, as their means are over other budgets.
+    kept = (
+        (found.rows["mechanism"] != OTHER)
+        | (found.rows["epsilon"] != 1000)
+        | (found.rows["trial"] > 3)
+    )
+    fewer = replace(found, rows=found.rows[kept]).gap(ONE, OTHER)
+    assert (fewer.trials, fewer.value) == (6, pytest.approx(1.1 / 3, abs=2e-3))
 
 
 def test_a_low_score_is_judged_up_to_an_end(scores):

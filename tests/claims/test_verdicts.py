@@ -120,7 +120,9 @@ def test_an_outcome_that_was_not_run_leaves_open_what_differs_under_no_other(ver
 )
 def test_a_part_that_the_choice_does_not_touch_counts_as_one(beside, verdict):
     swept = outcomes(CONTRADICTED, CONFIRMED)
-    assert Finding(choice="c", outcomes=swept, beside=[part(beside)]).verdict == verdict
+    found = Finding(choice="c", outcomes=swept, beside=[part(beside)])
+    assert found.verdict == verdict
+    assert "p: 1" in found.by_verdict and found.numbers.endswith(str(part(beside)))
 
 
 @pytest.mark.parametrize(

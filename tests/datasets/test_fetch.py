@@ -395,6 +395,7 @@ INSTEAD = {
     b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n": "a pointer of Git LFS",
     b"../../.git/annex/objects/Xx/Yy/MD5-s9--0\n": "a pointer of git-annex",
     b"%PDF-1.7": "a PDF",
+    b"[" * 4000: "JSON",
     b"PK\x03\x04": "a zip archive",
 }
 

@@ -278,6 +278,12 @@ LAST_SPOTS = {
     },
     "noise": {"scale": 4}, "event": {}, "bound": {"epsilon_at_least": "8000"},
 }  # fmt: skip
+# The event has the probability 0.903028032135594937...
+ABOVE_WISHART = {
+    "setting": "forged", "mechanism": "wishart", "claim": {"epsilon": 7, "delta": "1e-5"},
+    "neighbours": {"record_squared": {"is": 1, "at_most": 1}}, "noise": {"scale": "3/14"},
+    "event": {}, "bound": {"delta_at_least": "0.90302803213559494347"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -288,8 +294,15 @@ LAST_SPOTS = {
         | {"noise": {"scale": "0.26805112321129", "z": "-20"}, "bound": {"delta_at_most": "1e-80"}},
         ROOT_OF_DELTA | {"bound": {"delta_at_most": "9.9999999e-06"}},
         LAST_SPOTS,
+        ABOVE_WISHART,
     ],
-    ids=["event among neighbours", "event in the noise", "below the exact delta", "last spots"],
+    ids=[
+        "event among neighbours",
+        "event in the noise",
+        "below the exact delta",
+        "last spots",
+        "rounded whole epsilon",
+    ],
 )
 def test_forged_certificates_are_refused(forged):
     with pytest.raises(ValueError, match="not proved"):
