@@ -175,8 +175,8 @@ def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
         detail=(
             f"X X^T / N: the largest change is {changes.max() * records:.4g} / N over all pairs of "
             f"corners of the box, and at most {query.gram_change * records:.4g} / N over the ball "
-            "around it; the paper's number adds the norms of both terms. A sensitivity that is too "
-            "large is safe and makes the noise larger than it has to be."
+            "around it; the paper's number would follow from adding the norms of both terms. A "
+            "sensitivity that is too large is safe and makes the noise larger than it has to be."
         ),
     )
 
@@ -212,7 +212,6 @@ def least_in_every_direction(*, shares: list[float], tolerance: float) -> Findin
     )
 
 
-USEFUL = "more useful than an answer without data"
 # The identity queries, which run Algorithm 1.
 IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
 
@@ -236,9 +235,15 @@ def noise_alone(*, query: Literal["regression", "covariance"]) -> Finding:
     published, root = (distance_of_algorithm_1(setting, zeta) for zeta in ("published", "sqrt"))
     found = f"total variation from noise at most {rounded_up(published, 2)}, with the root of zeta "
     return Finding(
-        parts=[more_than_noise(USEFUL, max(published, root), found + rounded_up(root, 2))],
+        parts=[
+            more_than_noise(
+                "more useful than an answer without data",
+                max(published, root),
+                found + rounded_up(root, 2),
+            )
+        ],
         detail=(
-            "Algorithm 1 at every gamma of at least s/2, every allocation of precision and every "
+            "Algorithm 1 at every gamma of at least s/2, every allocation of precision and all "
             "orthogonal directions that do not depend on the data. The bound is that of two "
             "Gaussians whose Mahalanobis distance is the largest norm of the data times the root "
             "of the precision."
