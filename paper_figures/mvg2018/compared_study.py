@@ -61,11 +61,8 @@ class ComparedStudy:
         score_symbol: The label of the score on an axis.
         query_words: A description of the query and its sensitivity.
         choices: Sentences on the choices that the paper leaves open.
-        floor: The metric and the mechanism that give the error without any information.
-        floor_words: The name of that answer, such as "the random answer".
-        exact_floor: That error on the paper's data in closed form, instead of a mean over trials.
-        blind_margin: Errors above the floor minus this margin show no information. If None, the
-            margin is two standard errors of the floor's mean.
+        exact_floor: The mean error of the random answer on the paper's data, if it is known in
+            closed form.
         methods: The paper's names of its methods by the key of the mechanism.
         mvg_name: The paper's name of MVG with the right features.
     """
@@ -79,10 +76,7 @@ class ComparedStudy:
     score_symbol: str
     query_words: str
     choices: str
-    floor: tuple[str, str]
-    floor_words: str = "the random answer"
     exact_floor: float | None = None
-    blind_margin: float | None = None
     methods: Mapping[str, str]
     mvg_name: str = "MVG"
 
@@ -112,13 +106,6 @@ class ComparedStudy:
         own = (rows["metric"] == self.score) & (rows["status"] == OK)
         chosen = rows[own & (rows["study"] == self.name)]
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
-
-    def blind_error(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the trials of the error without any information; they may be empty."""
-        metric, mechanism = self.floor
-        chosen = (rows["metric"] == metric) & (rows["mechanism"] == mechanism)
-        chosen &= (rows["study"] == self.name) & (rows["calibration"] == "published")
-        return rows[chosen & (rows["status"] == OK)]
 
     def sizes(self, scores: pd.DataFrame) -> Sizes:
         """Return the sizes behind a verdict on these scores."""
@@ -226,9 +213,6 @@ REGRESSION = ComparedStudy(
         "right features and the target "
         "alone (Section 9.3)."
     ),
-    floor=("rmse_of_zero", "non-private"),
-    floor_words="predicting zero",
-    blind_margin=mvg2018.NO_DIFFERENCE[mvg2018.REGRESSION.name],
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
     mvg_name="MVG-1",
 )
@@ -264,12 +248,8 @@ FIRST_COMPONENT = ComparedStudy(
     ),
     choices=(
         "The records are in [-1, 1] as published, or scaled onto it, which uses the data. The "
-        "covariance is not centred. MVG is Algorithm 2. "
-        f"The mean error of a random direction is {RANDOM_COMPONENT:.4f}, lambda_1 - tr(C) / 4; "
-        "that of MVG by 200,000 draws of its noise is in mvg-t4-small."
+        "covariance is not centred. MVG is Algorithm 2."
     ),
-    floor=("error", "random-answer"),
-    floor_words="a random component",
     exact_floor=RANDOM_COMPONENT,
     methods=SHARED_METHODS | {"analyze-gauss": "Gaussian", "ppca": "Exponential"},
 )
@@ -287,16 +267,17 @@ COVARIANCE = ComparedStudy(
         "Every feature is mapped onto [-1, 1], which uses the data and is not private. The "
         "covariance is not centred. MVG is Algorithm 1."
     ),
-    floor=("rss", "random-answer"),
     methods=SHARED_METHODS | {"gaussian": "Gaussian", "exponential": "Exponential"},
 )
 STUDIES = {study.name: study for study in (REGRESSION, FIRST_COMPONENT, COVARIANCE)}
 
 
-def release_seconds(results: Results, study: ComparedStudy) -> pd.DataFrame:
-    """Return the seconds of each published release of the whole query, on the data set to draw."""
+def seconds_of(
+    results: Results, study: ComparedStudy, metric: str = "release_seconds"
+) -> pd.DataFrame:
+    """Return published timings of the whole query, such as a release, on the data set to draw."""
     rows, _ = study.drawn_rows(results.rows)
-    own = select(results.timings, study=study.name, metric="release_seconds", status=OK)
+    own = select(results.timings, study=study.name, metric=metric, status=OK)
     own = select(own[own["dataset"].isin(rows["dataset"])], calibration="published")
     chosen = own.assign(treatment=own["treatment"].fillna(WHOLE_QUERY))
     return chosen[chosen["treatment"] != SUBSPACE]

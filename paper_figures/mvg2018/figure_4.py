@@ -1,12 +1,13 @@
 """Figure 4 of mvg2018: MVG's error over the share tau in all three studies."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
-from claims.judged_rows import LEVELS, required
+from claims.judged_rows import LEVELS, listed, required
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.mvg2018.compared_study import (
@@ -22,7 +23,7 @@ from paper_figures.mvg2018.compared_study import (
     select_kernel,
     treatment_title,
 )
-from paper_figures.mvg2018.draws import COMPONENT, RECORDS, SHARES
+from paper_figures.mvg2018.draws import COMPONENT, RECORDS, SHARES, DrawnStudy
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -52,7 +53,13 @@ def figure_4(results: Results) -> Drawn:
         ),
         DrawingError("Figure 4 needs the mechanism mvg"),
     )
-    lines = _replace_by_draws(_mean_lines(scores), set(scores["dataset"]))
+    # There are no draws for data or sizes other than the paper's.
+    papers = {
+        each.compared.name: each
+        for each in _DRAWS
+        if each.covers(each.compared.drawn_rows(results.rows)[0])
+    }
+    lines, by_draws = _replace_by_draws(_mean_lines(scores), papers)
     zero = control_errors(drawn[0][0], "rmse_of_zero")["value"].mean()
     levels = {
         study.name: study.scores(rows).query("mechanism in @LEVELS and treatment == ''")
@@ -72,7 +79,10 @@ def figure_4(results: Results) -> Drawn:
         for axis, calibration in zip(row, calibrations, strict=True):
             panel = own[own["calibration"] == calibration]
             _panel(axis, panel)
-            _levels(axis, study, select_kernel(levels[study.name], kernel), zero)
+            controls = select_kernel(levels[study.name], kernel)
+            _levels(
+                axis, study, controls, zero, study.exact_floor if study.name in papers else None
+            )
             if study is REGRESSION:
                 axis.set_yscale("log")
             elif study is FIRST_COMPONENT and calibration == "exact":
@@ -99,8 +109,8 @@ def figure_4(results: Results) -> Drawn:
         caption=(
             f"mvg2018 Figure 4 on {', '.join(source for _, source in drawn)}: MVG's error over "
             "tau, the share of the precision that the named features split. Mean over "
-            f"{scores['trial'].nunique()} trials with 95% intervals; II and III as published by "
-            "200,000 and 20,000 draws. The regression has a row per kernel. Epsilon "
+            f"{scores['trial'].nunique()} trials with 95% intervals"
+            f"{by_draws}. The regression has a row per kernel. Epsilon "
             f"{scores['epsilon'].iloc[0]:g}, delta 1/N, one record replaced. Columns: noise as "
             "published, and at equal true privacy."
         ),
@@ -130,13 +140,19 @@ def _mean_lines(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _replace_by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
-    """Replace the published lines of II and III by the draws on which their verdicts rest.
+def _replace_by_draws(
+    lines: pd.DataFrame, drawn: Mapping[str, DrawnStudy]
+) -> tuple[pd.DataFrame, str]:
+    """Replace published lines of II and III by the draws on which their verdicts rest.
 
-    There are no draws for data other than the paper's.
+    Args:
+        lines: The lines of `_mean_lines`.
+        drawn: The studies to replace, by name.
+
+    Returns:
+        The lines, and words on the number of draws for the caption, "" if nothing was replaced.
     """
-    lines = lines.copy()
-    drawn = {each.compared.name: each for each in _DRAWS if each.dataset in datasets}
+    lines, counts = lines.copy(), {}
     own = (lines["calibration"] == "published") & lines["study"].isin(drawn)
     for index, row in lines[own].iterrows():
         study = drawn[row["study"]]
@@ -145,7 +161,10 @@ def _replace_by_draws(lines: pd.DataFrame, datasets: set[str]) -> pd.DataFrame:
             share = SHARES[0] if pd.isna(row["share"]) else row["share"]
             mean = Mean(study.draw(row["treatment"], share, _DRAWS[study]))
             lines.loc[index, ["mean", "low", "high"]] = mean.value, *mean.interval(SHOWN)
-    return lines
+            counts[study.compared.numeral] = f"{_DRAWS[study]:,}"
+    if not counts:
+        return lines, ""
+    return lines, f"; {listed(counts)} as published by {listed(counts.values())} draws"
 
 
 def _zoom(axis, panel: pd.DataFrame) -> None:
@@ -158,14 +177,19 @@ def _zoom(axis, panel: pd.DataFrame) -> None:
         axis.text(0.02, 0.02, "without noise: 0, below this axis", **text)
 
 
-def _levels(axis, study: ComparedStudy, controls: pd.DataFrame, zero: float) -> None:
-    """Draw lines at the errors without noise, of a random answer and of predicting zero."""
+def _levels(
+    axis, study: ComparedStudy, controls: pd.DataFrame, zero: float, exact: float | None
+) -> None:
+    """Draw lines at the errors without noise, of a random answer and of predicting zero.
+
+    Args:
+        exact: The mean error of a random answer in closed form; if None, the trials' mean is drawn.
+    """
     for mechanism, dashes in zip(LEVELS, ((1, 1), (4, 2)), strict=True):
         own = select(controls, mechanism=mechanism, calibration="published")
         if len(own):
-            mean, style = own["value"].mean(), look(mechanism)
-            if mechanism == study.floor[1] and study.exact_floor is not None:
-                mean = study.exact_floor
+            known = exact is not None and mechanism == "random-answer"
+            mean, style = exact if known else own["value"].mean(), look(mechanism)
             axis.axhline(mean, color=style.colour, dashes=dashes, linewidth=0.8, label=style.title)
     if study is REGRESSION and not math.isnan(zero):
         axis.axhline(zero, color="#bbbbbb", dashes=(6, 3), label="predict zero")

@@ -1,15 +1,10 @@
 """Made-up trials of mvg2018's studies around chosen means, at the paper's data and budget."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from paper_figures.mvg2018.compared_study import COVARIANCE, FIRST_COMPONENT, REGRESSION
+from paper_figures.mvg2018.compared_study import STUDIES
 
 TRIALS = 20
-# The made-up error of an answer without information.
-COMPONENT = replace(FIRST_COMPONENT, exact_floor=None)
-STUDIES = {study.name: study for study in (REGRESSION, COMPONENT, COVARIANCE)}
 
 
 def rows_of(study, means, *, metric=None, kernel=None):

@@ -9,10 +9,14 @@ import pytest
 from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_FOUND
 from paper_figures.mvg2018 import draws
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
-from paper_figures.mvg2018.draws import COMPONENT, drawn_directions, drawn_error
+from paper_figures.mvg2018.draws import (
+    COMPONENT,
+    close_to_noiseless,
+    drawn_directions,
+    drawn_error,
+)
 from paper_figures.mvg2018.theorems import (
     distance_of_algorithm_1,
-    noise_alone,
     sampling_cost,
 )
 from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
@@ -34,11 +38,6 @@ def test_distances_of_the_studies(setting, zeta, distance):
     assert found == pytest.approx(distance, rel=1e-4)
     # For such a small mu, the largest norm over the noise, 2 Phi(mu / 2) - 1 is mu / sqrt(2 pi).
     assert 0 < found * math.sqrt(2 * math.pi) < 0.01
-
-
-def test_noise_alone_contradicts_usefulness_in_both_identity_queries():
-    for query in ("regression", "covariance"):
-        assert noise_alone(query=query).verdict == CONTRADICTED
 
 
 def test_the_stored_covariance_is_that_of_the_floor():
@@ -87,14 +86,10 @@ def test_the_covariance_of_a_release_by_its_parts_and_as_a_whole(treatment, monk
     assert parts.mean() == pytest.approx(np.mean(whole), abs=4 * np.std(whole) / 300**0.5)
 
 
-def test_the_stored_covariance_of_experiment_iii_is_that_of_the_study():
+def test_the_covariance_and_the_draws_of_experiment_iii_agree_with_the_study():
     rows = read_results([Path("results/reference/studies/covariance.parquet")]).rows
     (largest,) = set(rows[rows["metric"] == "largest_eigenvalue"]["value"])
     assert np.linalg.eigvalsh(draws.EXACT)[-1] == pytest.approx(largest, rel=1e-12)
-
-
-def test_draws_of_experiment_iii_agree_with_the_trials_of_the_study():
-    rows = read_results([Path("results/reference/studies/covariance.parquet")]).rows
     own = rows[(rows["metric"] == "rss") & (rows["calibration"] == "published")]
     trials = own[(own["mechanism"] == "mvg") & (own["treatment"] == "iid")]["value"]
     drawn = draws.record_errors("iid", 0.5, 2000)
@@ -112,3 +107,9 @@ def test_components_worse_than_a_random_one_have_no_order():
     found = drawn_directions(numeral="II", above=pairs, margin=5e-5, draws=40_000)
     assert [part.verdict for part in found.parts] == [INCONCLUSIVE, CONTRADICTED]
     assert "no signal" in found.parts[0].reason
+
+
+def test_closeness_is_judged_in_two_experiments_and_says_so():
+    by_study = {"first_component": 1000, "covariance": 1000}
+    (part,) = close_to_noiseless(margins=by_study, draws=by_study).parts
+    assert (part.name, part.verdict) == ("close in II and III", "confirmed")
