@@ -108,9 +108,9 @@ def trained_score(
             f"{clean:.3g}, on random images {scores.level('random-answer'):.3g}. At equal true "
             f"privacy at epsilon {budgets.epsilons[-1]:g} (noise rescaled until its true delta is "
             "the budget's) TLDP has "
-            f"{listed(f'{exact.best([key]):.3g} ({key})' for key in TLDP)}. "
+            f"{listed(f'{exact.best([key]):.3g} ({mechanism_title(key)})' for key in TLDP)}. "
             f"{theorem_2_words(scores) if others else ''}"
-        ),
+        ).rstrip(),
         because=_classifier_reason(clean, stated, tolerance, stands_in),
         calibration="both",
         **sizes_in_lines(sizes),
@@ -120,8 +120,8 @@ def trained_score(
 def _classifier_reason(clean: float, stated: float, tolerance: float, stands_in: bool) -> str:
     if clean < (1 - tolerance) * stated:
         return (
-            f"Our classifier reaches {clean:.2g} without noise, so {stated:g} cannot appear. Some "
-            "noise may raise its score a little: it keeps a classifier from overfitting."
+            f"Our classifier reaches {clean:.2g} without noise, so it cannot reach {stated:g}. "
+            "Some noise may raise its score a little: it keeps a classifier from overfitting."
         )
     return "The classifier is not the paper's." if stands_in else ""
 
@@ -238,7 +238,7 @@ def variant_order(
         for epsilon in epsilons
     )
     if kept < math.log(negligible):
-        words = f"an image keeps a value with probability e^{kept:.0f} at most"
+        words = f"an image keeps a value with probability e^{math.ceil(kept)} at most"
         weights = [
             statement("TLDP-L-w about TLDP-L", True, words),
             statement("TLDP-G-w below TLDP-G", False, words, "both are alike in distribution"),

@@ -38,8 +38,8 @@ CLASSIFIER_WORDS = {
 TLDP = ("tldp-l", "tldp-g")
 VARIANTS = (*TLDP, "tldp-l-w", "tldp-g-w")
 OTHERS = ("laplace", "gaussian", "mvg-sqrt", "idn")
-# The resolution of a score: one of 2,000 records; the reference run tests on 10,000 or more.
-STEP = 1 / 2000
+# The resolution of a score: one of the 10,000 records of the smallest official test set.
+STEP = 1 / 10_000
 # The controls and the mechanisms that the paper compares, which its figures show and its claims are
 # about. A run may have others, which appear only in the CSV files beside the figures.
 OF_THE_PAPER = (
@@ -129,12 +129,12 @@ def errors(rows: pd.DataFrame) -> Iterator[StatedNumber]:
     """Yield the numbers of Table 5: E||noise|| on one image."""
     width = PIXELS[1] - PIXELS[0]
     for key, stated in stated_errors(IMAGE, EPSILON, width).items():
-        of_theorem_2 = ", Theorem 2's noise" if key == "gaussian" else ""
+        names = {"gaussian": "Gaussian (Theorem 2)", "mvg": mechanism_title("mvg-sqrt")}
         yield StatedNumber(
             claim="tldp-t5",
             where="Table 5",
-            mechanism=mechanism_title({"mvg": "mvg-sqrt"}.get(key, key)),
-            number=f"error {stated:.3g}, {IMAGE[0]} x {IMAGE[1]} pixels, Delta = 1{of_theorem_2}",
+            mechanism=names.get(key) or mechanism_title(key),
+            number=f"error {stated:.3g}, {IMAGE[0]} x {IMAGE[1]} pixels, Delta = 1",
             epsilon=f"{EPSILON:g}",
             implied={
                 "published": in_closed_form(
@@ -167,20 +167,20 @@ class StatedScores(NamedTuple):
 FIGURES = (
     StatedScores(
         "Figure 1",
-        "private_data",
+        IMAGES,
         STATED_F1_IMAGES,
         {"mnist": "tldp-f1-mnist", "cifar10": "tldp-f1-cifar"},
         epsilons={"mnist": "below 1", "svhn": "below 1"},
     ),
     StatedScores(
         "Figure 2",
-        "private_features",
+        FEATURES,
         STATED_F1_FEATURES,
         {"mnist": "tldp-f2", "cifar10": "tldp-f2"},
     ),
     StatedScores(
         "Figure 3",
-        "private_parameters",
+        PARAMETERS,
         {"imdb": STATED_F1_IMDB["tldp"]},
         {"imdb": "tldp-f3-imdb"},
         keys=(*TLDP, "llagp"),

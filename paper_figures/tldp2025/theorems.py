@@ -91,7 +91,7 @@ def tensor_guarantee(
 ) -> Finding:
     """Judge the pure local privacy of TLDP-L and TLDP-G by the worst two tensors' exact profile."""
     deltas = {
-        name: [
+        name + ("-w" if weight else ""): [
             tensor_mechanism(key, epsilon, width, count, weight).profile().delta(epsilon).lower
             for count in counts
         ]

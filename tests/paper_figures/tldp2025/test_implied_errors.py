@@ -14,7 +14,7 @@ def test_table_5_is_read_with_the_papers_own_noise():
     found = {each.mechanism: each.implied["published"].value for each in errors(pd.DataFrame())}
     # The paper states I sqrt(I) / 2; the Gaussian of Theorem 2 has I sqrt(1 / (2 epsilon)).
     stated = COUNT * math.sqrt(COUNT) / 2
-    assert found["Classic Gaussian"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
+    assert found["Gaussian (Theorem 2)"] == pytest.approx((COUNT / stated) ** 2 / 2, rel=1e-6)
     assert found["Laplace"] == pytest.approx(1, rel=1e-6)
     # MVG with zeta^2 as printed in the paper, and equal precision.
     assert "MVG" not in found

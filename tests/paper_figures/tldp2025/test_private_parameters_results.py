@@ -6,6 +6,7 @@ import pytest
 from paper_figures.tldp2025.figures import figure_3
 from paper_figures.tldp2025.parameter_verdicts import (
     _noise_alone,
+    comparable_range,
     crossover,
     parameter_order,
     parameter_pairs,
@@ -14,18 +15,22 @@ from papers.tldp2025 import DETAILED_NETWORKS
 from studies.private_parameters import NETWORKS
 
 
+def spent(given):
+    """Rows of a true epsilon of all rounds of ten times the claimed one."""
+    return [
+        row | {"metric": "true_epsilon_upper", "value": 10 * row["epsilon"]}
+        for row in given
+        if row["metric"] == "rounds"
+    ]
+
+
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
     sets = ("mnist", "cifar10", "svhn", "imdb", "darknet2020")
     given = [
         row for name in sets for row in study_rows("private_parameters", name, {"tldp-g": 0.5})
     ]
     given = [row | {"shape": "1x2410"} for row in given]
-    spent = [
-        row | {"metric": "true_epsilon_upper", "value": 10 * row["epsilon"]}
-        for row in given
-        if row["metric"] == "rounds"
-    ]
-    drawn = figure_3(make_results(given + spent))
+    drawn = figure_3(make_results(given + spent(given)))
     assert "MNIST, Delta = 2: 100 for 10, 5e+03 for 500" in drawn.note
     assert "IMDB: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
     own = drawn.data[drawn.data["calibration"] == "published"].set_index(["dataset", "epsilon"])
@@ -37,13 +42,8 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     given = study_rows("private_parameters", "mnist", scores)
     wide = study_rows("private_parameters", "mnist", scores, range="stated")
     wide = [row for row in wide if row.get("calibration") != "exact"]
-    spent = [
-        row | {"metric": "true_epsilon_upper", "value": 1.0}
-        for row in given + wide
-        if row["metric"] == "rounds"
-    ]
-    shaped = [row | {"shape": "1x2410"} for row in given + wide + spent]
-    drawn = figure_3(make_results(shaped))
+    given += wide
+    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent(given)]))
     assert set(drawn.data["panel"]) == {"MNIST, Delta = 2", "MNIST, Delta = 256"}
     labels = [axis.get_ylabel() for axis in drawn.figure.axes]
     assert "F1 of MNIST, Delta = 256" in labels
@@ -60,12 +60,7 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
 
 def test_figure_3_of_a_data_set_that_is_not_the_papers_has_its_size_alone(make_results, study_rows):
     given = study_rows("private_parameters", "digits", {"tldp-l": 0.8, "random-answer": 0.1})
-    spent = [
-        row | {"metric": "true_epsilon_upper", "value": 1.0}
-        for row in given
-        if row["metric"] == "rounds"
-    ]
-    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent]))
+    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent(given)]))
     assert drawn.figure.axes[-1].texts[0].get_text() == "2,410 parameters"
 
 
@@ -73,6 +68,19 @@ def test_the_papers_network_has_the_stated_number_of_parameters():
     for dataset in ("mnist", "cifar10", "svhn"):
         millions = NETWORKS[dataset]["paper"].size / 1e6
         assert f"MobileNetV2, {millions:.1f} million" in DETAILED_NETWORKS[dataset]
+
+
+@pytest.mark.parametrize(
+    ("size", "verdict"), [(185_476, "contradicted"), (185_475, "inconclusive")]
+)
+def test_only_a_network_smaller_than_the_papers_leaves_early_learning_open(
+    make_results, study_rows, size, verdict
+):
+    """The paper's network for DarkNet has 185,476 parameters."""
+    given = study_rows("private_parameters", "darknet2020", {"tldp-l": 0.99} | LEVELS)
+    given = [row | {"shape": f"1x{size}"} for row in given + spent(given)]
+    found = comparable_range(make_results(given), above=100.0, margin=0.15)
+    assert found.outcomes[0].parts[0].verdict == verdict
 
 
 def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
@@ -105,12 +113,13 @@ def test_models_that_have_learned_nothing_have_neither_an_order_nor_a_tie(
         dataset="cifar10",
         ahead=[("tldp-g", "llagp")],
         close=[("idn", "llagp")],
+        start=[("tldp-g", "llagp")],
         alike=0.05,
         learned=0.15,
         margin=0.01,
     )
     expected = "inconclusive" if reason else "confirmed"
-    assert [part.verdict for part in found.parts] == [expected] * 2
+    assert [part.verdict for part in found.parts] == [expected] * 3
     assert all(reason in part.reason for part in found.parts)
 
 
