@@ -2,7 +2,6 @@
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.option import positive_integer, probability
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_delta
@@ -55,4 +54,4 @@ class MomentsAccountant(AdditiveMechanism):
             return None
         from mechanisms.privacy.sampling.sampled_profile import sampled
 
-        return sampled(GaussianProfile(mu=self.query.reach / self.noise.sigma), rate, steps)
+        return sampled(self.noise.profile(self.query), rate, steps)

@@ -137,7 +137,13 @@ class DPHSGD(AdditiveMechanism):
 
 
 def _clipped(query: Query, thresholds) -> Query:
-    """The query after clipping; raises Unsupported without a range, ValueError for bad shapes."""
+    """The query after clipping.
+
+    Raises:
+        Unsupported: There is no range; or thresholds meet a structure, or an l1 sensitivity below
+            the sum of the clipped ranges: then no change may attain the reach of the result.
+        ValueError: Thresholds have another shape, or are zero everywhere.
+    """
     if query.element_range is None:
         raise Unsupported("needs element_range (a, b): it clips elements to a part of it")
     if thresholds is None:
@@ -150,17 +156,14 @@ def _clipped(query: Query, thresholds) -> Query:
         )
     a, b = query.element_range
     widths = np.minimum((b - a) * parts, query.linf_sensitivity)
-    linf, root = float(widths.max()), math.sqrt(query.changed)
-    l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), root * linf)
-    most = min(float(widths.sum()), root * l2)
-    l1 = None if query.l1_sensitivity is None else min(query.l1_sensitivity, most)
-    # After clipping, a Gram matrix or a histogram is no longer one.
-    columns = query.structure == "records"
-    return replace(
-        query,
-        l2_sensitivity=l2,
-        l1_sensitivity=l1,
-        linf_sensitivity=min(linf, l2),
-        structure=query.structure if columns else None,
-        record_bound=query.record_bound if columns else None,
-    )
+    l1 = math.inf if query.l1_sensitivity is None else query.l1_sensitivity
+    # The factor is for the rounding of the sum.
+    if query.structure is not None or l1 * (1 + 1e-9) < widths.sum():
+        raise Unsupported(
+            "needs a query whose elements may all change at once, where it has thresholds: leave "
+            "out structure, record_bound and l1_sensitivity, or thresholds"
+        )
+    linf = float(widths.max())
+    l2 = min(query.l2_sensitivity, float(np.linalg.norm(widths)), math.sqrt(query.size) * linf)
+    # The widths imply the l1 sensitivity.
+    return replace(query, l2_sensitivity=l2, l1_sensitivity=None, linf_sensitivity=min(linf, l2))

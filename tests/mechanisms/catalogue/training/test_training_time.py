@@ -19,6 +19,7 @@ from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=3.0, delta=1e-5)
 LAYERS = [40, 25, 10, 5]
+BOX = box_query((2, 3), -1, 1)
 
 
 def llagp(budget=BUDGET, calibration="published", layers=LAYERS, bound=1.0):
@@ -26,9 +27,8 @@ def llagp(budget=BUDGET, calibration="published", layers=LAYERS, bound=1.0):
     return get_mechanism("llagp").calibrate(query, budget, calibration, layers=layers)
 
 
-def dphsgd(thresholds=None, calibration="published", shape=(2, 3), budget=BUDGET):
-    query = box_query(shape, -1.0, 1.0)
-    return get_mechanism("dphsgd").calibrate(query, budget, calibration, thresholds=thresholds)
+def dphsgd(thresholds=None, query=BOX):
+    return get_mechanism("dphsgd").calibrate(query, BUDGET, thresholds=thresholds)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
@@ -63,8 +63,7 @@ def test_the_true_profile_of_layers_is_their_composition_by_hand():
     by_hand = GaussianProfile(mu=math.sqrt(np.sum(np.square(mus))))
     profile = llagp().profile()
     for epsilon in (0.5, 1.0, 3.0):
-        found, expected = profile.delta(epsilon).value, by_hand.delta(epsilon).value
-        assert found == pytest.approx(expected, rel=1e-9)
+        assert profile.delta(epsilon).value == pytest.approx(by_hand.delta(epsilon).value, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -112,48 +111,48 @@ def test_the_ends_of_the_ranges_attain_the_sensitivity_after_clipping():
     assert mechanism.profile().mu == pytest.approx(mu, rel=1e-12)
 
 
-@pytest.mark.parametrize("layers", [[3, 4], [6, 1]])
-def test_layers_that_do_not_add_up_are_refused(layers):
-    with pytest.raises(ValueError, match="layers must add up"):
-        get_mechanism("llagp").calibrate(box_query((1, 6), -1, 1), BUDGET, layers=layers)
+ROW = box_query((1, 6), -1, 1)
+# Whether a change of a clipped answer attains its norm depends on the thresholds.
+BALL = Query(shape=(10,), element_range=(0, 1), l1_sensitivity=1.5)
+COLUMNS = Query(
+    shape=(2, 3), l2_sensitivity=1.0, element_range=(0, 1), structure="records", record_bound=1.0
+)
 
 
-@pytest.mark.parametrize("thresholds", [[[1.0, 0.5]], [[0.0] * 3] * 2, [[2.0] * 3] * 2])
-def test_bad_thresholds_are_refused(thresholds):
-    with pytest.raises(ValueError, match="thresholds must"):
-        dphsgd(thresholds)
-
-
-def test_unmet_assumptions_are_reported():
-    query = Query(shape=(2, 3), l2_sensitivity=1.0)
-    with pytest.raises(Unsupported, match="needs element_range"):
-        get_mechanism("dphsgd").calibrate(query, BUDGET)
+@pytest.mark.parametrize(
+    ("key", "query", "options", "error", "words"),
+    [
+        ("llagp", ROW, {"layers": [3, 4]}, ValueError, "layers must add up"),
+        ("llagp", ROW, {"layers": [6, 1]}, ValueError, "layers must add up"),
+        ("dphsgd", BOX, {"thresholds": [[1.0, 0.5]]}, ValueError, "thresholds must"),
+        ("dphsgd", BOX, {"thresholds": [[0.0] * 3] * 2}, ValueError, "thresholds must"),
+        ("dphsgd", BOX, {"thresholds": [[2.0] * 3] * 2}, ValueError, "thresholds must"),
+        ("dphsgd", BALL, {"thresholds": [0.8] * 10}, Unsupported, "may all change at once"),
+        ("dphsgd", COLUMNS, {"thresholds": [[0.5] * 3] * 2}, Unsupported, "all change at once"),
+        ("dphsgd", Query(shape=(2, 3), l2_sensitivity=1.0), {}, Unsupported, "needs element_range"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(key, query, options, error, words):
+    with pytest.raises(error, match=words):
+        get_mechanism(key).calibrate(query, BUDGET, **options)
 
 
 @pytest.mark.parametrize("width", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("structure", [None, "records"])
-def test_a_clipped_query_has_sensitivities_that_fit_together(width, structure):
-    bound = None if structure is None else 2.0
+def test_a_clipped_query_has_sensitivities_that_fit_together(width):
     query = Query(
         shape=(3, 5),
         l2_sensitivity=1.0 if width > 0.1 else 0.1,
         element_range=(0.0, width),
-        structure=structure,
-        record_bound=bound,
         adjacency="replace",
     )
     for thresholds in (np.full((3, 5), 0.3), np.linspace(0, 1, 15).reshape(3, 5)):
-        mechanism = get_mechanism("dphsgd").calibrate(
-            query, Budget(epsilon=0.5, delta=1e-5), thresholds=thresholds
-        )
-        clipped = mechanism.clipped_query
+        clipped = dphsgd(thresholds, query=query).clipped_query
         assert clipped.linf_sensitivity <= clipped.l2_sensitivity <= query.l2_sensitivity
 
 
-@pytest.mark.parametrize("budget", [(1e-14, 1e-5), (1.0, 2e-307)])
-def test_parts_of_a_budget_below_what_is_computed_are_unsupported(budget):
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-14, 1e-5), (1.0, 2e-307)])
+def test_parts_of_a_budget_below_what_is_computed_are_unsupported(epsilon, delta):
     """Both numbers of the whole budget are in range."""
-    epsilon, delta = budget
     query = Query(shape=(5, 5), l2_sensitivity=1.0)
     with pytest.raises(Unsupported, match=r"in a part (epsilon|delta) must"):
         get_mechanism("gaussian-per-element").calibrate(query, Budget(epsilon=epsilon, delta=delta))

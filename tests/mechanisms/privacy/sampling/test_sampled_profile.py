@@ -14,6 +14,9 @@ from mechanisms.privacy.sampling.sampled_profile import sampled
 from mechanisms.verification.verification import HOLDS, REFUTED
 
 QUERY = Query(shape=(5,), l2_sensitivity=1.0)
+GRAM = Query(
+    shape=(2, 2), structure="gram", record_bound=1.0, l1_sensitivity=1.0, linf_sensitivity=0.5
+)
 # Multiplier, rate, steps, delta at random, and epsilon by dp-accounting 0.6.0: its pessimistic
 # distributions with connect-the-dots at a discretization interval of 1e-5.
 RUNS = [
@@ -85,6 +88,9 @@ def test_the_claim_of_sampled_releases_is_verified():
     assert 0.89 < result.true_epsilon.lower <= result.true_epsilon.upper < 1.0
     with pytest.raises(Unsupported, match="between bounds only"):
         accountant.calibrate(QUERY, budget, "exact", rate=0.05, steps=100)
+    # Only a pair that is known to exist bounds delta from below.
+    bounds = accountant.calibrate(GRAM, budget, rate=0.5).profile().delta(0.5)
+    assert bounds.lower == pytest.approx(3.43e-5, rel=1e-2) and bounds.upper > 1e-3
     # Noise for a hundredth of the steps is too little, and the lower bound shows it.
     profile = mechanism.profile().compose(100)
     assert profile.delta(1.0).lower > budget.delta
