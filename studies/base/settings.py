@@ -28,6 +28,7 @@ from pydantic import (
 
 from mechanisms.query.query import EPSILONS
 from mechanisms.query.words import nearest
+from mechanisms.query.written_numbers import number_in, reads_as_float, whole_number_in
 from studies.base.allowed_words import Words, unwrapped, words_of
 from studies.base.yaml_file import ConfigError
 
@@ -101,22 +102,18 @@ class Section(BaseModel):
 
 
 def _read_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    # Only numbers and texts that spell one: no boolean, list or null does.
+    if not reads_as_float(str(value)):
         raise ValueError
-    try:
-        return float(value)
-    except (OverflowError, ValueError):
-        raise ValueError from None
+    return number_in(str(value))
 
 
 def _read_whole(value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+    try:
         # No detour over float, which is exact only up to 2^53.
-        return value
-    number = _read_number(value)
-    if not math.isfinite(number) or number != int(number):
-        raise ValueError
-    return int(number)
+        return whole_number_in(str(value))
+    except ValueError:
+        raise ValueError from None
 
 
 def _read_shape(value: Any) -> tuple[int, ...]:

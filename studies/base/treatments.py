@@ -75,6 +75,13 @@ class TreatmentSettings(ReleaseSettings):
             if not self.directions[dataset]:
                 raise MissingEntry(f"directions.{dataset}", "a set of features")
             for name, features in self.directions[dataset].items():
+                if name in (IID, PCA, SUBSPACE):
+                    # The study has treatments of these names: rows would have two meanings.
+                    raise Disallowed(
+                        f"directions.{dataset}",
+                        "sets of features with names other than iid, pca and subspace",
+                        name,
+                    )
                 where = f"directions.{dataset}.{name}"
                 for feature in features:
                     if feature not in known:

@@ -32,12 +32,14 @@ class StrictLoader(yaml.SafeLoader):
     """
 
     def construct_mapping(self, node, deep=False):
+        if not isinstance(node, yaml.MappingNode):
+            raise refused(node, f"the tag {node.tag!r} is only for a mapping; remove it")
         lines: dict[Any, int] = {}
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue
             key, line = self.construct_object(key_node, deep=True), _line(key_node)
-            if isinstance(key, list | dict):
+            if isinstance(key, list | dict | set):
                 raise refused(key_node, "a key must be a name; remove the brackets")
             if key in lines:
                 problem = f"the key {key!r} appears twice, first in line {lines[key]}; remove one"

@@ -34,6 +34,15 @@ ROOT = Path(__file__).resolve().parents[2]
             "remove it",
         ),
         (b"? [1, 2]\n: 3\n", "mine.yaml, line 1: a key must be a name; remove the brackets"),
+        (b"? !!set {a: null}\n: 3\n", "mine.yaml, line 1: a key must be a name; remove the br"),
+        (
+            b"a: !!set [b]\n",
+            "line 1: the tag 'tag:yaml.org,2002:set' is only for a mapping; remove",
+        ),
+        (
+            b"a: !!map [1]\n",
+            "line 1: the tag 'tag:yaml.org,2002:map' is only for a mapping; remove",
+        ),
         (
             b"run: mine\n",
             "mine.yaml: config key studies is missing; it must be a mapping from studies",

@@ -96,6 +96,11 @@ def test_records_beyond_the_data_are_refused(name):
             {"directions": {"breast_cancer": {"worst": ["worst radios"]}}},
             "did you mean 'worst radius'",
         ),
+        (
+            "covariance",
+            {"directions": {"breast_cancer": {"iid": ["worst radius"]}}},
+            "breast_cancer must be sets of features with names other than iid, .*, got 'iid'",
+        ),
         ("covariance", {"shares": [1.0]}, r"shares\[0\] must be a number in \(0, 1\)"),
         ("covariance", {"trials": 1}, r"a whole number in \[2, "),
         ("regression", {"scaling": "rows"}, "largest or columns"),
