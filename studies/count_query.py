@@ -62,13 +62,11 @@ def _time(value: object) -> str:
     """Convert a time to ISO form; YAML reads an unquoted time as a datetime."""
     if not isinstance(value, str | datetime):
         raise ValueError
-    try:
-        moment = np.datetime64(value, "s")
-    except ValueError:
-        raise ValueError from None
-    if np.isnat(moment):
-        raise ValueError
-    return str(moment)
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    # The times of the data are whole seconds without a zone.
+    if moment.tzinfo is not None or moment.microsecond:
+        raise ValueError("leave out the time zone and parts of a second")
+    return moment.isoformat(timespec="seconds")
 
 
 Moment = Annotated[
@@ -140,6 +138,9 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
         for name, kept in self.map_epsilons.items():
             others = [each for each in self.mechanisms if each not in self.map_epsilons]
             run = others if name == DEFAULT else [name]
+            if not run:
+                allowed = "left out: every mechanism has epsilons of its own"
+                raise Disallowed(f"map_epsilons.{name}", allowed, kept)
             grid = {e for each in run for data in self.datasets for e in self.grid(each, data)}
             if missing := [epsilon for epsilon in kept if epsilon not in grid]:
                 words = ", ".join(f"{epsilon:g}" for epsilon in sorted(grid))
@@ -263,16 +264,16 @@ class CountQuery(Study):
             point.budget,
         )
         yield Value("calibrate_seconds", seconds, timing=True)
-        if isinstance(mechanism, AdditiveMechanism):
+        # `loss` has it as its mean only where nothing but noise changes the counts.
+        if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
             yield Value("expected_loss", mechanism.expected_loss())
         yield Value("nonprivate_largest_count", float(problem.counts.max()))
         yield Value("pickups", float(problem.counts.sum()))
         yield Value("pickups_zeroed", float(problem.counts[problem.empty].sum()))
         yield Value("valid_cells", float((~problem.empty).sum()))
 
-        trials = case.settings.trials
-        seeds = [case.seed(point, trial) for trial in range(trials)]
-        released = np.empty((trials, *problem.counts.shape))
+        seeds = [case.seed(point, trial) for trial in case.trials]
+        released = np.empty((len(seeds), *problem.counts.shape))
         for trial, seed in enumerate(seeds):
             rng = np.random.default_rng(seed)
             released[trial], _, seconds = mechanism.timed_release(problem.counts, rng)
@@ -322,8 +323,8 @@ def map_counts(
 
 def _no_pickups(where: str, settings: MapSettings) -> ValueError:
     return ValueError(
-        f"there must be pickups on the map {where} the window, got none from {settings.start} to "
-        f"{settings.end}; change start, end or bounding_box"
+        f"there must be pickups on the map {where} the window, {settings.start} to {settings.end}; "
+        "change start, end or bounding_box"
     )
 
 

@@ -267,7 +267,8 @@ def histogram_query(counts: np.ndarray) -> Query:
 def _exact(mechanism: Mechanism, workloads: dict[str, tuple]) -> Iterator[Value]:
     """Yield expected errors in closed form, and bounds on how far a strategy is from optimal."""
     for name, factors in workloads.items():
-        if isinstance(mechanism, AdditiveMechanism):
+        # Closed forms are of the noise: an answer that changes before it has another error.
+        if isinstance(mechanism, AdditiveMechanism) and mechanism.only_adds_noise:
             variance = mechanism.noise.workload_variance(factors)
             if variance is not None:
                 queries = math.prod(factor.queries for factor in factors)

@@ -8,6 +8,7 @@ from studies.base.settings import ConfigError
 from studies.count_query import NEW_YORK
 
 BOX = NEW_YORK.model_dump()
+MAPS = {"datasets": ["uber"], "mechanisms": ["r1smg"], "epsilons": [0.5], "delta": 1e-5}
 
 
 @pytest.mark.parametrize(
@@ -173,6 +174,16 @@ BOX = NEW_YORK.model_dump()
             "map_epsilons.default must be among the epsilons that are run there, ",
         ),
         (
+            "studies.count_query",
+            MAPS
+            | {
+                "map_epsilons": {"r1smg": [0.5]},
+                "bounding_box": BOX | {"south": 40.75},
+                "boxes": 3,
+            },
+            "boxes must be 0 where bounding_box does not hold SoHo and LaGuardia, got 3",
+        ),
+        (
             "studies.count_query.boxes",
             3,
             "studies.count_query.boxes must be 0 without the data set uber, got 3",
@@ -191,6 +202,23 @@ BOX = NEW_YORK.model_dump()
             "studies.count_query.end",
             5,
             "studies.count_query.end must be a time such as 2014-04-01T00:11:00, got 5",
+        ),
+        ("studies.count_query.end", "now", "2014-04-01T00:11:00, got 'now': Invalid isoformat"),
+        (
+            "studies.count_query.end",
+            20 * "9",
+            "end must be a time such as 2014-04-01T00:11:00, got",
+        ),
+        ("studies.count_query.end", "2014-04-02T10+02:00", "': leave out the time zone"),
+        (
+            "studies.count_query.end",
+            "2014-04-02T10:00:00.5",
+            "': leave out the time zone and parts",
+        ),
+        (
+            "studies.count_query",
+            MAPS | {"map_epsilons": {"default": [0.5], "r1smg": [0.5]}},
+            "map_epsilons.default must be left out: every mechanism has epsilons of its own, got [",
         ),
         (
             "studies.count_query.bounding_box",

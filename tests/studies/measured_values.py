@@ -2,6 +2,15 @@
 
 import numpy as np
 
+from mechanisms import get_mechanism
+
+# Its error is that of its noise and of the zeros that it puts in place of the answer.
+ZEROED = type(
+    "Zeroed",
+    (get_mechanism("laplace"),),
+    {"prepared": lambda self, value: 0 * value, "only_adds_noise": False},
+)
+
 
 def numbers(values, metric):
     """All numbers of the metric, in order."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from measured_values import ZEROED
 from one_case import case_of, measured, problem_of, setup_of
 
 from datasets import load as load_dataset
@@ -214,6 +215,8 @@ def test_controls(make_config):
         assert series(truth, name).tolist() == [0.0] * 4
         answers = np.mean((rows @ problem.counts.ravel()) ** 2)
         assert series(blind, name) == pytest.approx(np.full(4, answers), rel=0.2)
+    # The closed form is that of the noise alone, and the measured error contains the zeros.
+    assert not workloads_with(measure(problem, ZEROED), "expected_mse")
 
 
 def test_cells_know_the_files_of_their_data(make_config):
