@@ -10,12 +10,13 @@ imports this module.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from learning import TRAINING_IMPORTS
-from mechanisms import AdditiveMechanism, Budget, Mechanism
+from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
 from studies.base import (
     ACCOUNTED,
     ACCOUNTED_DELTA,
@@ -58,12 +59,14 @@ SPENT = (
     Metric("sampling_rate", "probability that a record is in a batch"),
 )
 TEST_ACCURACY = Metric("test_accuracy", "accuracy on the test records, in [0, 1]", tolerance=SCORE)
-FINAL_ACCURACY = Metric(
-    "final_test_accuracy",
-    "test accuracy after the last epoch or round, in [0, 1]",
-    tolerance=SCORE,
+RANKED_ACCURACY = ranked(
+    Metric(
+        "final_test_accuracy",
+        "test accuracy after the last epoch or round, in [0, 1]",
+        tolerance=SCORE,
+    ),
+    "test accuracy",
 )
-RANKED_ACCURACY = ranked(FINAL_ACCURACY, "test accuracy")
 LEARNT = (
     Metric("steps", "steps of the whole run"),
     TEST_ACCURACY,
@@ -95,13 +98,17 @@ class DescentStudy(Study):
 
 
 def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterator[Value]:
-    """Yield the numbers of records and steps, the sampling rate and the budget of one step."""
-    step = steps.step_budget(total)
+    """Yield the numbers of records and steps, the sampling rate and the budget of one step.
+
+    The budget is left out where the total leaves none: mechanisms that need it are unsupported.
+    """
     yield Value("records", float(records))
     yield Value("sampling_rate", steps.rate)
     yield Value("steps", float(steps.steps))
-    yield Value("step_epsilon", step.epsilon)
-    yield Value("step_delta", step.delta)
+    with contextlib.suppress(Unsupported):
+        step = steps.step_budget(total)
+        yield Value("step_epsilon", step.epsilon)
+        yield Value("step_delta", step.delta)
 
 
 def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
@@ -110,10 +117,9 @@ def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterato
 
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
-    profile = step_profile(mechanism)
-    if profile is None:
+    run = steps.run(step_profile(mechanism))
+    if run is None:
         return
-    run = steps.run(profile)
     yield Value("true_delta_upper", run.delta(total.epsilon))
     whole = mechanism.profile()
     if whole is not None and whole.slack is None:

@@ -41,7 +41,7 @@ from studies.base import (
     Value,
 )
 from studies.base.families import GRADIENTS
-from studies.base.training import TrainingSettings, load_batches, seeds_of
+from studies.base.training import TrainingSettings, load_batches
 from studies.descent import (
     LEARNT,
     RANKED_ACCURACY,
@@ -118,7 +118,7 @@ class NoisyGradients(DescentStudy):
         Raises:
             ValueError: The training records do not fill a batch.
         """
-        return load_batches(setup, folder, setup.settings.batch)
+        return load_batches(setup, folder, setup.settings.batch, "batch")
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and each run's accuracies or the epoch of divergence."""
@@ -159,5 +159,5 @@ class NoisyGradients(DescentStudy):
                     yield from accuracies(network, problem, plan, mechanism, case, point, trial, at)
                 except Diverged as diverged:
                     # Runs of other learning rates and trials keep their accuracies.
-                    seed = seeds_of(case, point, trial).noise
-                    yield Value("diverged_epoch", float(diverged.epoch), trial, at, seed)
+                    epoch = float(diverged.epoch)
+                    yield Value("diverged_epoch", epoch, trial, at, case.seed(point, trial))

@@ -129,7 +129,9 @@ def privacy_values(
         loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
         yield Value("noise_norm", math.sqrt(loss))
     profiles = [mechanism.profile() for mechanism in mechanisms]
-    if uploads.fresh and all(known is not None and known.slack is None for known in profiles):
+    if uploads.fresh and all(
+        known is not None and known.symmetric and known.slack is None for known in profiles
+    ):
         lower = max(uploads.worst_delta(profile, total.epsilon) for profile in set(profiles))
         yield Value("true_delta_lower", lower)
     spent = uploads.spent(mechanisms)

@@ -120,10 +120,10 @@ class PrivateGradients(DescentStudy):
         Raises:
             ValueError: The records do not fill a lot.
         """
-        split = load_batches(setup, folder, setup.settings.lots[setup.dataset])
-        if setup.dataset == "cora":
-            return GradientTask(split, graph.gcn(mixed_words(folder)))
-        return GradientTask(split, NETWORKS[setup.dataset])
+        dataset = setup.dataset
+        split = load_batches(setup, folder, setup.settings.lots[dataset], f"lots.{dataset}")
+        network = graph.gcn(mixed_words(folder)) if dataset == "cora" else NETWORKS[dataset]
+        return GradientTask(split, network)
 
     def measure(self, problem: GradientTask, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and the accuracy after every epoch (`epoch`)."""

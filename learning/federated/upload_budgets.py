@@ -95,9 +95,9 @@ class Uploads:
         return float(run.step_delta(epsilon).lower)
 
     def spent(self, mechanisms: Sequence[Mechanism]) -> Spent | None:
-        """The true spending of the run, or None where the profile of a round is unknown."""
+        """The true spending of the run, or None where no bounds on it are known."""
         joint = joint_profile([mechanism.profile() for mechanism in mechanisms])
-        return None if joint is None else Spent(round=joint, uploads=self)
+        return Spent(round=joint, uploads=self) if joint is not None and joint.symmetric else None
 
 
 def joint_profile(profiles: Sequence[PrivacyProfile | None]) -> PrivacyProfile | None:

@@ -58,8 +58,10 @@ class SampledSteps(ABC):
     def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
         """Whether Renyi accounting of the total sets its noise, instead of the step's budget."""
 
-    def run(self, profile: PrivacyProfile) -> SampledRun:
-        """All steps together, each with noise of this profile."""
+    def run(self, profile: PrivacyProfile | None) -> SampledRun | None:
+        """All steps together, each with noise of this profile; None where no bounds are known."""
+        if profile is None or not profile.symmetric:
+            return None
         return SampledRun(step=profile, rate=self.rate, steps=self.steps)
 
 
@@ -77,8 +79,15 @@ class StrongCompositionSteps(SampledSteps):
 
     def step_budget(self, total: Budget) -> Budget:
         """epsilon_0 and delta_0 of eq. (16)."""
-        args = (total.epsilon, total.delta, self.rate, self.epochs, self.slack)
-        epsilon, delta = step_budget(*args)
+        try:
+            epsilon, delta = step_budget(
+                total.epsilon, total.delta, self.rate, self.epochs, self.slack
+            )
+        except ValueError:
+            raise Unsupported(
+                f"has no budget for a step: epsilon {total.epsilon:g} is more than eq. (16) of "
+                "r1smg2024 gives where the rate times a step's epsilon is at most 1; lower epsilon"
+            ) from None
         return Budget.of_part(epsilon=epsilon, delta=delta)
 
     def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
@@ -140,15 +149,15 @@ def step_mechanism(
     """
     if steps.noise_multiplier_by_rdp(mechanism):
         found = gaussian_by_rdp(mechanism, query, total, steps)
+    elif mechanism.guarantee == "none":
+        # Controls need no budget for a step. They may train without clipping: then no bound on the
+        # sum holds.
+        found = replace(published(query, total), query=replace(query, frobenius_bound=None))
     else:
         found = published(query, steps.step_budget(total))
-    if found.guarantee == "none":
-        # Controls may train without clipping: then no bound on the sum holds.
-        found = replace(found, query=replace(query, frobenius_bound=None))
     if calibration == "published":
         return found
-    profile = step_profile(found)
-    return rescaled([found], None if profile is None else steps.run(profile), total)[0]
+    return rescaled([found], steps.run(step_profile(found)), total)[0]
 
 
 def gaussian_by_rdp(

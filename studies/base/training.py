@@ -51,8 +51,10 @@ def load_records(setup: Setup, folder: Path) -> labelled.Split:
     return labelled.load(setup.dataset, folder, kept, setup.shared_seed("records"))
 
 
-def load_batches(setup: Setup, folder: Path, batch: int) -> labelled.Split:
+def load_batches(setup: Setup, folder: Path, batch: int, key: str) -> labelled.Split:
     """Load records to train on in batches of this size; see `load_records`.
+
+    `key` is the config key that states the size.
 
     Raises:
         ValueError: The training records do not fill a batch.
@@ -60,8 +62,8 @@ def load_batches(setup: Setup, folder: Path, batch: int) -> labelled.Split:
     split = load_records(setup, folder)
     if len(split.train_labels) < batch:
         raise ValueError(
-            f"batch must be at most the number of training records, {len(split.train_labels)}, "
-            f"got {batch}"
+            f"{key} must be at most the number of training records, {len(split.train_labels)}, "
+            f"got {batch}; lower it"
         )
     return split
 

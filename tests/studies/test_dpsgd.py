@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 from measured_values import number
-from one_case import case_of, checked, measured, problem_of, setup_of, variant
+from one_case import case_of, checked, measured, setup_of, variant
 
 from learning.training.clipping import Clipping
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
+    Unsupported,
 )
+from mechanisms.privacy.finite_profile import EventProfile
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
 from runs.config import read_config
+from studies import descent as descent_study
 from studies.base import Point
 from studies.base.settings import ConfigError
 from studies.base.study import study_named
@@ -57,9 +60,9 @@ def published(mechanism):
     return measure(mechanism)
 
 
-def calibrated(key, calibration):
+def calibrated(key, calibration, total=TOTAL):
     own = variant(key)
-    return step_mechanism(own.mechanism, own.calibrate, QUERY, TOTAL, STEPS, calibration)
+    return step_mechanism(own.mechanism, own.calibrate, QUERY, total, STEPS, calibration)
 
 
 def values_of(values, metric):
@@ -101,10 +104,8 @@ def test_bad_settings_are_named(changed, words):
 
 
 def test_fewer_records_than_a_batch_are_refused():
-    setup = setup_of("dpsgd", "digits", checked("dpsgd", SETTINGS | {"records": {"digits": 20}}))
-    words = "batch must be at most the number of training records, 20, got 30"
-    with pytest.raises(ValueError, match=words):
-        problem_of(setup)
+    with pytest.raises(ValueError, match=r"^batch must be at most .*, 20, got 30; lower it"):
+        measure("gaussian", records={"digits": 20})
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
@@ -113,6 +114,8 @@ def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():
     assert gaussian_epsilon(sigma, 0.2, 10, 1e-5) == pytest.approx(2.0, rel=1e-8)
     # Tighter accounting finds room to spare.
     assert STEPS.run(mechanism.profile()).epsilon(1e-5) < 2.0
+    # No bounds are known for a pair that is not symmetric.
+    assert STEPS.run(EventProfile(log_p=-1.0, log_q=-2.0)) is None
 
 
 @pytest.mark.parametrize("key", ["gaussian-analytic", "laplace", "udn"])
@@ -121,6 +124,15 @@ def test_other_noise_has_the_step_budget_of_eq_16(key):
     step = STEPS.step_budget(TOTAL)
     assert mechanism.budget == step
     assert mechanism.profile().delta(step.epsilon).value <= step.delta * (1 + 1e-9)
+
+
+def test_a_total_without_step_budgets_is_refused_only_where_they_are_needed():
+    total = Budget(epsilon=1000.0, delta=1e-5)
+    with pytest.raises(Unsupported, match=r"no budget for a step: epsilon 1000 is more than eq"):
+        calibrated("r1smg", "published", total)
+    for key in ("gaussian", "non-private"):
+        assert calibrated(key, "published", total).budget == total
+    assert len([*descent_study.schedule_values(STEPS, total, 150)]) == 3
 
 
 def test_at_the_exact_calibration_all_gaussian_noise_is_the_same():
@@ -138,9 +150,8 @@ def test_at_the_exact_calibration_all_gaussian_noise_is_the_same():
 
 def test_rows_of_a_point():
     values = published("gaussian")
-    assert number(values, "records") == 150
+    assert number(values, "records") == 150 and number(values, "steps") == 10
     assert number(values, "sampling_rate") == 0.2
-    assert number(values, "steps") == 10
     assert 0 < number(values, "true_delta_lower") < number(values, "true_delta_upper") < 1e-5
     assert 1.5 < number(values, "true_epsilon_upper") < 2
     for metric in ("train_accuracy", "test_accuracy"):
@@ -213,7 +224,6 @@ def test_a_run_that_diverges_leaves_the_others_their_accuracies(settings, tmp_pa
 
 def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings, monkeypatch):
     from learning.training import noisy_descent
-    from studies import descent as descent_study
 
     # Bounds on the privacy of a run take seconds, and no seed depends on them.
     monkeypatch.setattr(descent_study, "privacy", lambda *args: iter(()))

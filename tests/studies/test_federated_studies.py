@@ -8,11 +8,13 @@ import pytest
 from measured_values import number
 from one_case import case_of, checked, measured, problem_of, setup_of
 
+from learning.federated.upload_budgets import Uploads
 from learning.records.labelled import Split
 from learning.training.trial import Seeds
 from mechanisms import (
     Budget,
 )
+from mechanisms.privacy.finite_profile import WishartProfile
 from mechanisms.privacy.sampling import kairouz
 from runs.config import read_config
 from studies import federated as both_studies
@@ -102,6 +104,11 @@ def test_points_and_bad_settings(study):
             setup(study, **{key: {}})
     with pytest.raises(ValueError, match=r"tests must be at most 113, .*, got 114"):
         problem_of(setup(study, tests={"breast_cancer": 114}))
+
+
+def test_no_bounds_of_a_run_are_known_for_an_asymmetric_profile():
+    known = type("Known", (), {"profile": lambda: WishartProfile(kappa=1.0)})
+    assert not [*both_studies.privacy_values([known], Uploads(rounds=3), TOTAL)]
 
 
 def test_small_networks():

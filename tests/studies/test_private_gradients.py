@@ -111,6 +111,11 @@ def test_rows_of_a_point():
     assert len(set(keys)) == len(keys)
 
 
+def test_fewer_records_than_a_lot_are_refused_under_the_key_of_lots():
+    with pytest.raises(ValueError, match=r"lots\.digits must be at most .*, 20, got 30; lower it"):
+        measure("imgm", records={"digits": 20})
+
+
 def test_the_published_shares_leave_room():
     """Theorem 3.4 uses only (epsilon, delta), so IMGM spends a fraction of its budget."""
     assert number(measure("imgm"), "true_epsilon_upper") < 0.5
