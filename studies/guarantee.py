@@ -21,7 +21,6 @@ from mechanisms import (
     AdditiveMechanism,
     Inconsistent,
     Mechanism,
-    Query,
     Unsupported,
     distance_to_no_data,
 )
@@ -120,7 +119,9 @@ class Guarantee(Study):
             Inconsistent: The audit contradicts the profile.
         """
         if case.dataset == "grid":
-            yield from _on_grid(case.calibrate(grid_query(point.shape), point.budget))
+            yield from _on_grid(
+                case.calibrate(family_query("fixed-sensitivity", point.shape), point.budget)
+            )
             return
         setting = setting_at(point)
         seed = case.seed(point, "audit")
@@ -162,11 +163,6 @@ def setting_at(point: Point) -> PaperSetting:
 @functools.cache
 def _settings_by_point() -> dict[Point, PaperSetting]:
     return {_point(setting): setting for setting in PAPER_SETTINGS}
-
-
-def grid_query(shape: tuple[int, ...]) -> Query:
-    """The query of the data set "grid" at one shape."""
-    return family_query("fixed-sensitivity", shape)
 
 
 def _on_grid(mechanism: Mechanism) -> Iterator[Value]:

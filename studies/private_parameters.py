@@ -272,7 +272,9 @@ class PrivateParameters(Study):
         from learning.releases.repeated_releases import spent_by_releases
 
         yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
-        if CLIPPING_SHARES in case.mechanism.public_information.values():
+        # An option in the config overrides the study's own information.
+        public = case.mechanism.public_information | dict.fromkeys(case.variant.options)
+        if CLIPPING_SHARES in public.values():
             yield Value("public_records", float(len(problem.public[1])))
         yield Value("test_records", float(len(problem.test[1])))
         yield Value("rounds", float(problem.rounds))

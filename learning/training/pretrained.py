@@ -55,7 +55,7 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
         for part in torch.from_numpy(images).split(_AT_ONCE):
             shown = normalize(_enlarged(part.to(device)), _MEANS, _SPREADS)
             found.append(body(shown).mean(dim=(2, 3)).cpu())
-            done, spent = _AT_ONCE * len(found), time.perf_counter() - clock
+            done, spent = min(_AT_ONCE * len(found), len(images)), time.perf_counter() - clock
             if spent > reported + 10:
                 reported, left = spent, spent / done * (len(images) - done)
                 print(

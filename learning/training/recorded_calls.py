@@ -101,7 +101,7 @@ class Affine(Call):
             found = _squares(self.singles)
         if self.biases:
             self.shifts = self.g.sum(dim=2)
-            found = found + len(self.biases) * _squares(self.shifts)
+            found = found + _squares(self.shifts)
         return found
 
     def sums(self, factors):
