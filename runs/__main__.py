@@ -86,7 +86,7 @@ def _check(options) -> int:
     if not Path(options.what).is_file():
         return _check_run(options)
     for name in ("sample", "seed", "seconds"):
-        if getattr(options, name) is not None:
+        if getattr(options, name) not in (None, math.inf):
             raise ConfigError(
                 f"--{name} is for a run, such as {REFERENCE}, and {options.what} is a config; "
                 f"leave --{name} out"
@@ -133,6 +133,11 @@ def _check_run(options) -> int:
     config = read_config(_config_of(run))
     seed = _seed_of(options)
     stored = rerun.cells_with_values(run, config, options.seconds)
+    if not stored:
+        within = f" within --seconds {options.seconds}; allow more"
+        raise ConfigError(
+            f"{run} has no cell with a value{within if options.seconds < math.inf else '; run it'}"
+        )
     cells = rerun.sample_of(stored, options.sample or SAMPLE, seed)
     print(f"{run}: {len(cells)} of {len(stored)} cells again, --seed {seed}", flush=True)
     return int(_wrong(run, cells, config) > 0)
@@ -196,10 +201,13 @@ def _adopt(options) -> int:
         options.sample,
         seed,
         studies=options.study,
-        seconds=math.inf if options.seconds is None else options.seconds,
+        seconds=options.seconds,
     )
     if not found:
-        print(f"{options.name}: no cell is stale by its code alone")
+        print(
+            f"{options.name}: no cell with a value, and within --seconds, is stale by its code "
+            "alone"
+        )
         return 0
     cells = [cell for adoption in found for cell in adoption.sample]
     stale = sum(len(adoption.cells) for adoption in found)
@@ -255,8 +263,10 @@ def _redo(options) -> int:
     )
     stems = redo(Path("results") / options.name, wanted)
     print("\n".join(stems))
-    cells = "cell" if len(stems) == 1 else "cells"
-    print(f"{len(stems)} {cells} of {options.name} will be measured again by its next run")
+    print(
+        f"{len(stems)} cell{'s' * (len(stems) != 1)} of {options.name} will be measured again by "
+        "its next run"
+    )
     return 0
 
 
@@ -319,7 +329,8 @@ def _add_choice(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seconds",
         type=reading.whole_number(1, 10**6),
-        help="only cells that took at most this many seconds in the run",
+        default=math.inf,
+        help="only cells whose processor time in the run is known and at most this",
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runs import rerun
 from runs.cells import Cell, cells_of
-from runs.manifest import Entry, manifest_of, read_manifest, write_manifest
+from runs.manifest import manifest_of, read_manifest, write_manifest
 from runs.stored import RESULTS
 
 
@@ -55,7 +55,7 @@ def adoptions(
         DamagedTable: A table or a manifest is damaged.
     """
     found = []
-    telling = set(rerun.cells_with_values(run, config))
+    telling = set(rerun.cells_with_values(run, config, seconds))
     for study in studies or config["studies"]:
         manifest = manifest_of(RESULTS / run / "studies" / f"{study}.parquet")
         entries = read_manifest(manifest)
@@ -66,15 +66,12 @@ def adoptions(
             if cell.stem in entries
             and entries[cell.stem].provenance.differs(cell.spec(config)) == ["code"]
         ]
-        quick = [c for c in stale if c in telling and _seconds(entries[c.stem]) <= seconds]
-        sample = rerun.sample_of(quick, count, f"{seed} {study}")
+        sample = rerun.sample_of(
+            [cell for cell in stale if cell in telling], count, f"{seed} {study}"
+        )
         if sample:
             found.append(Adoption(manifest=manifest, cells=stale, sample=sample))
     return found
-
-
-def _seconds(entry: Entry) -> float:
-    return math.inf if entry.seconds is None else entry.seconds
 
 
 def adopt(adoption: Adoption, config: dict, commit: str, seed: int) -> None:

@@ -5,16 +5,17 @@ each study declares how much is allowed (`Metric.tolerance`).
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
 from runs.cells import Cell, cells_of
-from runs.frames import frame_of, read_frame
-from runs.result_table import CELL, CPU_SECONDS, OK, concatenate, key_of, read_file
-from runs.store import rows_of
+from runs.frames import frame_of
+from runs.manifest import manifest_of, read_manifest
+from runs.result_table import CELL, OK, concatenate, key_of, read_file
+from runs.store import rows_in_table
 from runs.stored import tables_of
 from studies.base.study import all_studies
 
@@ -47,29 +48,37 @@ class Comparison:
         )
 
 
-def cells_with_values(run: str, config: dict, seconds: float | None = None) -> list[Cell]:
+def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[Cell]:
     """Return the cells of a checked config for which a finished run has stored a value.
 
     Args:
         run: The name of the run.
         config: The checked config of the run.
-        seconds: Only include cells that took at most this much processor time; None includes all.
+        seconds: Only include cells whose processor time in the manifests is known and at most this;
+            infinity includes all.
 
     Raises:
         ConfigError: The run has no results.
+        DamagedTable: A table or a manifest is damaged.
     """
-    stored = set()
+    stored, took = set(), {}
+    own = [*CELL, "trial", "epsilon"]
     for path in tables_of(run):
         if not path.name.endswith(".timings.parquet"):
-            rows = read_file(path, [*CELL, "status"]).filter(pc.field("status") == OK)
-            cells = rows.group_by(CELL, use_threads=False).aggregate([])
-            stored |= {tuple(row.values()) for row in cells.to_pylist()}
-    if seconds is not None:
-        timings = read_frame(*(path for path in tables_of(run) if ".timings." in path.name))
-        took = timings[timings["metric"] == CPU_SECONDS].groupby(CELL)["value"].sum()
-        stored &= set(took.index[took <= seconds])
+            rows = read_file(path, [*own, "status"]).filter(pc.field("status") == OK)
+            found = rows.group_by(own, use_threads=False).aggregate([]).select(own).to_pydict()
+            for *names, trial, epsilon in zip(*found.values(), strict=True):
+                # As in runs/parts.py, a value of no trial belongs to the cell of trial 0.
+                stored |= {(*names, t, e) for t in (None, trial or 0) for e in (None, epsilon)}
+            took |= {
+                stem: entry.seconds
+                for stem, entry in read_manifest(manifest_of(path)).items()
+                if entry.seconds is not None
+            }
     return [
-        cell for cell in cells_of(config) if tuple(getattr(cell, name) for name in CELL) in stored
+        cell
+        for cell in cells_of(config)
+        if astuple(cell) in stored and took.get(cell.stem, np.inf) <= seconds
     ]
 
 
@@ -79,7 +88,7 @@ def sample_of(cells: list[Cell], count: int, seed: int | str) -> list[Cell]:
 
 
 def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
-    """Return the rows of a cell in a finished run, including whole maps.
+    """Return the rows of a cell, at all its trials, in a finished run, including whole maps.
 
     Raises:
         ConfigError: The run has no results.
@@ -87,19 +96,24 @@ def stored_rows(run: str, cell: Cell) -> pd.DataFrame:
     names = {f"{cell.study}.parquet", f"{cell.study}.maps.parquet"}
     epsilons = None if cell.epsilon is None else [cell.epsilon]
     tables = [read_file(path) for path in tables_of(run) if path.name in names]
-    return frame_of(concatenate([rows_of(cell, rows, epsilons) for rows in tables]))
+    return frame_of(
+        concatenate([rows_in_table(replace(cell, trial=None), rows, epsilons) for rows in tables])
+    )
 
 
 def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison:
     """Compare the rows of a cell within the tolerances of its study.
 
     Args:
-        before: The stored rows, from `stored_rows`.
+        before: The stored rows of all its trials, from `stored_rows`; their spread decides what is
+            allowed even if the cell has one trial.
         again: The recomputed rows.
         cell: The cell.
     """
     keys = [name for name in key_of(again.columns) if name in before]
-    rows = before.merge(again, on=keys, how="outer", suffixes=("", "_again"), indicator="found")
+    # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
+    own = before if cell.trial is None else before[before["trial"].fillna(0) == cell.trial]
+    rows = own.merge(again, on=keys, how="outer", suffixes=("", "_again"), indicator="found")
     problems = [
         f"{(rows['found'] == side).sum()} rows are {words}, first {_where(rows, keys, side)}"
         for side, words in (("left_only", "stored only"), ("right_only", "new"))

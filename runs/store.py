@@ -124,7 +124,7 @@ def split_timings(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     return table.filter(pc.invert(marks)), table.filter(marks)
 
 
-def rows_of(
+def rows_in_table(
     cell: Cell | CellSpec, rows: pa.Table, epsilons: Collection[float] | None = None
 ) -> pa.Table:
     """Return the rows of a cell in a table of its study, at some epsilons; None means all."""
@@ -133,8 +133,7 @@ def rows_of(
         mask = mask & (pc.field(name) == getattr(cell, name))
     if cell.trial is not None:
         # As in runs/parts.py, rows that belong to no trial come from the cell of trial 0.
-        own = pc.field("trial") == cell.trial
-        mask = mask & ((own | pc.field("trial").is_null()) if cell.trial == 0 else own)
+        mask = mask & (pc.coalesce(pc.field("trial"), pc.scalar(0)) == cell.trial)
     if epsilons is not None:
         mask = mask & pc.field("epsilon").isin(pa.array(epsilons, pa.float64()))
     return rows.filter(mask)

@@ -24,7 +24,7 @@ from runs.store import (
     columns_of,
     is_current,
     provenance_in,
-    rows_of,
+    rows_in_table,
     split_timings,
     stamp_file,
     write_stamp,
@@ -134,7 +134,7 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
         epsilons = {point.epsilon for point in spec.points}
-        parts = [rows_of(spec, rows, epsilons) for rows in tables]
+        parts = [rows_in_table(spec, rows, epsilons) for rows in tables]
         cell = pa.concat_tables([_fill_columns(part, schema) for part in parts])
         entry = entries[spec.stem]
         if rows_digest(split_timings(cell)[0]) != entry.rows:

@@ -12,9 +12,10 @@ from runs.__main__ import main
 from runs.cells import Cell
 from runs.config import read_config
 from runs.frames import read_frame
+from runs.manifest import Entry, manifest_of, write_manifest
 from runs.rerun import cells_with_values, compare, sample_of, stored_rows
-from runs.result_table import BASE, write_table
-from runs.store import read_cell
+from runs.result_table import BASE, to_table, write_table
+from runs.store import provenance_in, read_cell, rows_in_table
 from studies.base.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,31 +56,29 @@ def rows(*values, metric="accuracy", status="ok", mechanism="gaussian"):
 
 
 def test_equal_rows_agree():
-    found = compare(rows(0.5, 0.75), rows(0.5, 0.75), PCA)
-    assert (found.values, found.equal, found.problems) == (2, 2, [])
-    assert str(found) == "2 values, all equal"
+    assert str(compare(rows(0.5, 0.75), rows(0.5, 0.75), PCA)) == "2 values, all equal"
 
 
 def test_last_digits_may_differ():
     again = math.nextafter(3.0, 4.0)
     found = compare(rows(3.0, metric="variance"), rows(again, metric="variance"), PCA)
-    assert (found.values, found.equal, found.problems) == (1, 0, [])
     assert str(found) == "1 values, 0 equal, the others within 1e-16 of the value (variance)"
 
 
 def test_an_exact_number_must_repeat():
     found = compare(rows(3.0, metric="variance"), rows(3.0 + 1e-8, metric="variance"), PCA)
-    assert len(found.problems) == 1
-    assert found.problems[0] == (
+    assert found.problems == [
         "1 of 1 values outside their tolerance, first variance at 2x2, epsilon 1: 3 stored, "
         "3.00000001 now, allowed difference 3e-09"
-    )
+    ]
 
 
 @pytest.mark.parametrize(("again", "agrees"), [(0.55, True), (0.65, False)])
-def test_a_score_may_differ_by_a_point_and_two_spreads_of_trials(again, agrees):
+@pytest.mark.parametrize(("trial", "others"), [(None, [0.54]), (0, [])])
+def test_a_score_may_differ_by_a_point_and_two_spreads_of_trials(again, agrees, trial, others):
     """0.5 and 0.54 have a standard deviation of 0.0283: 0.0666 is allowed."""
-    found = compare(rows(0.5, 0.54), rows(again, 0.54), PCA)
+    cell = dataclasses.replace(PCA, trial=trial)
+    found = compare(rows(0.5, 0.54), rows(again, *others), cell)
     assert (found.problems == []) == agrees
 
 
@@ -94,8 +93,7 @@ def test_rows_that_one_side_lacks_are_told():
         "1 rows are stored only, first shape 2x2, epsilon 1.0, delta 1e-07, trial 2, "
         "metric accuracy"
     ]
-    found = compare(rows(0.5), rows(0.5, 0.5), PCA)
-    assert "1 rows are new" in found.problems[0]
+    assert "1 rows are new" in compare(rows(0.5), rows(0.5, 0.5), PCA).problems[0]
 
 
 def test_another_status_is_told():
@@ -128,18 +126,35 @@ def finished(tmp_path_factory):
     cell = folder / "results/small/cells/noise_only/fixed-sensitivity/gaussian--published.parquet"
     for ending, table in zip((".parquet", ".timings.parquet"), read_cell(cell), strict=True):
         write_table(table, folder / f"results/small/studies/noise_only{ending}")
+    write_manifest(
+        manifest_of(folder / "results/small/studies/noise_only.parquet"),
+        {
+            "noise_only/fixed-sensitivity/gaussian--published": Entry(
+                provenance_in(cell), "", seconds=30.0
+            )
+        },
+    )
     return folder
 
 
 def test_cells_that_have_values(finished, monkeypatch):
     monkeypatch.chdir(finished)
     config = read_config("config/small.yaml")
-    (cell,) = cells_with_values("small", config, 60)
-    assert cells_with_values("small", config, 0) == []
+    (cell,) = cells_with_values("small", config, 30)
+    assert cells_with_values("small", config, 29) == []
     assert cell.mechanism == "gaussian"
-    assert len(stored_rows("small", cell)) > 10
-    first = dataclasses.replace(cell, trial=1)
-    assert set(stored_rows("small", first)["trial"].dropna()) <= {1}
+    assert len(stored_rows("small", dataclasses.replace(cell, trial=1))) > 10
+    config["studies"]["noise_only"] = config["studies"]["noise_only"].model_copy(
+        update={"split_epsilons": True, "epsilons": [1.0, 2.0]}
+    )
+    assert [cell.epsilon for cell in cells_with_values("small", config)] == [1.0]
+
+
+@pytest.mark.parametrize(("trial", "own"), [(None, [None, 0, 1]), (0, [None, 0]), (1, [1])])
+def test_rows_of_no_trial_belong_to_the_first(trial, own):
+    cell = dataclasses.replace(PCA, trial=trial)
+    table = to_table([dataclasses.asdict(cell) | {"trial": each} for each in (None, 0, 1)])
+    assert rows_in_table(cell, table)["trial"].to_pylist() == own
 
 
 def test_a_changed_number_of_a_run_is_found(finished, monkeypatch, capsys):
@@ -159,7 +174,7 @@ def test_a_changed_number_of_a_run_is_found(finished, monkeypatch, capsys):
     assert not list(finished.rglob("*.partial"))
 
 
-@pytest.mark.parametrize("name", ["noise_only.parquet", "noise_only.timings.parquet"])
+@pytest.mark.parametrize("name", ["noise_only.parquet", "noise_only.manifest.csv"])
 def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, capsys, name):
     monkeypatch.chdir(finished)
     path = finished / "results/small/studies" / name
@@ -174,14 +189,24 @@ def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, cap
     assert line.endswith("; restore it, or remove it and run again")
 
 
-def test_what_is_neither_a_config_nor_a_run(finished, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            ["smal"],
+            "there is no config file 'smal' and no run results/smal; did you mean 'small'? runs "
+            "with results: small",
+        ),
+        (
+            ["small", "--seconds", "29"],
+            "small has no cell with a value within --seconds 29; allow more",
+        ),
+    ],
+)
+def test_nothing_to_check_is_told_in_one_line(finished, monkeypatch, capsys, given, words):
     monkeypatch.chdir(finished)
-    assert main(["check", "smal"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line == (
-        "error: there is no config file 'smal' and no run results/smal; did you mean 'small'? runs "
-        "with results: small"
-    )
+    assert main(["check", *given]) == 2
+    assert capsys.readouterr().err == f"error: {words}\n"
     with pytest.raises(ConfigError):
         cells_with_values("smal", {})
 
