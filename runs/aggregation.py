@@ -38,8 +38,8 @@ def join_study(
     *,
     rows: Path,
     timings: Path,
-    maps: Path | None = None,
-    of_maps: Collection[str] = (),
+    maps: Path | None,
+    of_maps: Collection[str],
 ) -> None:
     """Join the cells of a study's batches in the order given and check that nothing is missing.
 
@@ -49,7 +49,8 @@ def join_study(
         points: The number of grid points of each expected (study, dataset, mechanism, calibration).
         rows, timings: The files for the numbers, and for seconds and memory. The provenance of the
             cells goes into the manifest beside `rows`.
-        maps: The file for the metrics `of_maps`, which are whole maps and not among the rows.
+        maps: The file for the metrics `of_maps`, which are whole maps and not among the rows; None
+            if the study has none.
 
     Raises:
         TableError: A cell is incomplete, rows are duplicated, or a value with status ok is

@@ -48,7 +48,7 @@ MOST_MEMORY_GIB = 10**5
 
 
 class Limits(Section):
-    """Limits of one cell; if it exceeds them, its remaining grid points get a failure row."""
+    """Limits of one cell; too many seconds fail its remaining grid points, too much memory one."""
 
     seconds: Positive = Field(
         3600.0, le=YEAR, description="wall-clock seconds of one cell, a year at most"

@@ -74,9 +74,8 @@ def _problems(frame: pd.DataFrame) -> list[str]:
     duplicated = frame.duplicated(key_of(frame.columns))
     if duplicated.any():
         problems.append(f"{duplicated.sum()} duplicate rows, first {_row(frame[duplicated])}")
-    unknown = set(frame["status"]) - set(STATUSES)
-    if unknown:
-        problems.append(f"unknown statuses {sorted(unknown)}, allowed are {STATUSES}")
+    if unknown := set(frame["status"]) - set(STATUSES):
+        problems.append(f"unknown statuses {sorted(unknown)}, allowed are {', '.join(STATUSES)}")
     bad = frame[(frame["status"] == OK) & ~frame["value"].map(math.isfinite)]
     if len(bad):
         problems.append(f"{len(bad)} values with status ok are not finite, first {_row(bad)}")

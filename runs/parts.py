@@ -70,16 +70,16 @@ def failure(status: str, message: object) -> list[dict]:
 def clean(message: object) -> str:
     """Convert a message of a mechanism or a library to text that every file format can hold.
 
-    A text longer than `MOST_CHARACTERS` loses its middle. Characters that cannot be printed (half a
-    surrogate pair, NUL, a mark that reverses the direction of text) are escaped. An object that
-    cannot be converted to text is replaced by the name of its class.
+    A text longer than `MOST_CHARACTERS` loses its middle. Characters that cannot be printed (a line
+    break, half a surrogate pair, NUL, a mark that reverses the direction of text) are escaped. An
+    object that cannot be converted to text is replaced by the name of its class.
     """
     try:
         text = str(message)
     except Exception:
         text = f"a message that cannot be read, of the class {type(message).__name__}"
     text = text[:MOST_CHARACTERS] + text[MOST_CHARACTERS:][-MOST_CHARACTERS:]
-    text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     if len(text) > MOST_CHARACTERS:
         half = (MOST_CHARACTERS - len(_LEFT_OUT)) // 2
         text = text[:half] + _LEFT_OUT + text[-half:]

@@ -48,8 +48,9 @@ AFTER = (
         "status",
         str,
         "ok, unsupported (the mechanism does not support this query or budget), error (it raised "
-        "an exception), timeout (it took longer than the run allows) or inconsistent (its releases "
-        "contradict the moments or the privacy that it states)",
+        "an exception, its process died or it exceeded the memory limit), timeout (it took longer "
+        "than the run allows) or inconsistent (its releases contradict the moments or the privacy "
+        "that it states)",
     ),
     Coordinate(
         "message", str, "why there is no value, or the warnings of the mechanism where there is one"
@@ -166,15 +167,22 @@ def write_table(table: pa.Table, path: Path, note: str | None = None) -> None:
 
 
 def note_in(path: Path) -> str | None:
-    """Return the note of a table; None if it has none, or is missing, renamed or unreadable.
+    """Return the note of a table; None if it has none, or is missing, renamed or damaged.
 
     It verifies the schema and the file's name, not the pages.
+
+    Raises:
+        OSError: The file cannot be read, for example for lack of rights; the message names it.
     """
     try:
         schema = pq.read_schema(path)
         intact = _schema_holds(schema) and _name_in(schema, path) == path.name
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        return None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        # Arrow reports damage as an OSError too, but without a number. A file that cannot be read
+        # is not damaged, and measuring its cell again would overwrite it.
+        if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) is None:
+            return None
+        raise
     note = (schema.metadata or {}).get(_NOTE, b"")
     return note.decode(errors="replace") or None if intact else None
 

@@ -29,7 +29,7 @@ class CellError(Exception):
 
 
 def run_batch(
-    cells: list[CellSpec], run: Path, stamp: Path, *, limits: dict[str, float], commit: str = ""
+    cells: list[CellSpec], run: Path, stamp: Path, *, limits: dict[str, float], commit: str
 ) -> None:
     """Bring the cells of a batch up to date and leave its stamp.
 
@@ -44,9 +44,7 @@ def run_batch(
     write_stamp(stamp, cells)
 
 
-def run_cells(
-    cells: list[CellSpec], run: Path, *, limits: dict[str, float], commit: str = ""
-) -> None:
+def run_cells(cells: list[CellSpec], run: Path, *, limits: dict[str, float], commit: str) -> None:
     """Measure the cells that have no current result, in sequence in one warm process.
 
     Args:
@@ -126,7 +124,7 @@ def _failed_points(cell: CellSpec, ended: Ended, index: int | None, unfinished: 
     if index is None:
         raise CellError(
             f"cell {cell.stem} failed before its first grid point: {ended.message}; "
-            f"logs/cells/{cell.stem}.log has the traceback"
+            f"logs/cells/{cell.stem}.log has what it printed"
         )
     # The child may have ended after it wrote the point.
     return [index] if index in unfinished else []

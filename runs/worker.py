@@ -58,6 +58,8 @@ def main(name: str) -> None:
     and the reason if it is known, as `machine` if the machine failed and as `reason` otherwise.
     Printed output goes to stderr. Whatever a child started has ended before the answer is sent.
     """
+    # Otherwise an interrupt from outside is an exception, which blames the mechanism.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = os.getppid()
     adopt_orphans()
     problems = Problems(import_study(name))
@@ -133,12 +135,13 @@ def _setup(cell: CellSpec, study: Study) -> dict[str, Any]:
     }
 
 
-def case_of(cell: CellSpec, study: Study, folder: Path | None = None) -> Case:
+def case_of(cell: CellSpec, study: Study, folder: Path) -> Case:
     """Return the case that a cell measures; `folder` is that of its unfinished work."""
-    mechanism = get_mechanism(cell.use)
     return Case(
         **_setup(cell, study),
-        variant=Variant(name=cell.mechanism, mechanism=mechanism, options=cell.options),
+        variant=Variant(
+            name=cell.mechanism, mechanism=get_mechanism(cell.use), options=cell.options
+        ),
         calibration=cell.calibration,
         folder=folder,
         trial=cell.trial,
@@ -351,8 +354,7 @@ def _notices(caught: list[warnings.WarningMessage]) -> list[str]:
         if issubclass(w.category, OutOfRangeWarning):
             notices.append(clean(w.message))
         else:
-            text = warnings.formatwarning(w.message, w.category, w.filename, w.lineno)
-            _print(text)
+            _print(warnings.formatwarning(w.message, w.category, w.filename, w.lineno))
     return notices
 
 

@@ -24,7 +24,7 @@ def run(tmp_path):
     """Returns a function that runs a cell and returns its rows as a data frame."""
 
     def run_it(cell, config, name="cell", code=None):
-        run_cells([spec_as(name, cell, config, code)], tmp_path, limits=config["limits"])
+        run_cells([spec_as(name, cell, config, code)], tmp_path, limits=config["limits"], commit="")
         rows, _ = read_cell(cell_file(tmp_path, name))
         named = (cell.study, cell.dataset, cell.mechanism, cell.calibration)
         check = StudyCheck({named: len(cell.points(config))})

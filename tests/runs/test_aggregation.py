@@ -86,7 +86,10 @@ def test_a_complete_table_passes():
         ([*complete(), row(trial=2, value=math.nan)], "1 values with status ok are not finite"),
         ([*complete(), row(trial=2, value=-math.inf)], "1 values with status ok are not finite"),
         ([*complete(), row(trial=2, value=None)], "1 values with status ok are not finite"),
-        ([*complete(), row(trial=2, status="fine")], r"unknown statuses \['fine'\]"),
+        (
+            [*complete(), row(trial=2, status="fine")],
+            r"unknown statuses \['fine'\], allowed are ok, uns",
+        ),
         ([*complete(), failed(1.0)], "1 grid points have more than one status"),
         ([*complete(), row(mechanism="other")], "cell e/d/other/published was not asked for"),
     ],
@@ -185,7 +188,15 @@ def test_the_memory_of_a_join_does_not_grow_with_its_cells(tmp_path, monkeypatch
 
         monkeypatch.setattr(aggregation, "scan", scanned)
         expected = {("e", "d", f"m{i}", "published"): 1 for i in range(cells)}
-        join_study([], tmp_path, expected, rows=tmp_path / "a", timings=tmp_path / "b")
+        join_study(
+            [],
+            tmp_path,
+            expected,
+            rows=tmp_path / "a",
+            timings=tmp_path / "b",
+            maps=None,
+            of_maps=(),
+        )
         return max(held)
 
     monkeypatch.setattr(aggregation, "_TABLES", 64)
@@ -286,7 +297,7 @@ def test_a_damaged_stamp_is_told(tmp_path, left):
 
 def test_a_study_without_cells_has_no_rows(tmp_path):
     out = [tmp_path / "rows.parquet", tmp_path / "timings.parquet"]
-    join_study([], tmp_path, {}, rows=out[0], timings=out[1])
+    join_study([], tmp_path, {}, rows=out[0], timings=out[1], maps=None, of_maps=())
     assert [read_table(path).equals(to_table([])) for path in out] == [True, True]
 
 

@@ -97,7 +97,7 @@ class Unreadable(Exception):
     [
         (
             "plain \N{GREEK SMALL LETTER EPSILON}\nlines",
-            "plain \N{GREEK SMALL LETTER EPSILON}\nlines",
+            "plain \N{GREEK SMALL LETTER EPSILON}\\nlines",
         ),
         ("a\udcffb\0c\u202e\x1b", "a\\udcffb\\x00c\\u202e\\x1b"),
         (Unreadable(), "a message that cannot be read, of the class Unreadable"),

@@ -58,6 +58,8 @@ def test_a_table_that_cannot_be_read_is_kept(tmp_path, monkeypatch):
     with pytest.raises(SystemExit), job(tmp_path / "log"):
         read_table(path)
     assert read(path)
+    with pytest.raises(NotADirectoryError, match=r"rows\.parquet/below"):
+        note_in(path / "below")
     assert (tmp_path / "log").read_text() == f"error: [Errno 5] Input/output error: '{path}'\n"
 
 

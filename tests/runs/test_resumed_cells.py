@@ -23,7 +23,8 @@ from pathlib import Path
 from runs.cell_spec import CellSpec
 from runs.runner import run_cells
 spec, folder = sys.argv[1:]
-run_cells([CellSpec.from_json(spec)], Path(folder), limits={"seconds": 60, "memory_gib": 2})
+limits = {"seconds": 60, "memory_gib": 2}
+run_cells([CellSpec.from_json(spec)], Path(folder), limits=limits, commit="")
 """
 
 
@@ -129,7 +130,9 @@ def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
             os._exit(7)
     """
     cell, config, folder = odd_cell(happen, [1, 2])
-    with pytest.raises(CellError, match=r"failed before its first grid point: .* status 7"):
+    with pytest.raises(
+        CellError, match=r"failed before its first grid point: .* status 7; .* has what it printed"
+    ):
         run(cell, config)
     assert set(run(cell, config)["status"]) == {"ok"}
     assert measured(folder) == [1, 2, 2]
@@ -169,6 +172,7 @@ def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, gener
     "act",
     [
         "os.kill(os.getpid(), 9)",
+        "os.kill(os.getpid(), signal.SIGINT)",
         "os.kill(os.getppid(), 9); time.sleep(9)",
         "raise OSError(28, 'mine')",
     ],

@@ -44,8 +44,7 @@ def test_a_cell_that_works(odd_cell, run, log, tmp_path, capfd):
     assert outcomes(frame) == {1.0: ["ok"], 2.0: ["ok"]}
     losses = frame[frame["metric"] == "expected_loss"].set_index("epsilon")["value"]
     assert losses.to_dict() == {1.0: 4.0, 2.0: 1.0}
-    assert set(frame["shape"]) == {"2x2"}
-    assert set(frame["mechanism"]) == {"odd"}
+    assert set(zip(frame["shape"], frame["mechanism"], strict=True)) == {("2x2", "odd")}
     timings = read_cell(tmp_path / "cells/cell.parquet")[1]["metric"].to_pylist()
     assert set(timings) == {"calibrate_seconds", "peak_memory_bytes", "cpu_seconds"}
     assert not set(timings) & set(frame["metric"])
@@ -249,10 +248,10 @@ def test_a_cell_that_fails_leaves_the_others_of_its_batch(odd_cell, tmp_path):
     cells = [spec_as(name, cell, config) for name in ("first", "second")]
     stamp = tmp_path / "batch.json"
     with pytest.raises(CellError, match="cell first failed"):
-        run_batch(cells, tmp_path, stamp, limits=config["limits"])
+        run_batch(cells, tmp_path, stamp, limits=config["limits"], commit="")
     assert [is_current(spec, tmp_path) for spec in cells] == [False, True]
     assert not stamp.exists()
-    run_batch(cells, tmp_path, stamp, limits=config["limits"])
+    run_batch(cells, tmp_path, stamp, limits=config["limits"], commit="")
     assert measured(folder) == [1, 2, 1, 2, 2]
     assert list(read_stamp(stamp)) == ["first", "second"]
 

@@ -39,7 +39,13 @@ def join(config, run, stamps=None):
     tables = run / "studies"
     rows = tables / f"{study}.parquet"
     join_study(
-        stamps, run, points_of(cells), rows=rows, timings=tables / f"{study}.timings.parquet"
+        stamps,
+        run,
+        points_of(cells),
+        rows=rows,
+        timings=tables / f"{study}.timings.parquet",
+        maps=None,
+        of_maps=(),
     )
     return rows.read_bytes()
 

@@ -53,7 +53,7 @@ def test_every_misbehaving_cell_is_a_row(specs, folder):
     for name in ALL:
         batch += [replace(specs(name), stem=name), replace(fine, stem=f"after-{name}")]
     before = {process.pid for process in descendants()}
-    run_cells(batch, folder, limits=LIMITS)
+    run_cells(batch, folder, limits=LIMITS, commit="")
     assert descendants(before) == []
     for name in ALL:
         assert rows_of(folder, f"after-{name}").equals(rows_of(folder, "fine")), name
