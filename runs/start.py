@@ -19,7 +19,8 @@ from studies.base.yaml_file import ConfigError
 END = "end.txt"
 # The number of lines of the log that are shown if a run fails.
 SHOWN = 20
-_DONE = re.compile(r"(\d+) of (\d+) steps \(")
+# Mechanisms print to the same pipe, in lines that may be similar.
+_DONE = re.compile(r"([1-9]\d{0,8}) of ([1-9]\d{0,8}) steps \(")
 # Seconds between lines of progress if the output is not a terminal.
 EVERY = 60.0
 
@@ -90,7 +91,7 @@ class _Progress:
 
     def read(self, line: str) -> None:
         """Show the progress that a line of Snakemake's output reports."""
-        found = _DONE.search(line)
+        found = _DONE.match(line)
         now = time.monotonic()
         if found is None or not (self._terminal or now - self._told > EVERY):
             return

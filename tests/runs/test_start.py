@@ -29,10 +29,11 @@ def test_a_run_ends_with_what_its_rows_show(tmp_path):
     assert f"{run}/claims.md" in where
 
 
-def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch):
+@pytest.mark.parametrize("other", ["Finished jobid: 3", "0 of 10 steps (", "loss 3 of 10 steps ("])
+def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch, other):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     progress = _Progress()
-    progress.read("Finished jobid: 3 (Rule: run_batch)\n")
+    progress.read(other)
     progress.read("30 of 40 steps (75%) done\n")
     shown = capsys.readouterr().err
     assert shown.startswith("\r30 of 40 jobs done, about 0 s left")
