@@ -1,5 +1,7 @@
 """Wrong targets and configs are reported in one line."""
 
+import re
+
 import pytest
 
 # Each test starts Snakemake.
@@ -62,3 +64,12 @@ def test_the_snakefile_that_catalogues_look_for_plans_the_same_jobs(project):
     expected = jobs()
     assert any(line.startswith("run_batch ") for line in expected)
     assert jobs("--snakefile", "workflow/Snakefile") == expected
+
+
+def test_cells_come_before_tables_verdicts_and_drawings(project):
+    shown = project.snakemake("--dry-run", "--quiet", "host").stdout
+    found = re.findall(
+        r"rule (run_batch|join|judge|draw)(?:(?!rule ).)*?priority: (\d+)", shown, re.S
+    )
+    order = sorted(set(found), key=lambda each: -int(each[1]))
+    assert [rule for rule, _ in order][:4] == ["run_batch", "join", "judge", "draw"]

@@ -26,7 +26,8 @@ for study in CONFIG["studies"]:
             tables_of(study),
         log:
             RUN / "logs" / "aggregate" / f"{study}.log",
-        priority: 1
+        # Verdicts and drawings wait for the tables.
+        priority: 200
         localrule: True
         conda:
             ENVIRONMENT

@@ -155,7 +155,7 @@ def print_summary():
 
     The findings are left out until the claims have been judged.
     """
-    there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
+    there = [path for path in map(rows_file, CONFIG["studies"]) if path.exists()]
     if not there:
         return 0
     text, failed = summary_of(RUN, there)
@@ -170,7 +170,7 @@ def print_summary():
 
 def print_stop():
     """Print what became of the cells of this run, and what remains after it has stopped early."""
-    there = [path for path in map(table_of, CONFIG["studies"]) if path.exists()]
+    there = [path for path in map(rows_file, CONFIG["studies"]) if path.exists()]
     text = summary_of(RUN, there)[0] if there else ""
     text += (
         "stopped before the end; the same command resumes: cells, then figures and verdicts\n"
@@ -181,11 +181,11 @@ def print_stop():
 
 def print_what_is_missing():
     """Print the studies that the summary leaves out; without any table there is no summary."""
-    missing = [name for name in CONFIG["studies"] if not table_of(name).exists()]
+    missing = [name for name in CONFIG["studies"] if not rows_file(name).exists()]
     if 0 < len(missing) < len(CONFIG["studies"]):
         print(f"{RUN}: no table yet of {', '.join(missing)}", file=sys.stderr)
 
 
-def table_of(study):
+def rows_file(study):
     """Return the table of a study's rows."""
     return RUN / "studies" / f"{study}.parquet"

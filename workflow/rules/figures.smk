@@ -25,7 +25,8 @@ for group_name, group in DRAWING_JOBS.items():
             [path for each in group for path in in_report(each)],
         log:
             RUN / "logs" / "draw" / f"{group_name}.log",
-        # Drawings of many studies take long, and would otherwise be made alone at the end.
+        # Among the drawings, those of many studies come first: they take long, and would otherwise
+        # be made alone at the end. No drawing reads 100 studies, so verdicts precede them all.
         priority: len(group[0].studies)
         localrule: True
         conda:

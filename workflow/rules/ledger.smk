@@ -25,8 +25,8 @@ rule judge_claims:
         markdown=RUN / "claims.md",
     log:
         RUN / "logs" / "claims.log",
-    # It starts early because it is the longest job that is not a batch.
-    priority: 1
+    # It comes before the drawings because it is the longest job that is not a batch.
+    priority: 100
     conda:
         ENVIRONMENT
     threads: 1

@@ -12,8 +12,8 @@ rule run_batch:
         RUN / "batches" / "{batch}.json",
     log:
         RUN / "logs" / "batches" / "{batch}.log",
-    # Everything yields to batches, except drawings that read several studies.
-    priority: 2
+    # Everything else yields to batches.
+    priority: 300
     conda:
         ENVIRONMENT
     threads: 1
