@@ -36,7 +36,7 @@ from mechanisms.check.audit_statistics import (
     least_probability,
 )
 from mechanisms.check.fresh_noise import find_shared_noise
-from mechanisms.query.query import checked_real
+from mechanisms.query.query import Unsupported, checked_real
 from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
@@ -132,7 +132,9 @@ def audit_samples(
         TypeError, ValueError: Arguments out of range; more numbers than an audit holds; a source
             or a score that fails.
     """
-    delta = checked_real("delta", delta, low=-1e-300, high=1.0, allowed="0 <= delta < 1")
+    delta = checked_real(
+        "delta", delta, low=np.nextafter(0.0, -1.0), high=1.0, allowed="0 <= delta < 1"
+    )
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
     learners = learners_of(score, values)
     third, last = samples // 3, samples - 2 * (samples // 3)
@@ -273,7 +275,10 @@ def audit_mechanism(
 
     Raises:
         TypeError, ValueError: As `audit_release`; or the query allows no pair.
+        Unsupported: The mechanism claims no privacy.
     """
+    if mechanism.guarantee == "none":
+        raise Unsupported("claims no privacy, so there is nothing to audit")
     delta = claimed_delta(mechanism)
     pairs = audited_pairs(mechanism.release, mechanism.query)
     if not pairs:
@@ -303,8 +308,14 @@ def audit_files(
 ) -> OutputAudit:
     """As `audit_release`, for outputs that lie in two .npy files, one independent output per row.
 
-    Rows are used in their order. samples: by default as many as the shorter file holds.
+    Rows are used in their order. samples: by default as many as the shorter file holds, and at
+    most these.
     """
     (draw_first, rows), (draw_second, other_rows) = from_file(first), from_file(second)
+    if samples is not None and samples > min(rows, other_rows):
+        raise ValueError(
+            f"{first} holds {rows} outputs and {second} {other_rows}, and {samples} of each are "
+            "needed: ask for fewer samples"
+        )
     settings["samples"] = min(rows, other_rows) if samples is None else samples
     return audit_samples((draw_first, draw_second), epsilon, delta, **settings)

@@ -1,7 +1,7 @@
 """The outputs that an audit is given: of a function, or of files; and the pair of values.
 
 A source is a function (rng, n) that returns n independent outputs for one value, shape (n, *shape),
-as finite numbers of double precision.
+as finite numbers of double precision, at most `LARGEST` in absolute value.
 """
 
 import contextlib
@@ -22,6 +22,8 @@ Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *sh
 PAIR_NAMES = ("first", "second")
 # A batch has at most this many rows; the first batch of a source tells the size of an output.
 LARGEST_BATCH, FIRST_BATCH = 1 << 16, 16
+# The scores need the fourth powers of the outputs, and sums of them.
+LARGEST = 1e70
 # An audit holds a third of the outputs of both values and copies of them: 1.3 GB as measured.
 LARGEST_NUMBERS = 10**8
 
@@ -95,10 +97,14 @@ def _numbers(given: object, source: str) -> np.ndarray:
         raise ValueError(f"{source} must give finite numbers, got {outputs.dtype}")
     if outputs.dtype.kind in "iu":
         check_whole_numbers(outputs, source)
-    finite = np.isfinite(outputs)
-    if not finite.all():
-        raise ValueError(f"{source} must give finite numbers, got {outputs[~finite][0]}")
-    return outputs.astype(float)
+    outputs = outputs.astype(float)
+    usable = np.abs(outputs) <= LARGEST
+    if not usable.all():
+        raise ValueError(
+            f"{source} must give finite numbers, at most {LARGEST:g} in absolute value, got "
+            f"{outputs[~usable][0]:g}"
+        )
+    return outputs
 
 
 def from_file(path: str | Path) -> tuple[Source, int]:
@@ -106,7 +112,7 @@ def from_file(path: str | Path) -> tuple[Source, int]:
 
     Raises:
         ValueError: The file cannot be read, or holds no rows. The source raises it where the rows
-            do not suffice, or are not finite numbers.
+            are no numbers that an audit takes.
     """
     with _reading(path, "outputs", ".npy file of numbers"):
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -118,8 +124,6 @@ def from_file(path: str | Path) -> tuple[Source, int]:
         nonlocal used
         check_memory(n, rows[0].size)
         used += n
-        if used > len(rows):
-            raise ValueError(f"{path} holds {len(rows)} outputs, and {used} are needed")
         return _numbers(rows[used - n : used], str(path))
 
     return draw, len(rows)
@@ -134,7 +138,8 @@ def _reading(path: str | Path, what: str, kind: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"cannot read the {what} {path}: it must be a {kind}") from error
+        reason = getattr(error, "strerror", None) or f"it must be a {kind}"
+        raise ValueError(f"cannot read the {what} {path}: {reason}") from error
 
 
 def load_function(name: str, *parameters: str) -> Callable:

@@ -13,6 +13,7 @@ from mechanisms.audit.outputs import PAIR_NAMES, load_function, load_pair
 from mechanisms.audit.scores import SCORES, USUAL
 from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import (
+    BESIDE_SHAPE,
     add_shape_and_sensitivities,
     audited_mechanism_of,
     query_of,
@@ -20,9 +21,6 @@ from mechanisms.cli.query_arguments import (
 from mechanisms.query.words import query_in_words, rounded_down
 from mechanisms.verification.verification import REFUTED
 
-# Options that only describe the query of a mechanism.
-QUERY = ("l1_sensitivity", "l2_sensitivity", "linf_sensitivity", "element_range",
-         "frobenius_bound", "structure", "record_bound")  # fmt: skip
 _DESCRIPTION = (
     "Samples a mechanism on two neighbouring values and tests a claim of (epsilon, delta)-"
     "differential privacy. The claim is refuted or stays undecided: samples cannot prove it. A "
@@ -88,7 +86,7 @@ def add_audit_command(commands, common: argparse.ArgumentParser) -> None:
         help="number of outputs for each value, so twice as many in all "
         f"(default: {DEFAULT_SAMPLES}, or all in the files)",
     )
-    parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), default=0, help="default: 0")
+    parser.add_argument("--seed", type=whole_number(0, 2**63 - 1), help="default: 0")
     parser.add_argument(
         "--confidence",
         type=share,
@@ -116,10 +114,10 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
         settings["score"] = load_function(options.score, "outputs")
     claim = options.epsilon, options.delta
     if options.outputs:
-        _refuse(options, "is not for --outputs", "batch", "pair", "shape", *QUERY)
+        _refuse(options, "is not for --outputs", "batch", "pair", "seed", "shape", *BESIDE_SHAPE)
         found = audit_files(*options.outputs, *claim, samples=options.samples, **settings)
         return " and ".join(options.outputs), found
-    settings |= {"samples": options.samples or DEFAULT_SAMPLES, "seed": options.seed}
+    settings |= {"samples": options.samples or DEFAULT_SAMPLES, "seed": options.seed or 0}
     if options.shape is not None:
         _refuse(options, "is not for a mechanism with --shape", "batch", "pair")
         mechanism = audited_mechanism_of(options)
@@ -129,7 +127,7 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
             f"the mechanism {options.key!r} needs --shape and its sensitivities; a function is "
             "named MODULE:FUNCTION"
         )
-    _refuse(options, "is for a mechanism, with --shape", *QUERY)
+    _refuse(options, "is for a mechanism, with --shape", *BESIDE_SHAPE)
     parameters = ("value", "rng", "count") if options.batch else ("value", "rng")
     release = load_function(options.key, *parameters)
     if options.pair is None:

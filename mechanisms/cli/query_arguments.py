@@ -16,9 +16,8 @@ from mechanisms.query.query import ADJACENCIES, STRUCTURES, Budget, Query
 
 # One array of float64 of this size takes 1.6 GB.
 LARGEST_SIZE = 2 * 10**8
-_FIELDS = re.compile(
-    rf"\b({'|'.join(each.name for each in dataclasses.fields(Query) if '_' in each.name)})\b"
-)
+BESIDE_SHAPE = tuple(each.name for each in dataclasses.fields(Query) if each.name != "shape")
+_FIELDS = re.compile(rf"\b({'|'.join(name for name in BESIDE_SHAPE if '_' in name)})\b")
 _KINDS = re.compile(rf"\b(structure|adjacency) ('?)({'|'.join(STRUCTURES + ADJACENCIES)})\b\2")
 _SIZES = r"0*[1-9]\d*(x0*[1-9]\d*)*"
 _PURE = {"pure": "pure privacy", "local": "pure local privacy"}
@@ -114,7 +113,6 @@ def add_shape_and_sensitivities(parser: argparse.ArgumentParser, required: bool 
     parser.add_argument(
         "--adjacency",
         metavar=_any_of(ADJACENCIES),
-        default="add-remove",
         help="what neighbouring data sets are (default: add-remove)",
     )
     parser.add_argument(
@@ -139,17 +137,12 @@ def query_of(options) -> Query:
             f"shape must have at most {LARGEST_SIZE:,} elements, got {size:,} in "
             f"{'x'.join(map(str, options.shape))}"
         )
-    return Query(
-        shape=options.shape,
-        l2_sensitivity=options.l2_sensitivity,
-        l1_sensitivity=options.l1_sensitivity,
-        linf_sensitivity=options.linf_sensitivity,
-        element_range=options.element_range,
-        frobenius_bound=options.frobenius_bound,
-        adjacency=options.adjacency,
-        structure=options.structure,
-        record_bound=options.record_bound,
-    )
+    return Query(shape=options.shape, **stated(options))
+
+
+def stated(options) -> dict[str, object]:
+    """What the command line states of a query beside its shape, by the fields of `Query`."""
+    return {name: value for name in BESIDE_SHAPE if (value := getattr(options, name)) is not None}
 
 
 def audited_mechanism_of(options) -> Mechanism:

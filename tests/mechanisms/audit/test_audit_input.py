@@ -40,6 +40,7 @@ changing = lambda value, rng: np.zeros(1 + rng.integers(2))
 leaves = lambda value, rng: sys.exit(3)
 ragged = lambda value, rng: [1.0, [2.0, 3.0]]
 nothing = lambda value, rng: value[:0]
+large = lambda value, rng: value + 1e200
 constant = 3.0
 """
 
@@ -100,8 +101,13 @@ def test_files_are_audited(capsys):
     assert audit("--outputs", "a.npy", "b.npy") == 0
     shown = capsys.readouterr().out
     assert "refuted" in shown and shown.startswith("a.npy and b.npy, 3,000 outputs")
-    assert audit("--outputs", "a.npy", "b.npy", "--score", "distance") == 2
-    assert "files of outputs have none" in only_line(capsys)
+    for option, value, words in (
+        ("--score", "distance", "files of outputs have none"),
+        ("--seed", "0", "--seed is not for --outputs: leave it out"),
+        ("--adjacency", "local", "--adjacency is not for --outputs: leave it out"),
+    ):
+        assert audit("--outputs", "a.npy", "b.npy", option, value) == 2
+        assert words in only_line(capsys)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +132,8 @@ def test_an_exception_in_audited_code_is_reported_with_its_line(capsys, words, w
         ("missing", "audited_module defines no 'missing'"),
         ("constant", "must be a function, got float"),
         ("wide", "wide must take (value, rng), and it takes (value, rng, scale); give a function"),
-        ("infinite", "the release must give finite numbers, got"),
+        ("infinite", "the release must give finite numbers, at most"),
+        ("large", "at most 1e+70 in absolute value, got 1e+200"),
         ("changing", "one shape"),
         ("in_place", "read-only"),
         ("leaves", "must return an output, but it called sys.exit(3)"),
@@ -144,12 +151,14 @@ def test_bad_functions_are_named(capsys, function, words):
     ("words", "told"),
     [
         (["audited_module:laplace", "--delta", "1.5"], "0 <= delta < 1, got 1.5"),
+        (["audited_module:laplace", "--delta", "-1e-301"], "0 <= delta < 1, got -1e-301"),
         (["audited_module:laplace", "--samples", "15"], "samples must be at least 16, got 15"),
         (["audited_module:laplace", "--score", "trees"], "one of mean, spread, bits, distance"),
         ([], "or --outputs, got none"),
         (["audited_module:laplace", "--outputs", "a", "b"], "or --outputs, got both"),
         (["--outputs", "a.npy", "b.npy"], "--pair is not for --outputs: leave it out"),
         (["m:f", "--l1-sensitivity", "0"], "--l1-sensitivity is for a mechanism, with --shape"),
+        (["m:f", "--adjacency", "nonsense"], "--adjacency is for a mechanism, with --shape"),
         (["laplace", "--shape", "3"], "--pair is not for a mechanism with --shape"),
         (["nowhere"], "a function is named MODULE:FUNCTION"),
         (["nowhere:at_all"], "PYTHONPATH"),
@@ -178,7 +187,7 @@ def test_integers_that_are_equal_in_double_precision_are_refused():
     ("noise", "words"),
     [
         (lambda rng, count: rng.laplace(size=(2, 3)), "must return 128 outputs, one per row"),
-        (lambda rng, count: np.full((count, 3), np.nan), "must give finite numbers, got nan"),
+        (lambda rng, count: np.full((count, 3), np.nan), "must give finite numbers, .* got nan"),
         (
             lambda rng, count: np.repeat(rng.laplace(size=(count // 2, 3)), 2, axis=0),
             "rows of a batch must be independent: .* that of the release before",
@@ -245,7 +254,11 @@ def test_files_of_another_kind_are_named(tmp_path):
         with pytest.raises(ValueError, match=f"{name}: it does not exist; check the path"):
             load(name)
         (tmp_path / name).write_bytes(b"PK\x03\x04 damaged")
-        with pytest.raises(ValueError, match=f"must be a {kind}"):
-            load(name)
-        with pytest.raises(ValueError, match="it is not a file; check the path"):
-            load(tmp_path)
+        for path, words in (
+            (name, f"must be a {kind}"),
+            (tmp_path, "it is not a file; check the path"),
+            # The system refuses to read it, as it does without permission.
+            ("/proc/self/mem", "/proc/self/mem: Input/output error"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                load(path)

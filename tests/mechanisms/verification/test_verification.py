@@ -12,6 +12,7 @@ from mechanisms import (
     Unsupported,
     get_mechanism,
 )
+from mechanisms.audit.audit import audit_mechanism
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.privacy.gaussian_profile import mu_for
 from mechanisms.privacy.laplace_profile import LaplaceProfile
@@ -135,8 +136,9 @@ def test_a_profile_with_slack_refutes_only_by_its_lower_bound():
 
 
 def test_non_private_claims_nothing(make_query):
-    with pytest.raises(Unsupported, match="claims no privacy"):
-        verify(calibrated("non-private", make_query(3, 3), Budget(epsilon=1)))
+    for judge in (verify, lambda mechanism: audit_mechanism(mechanism, 1.0)):
+        with pytest.raises(Unsupported, match="claims no privacy"):
+            judge(calibrated("non-private", make_query(3, 3), Budget(epsilon=1)))
     with pytest.raises(Unsupported, match="no exact calibration"):
         calibrated("non-private", make_query(3, 3), Budget(epsilon=1), "exact")
 
