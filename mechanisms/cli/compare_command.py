@@ -20,12 +20,12 @@ from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     in_options,
     query_of,
+    stated,
 )
 from mechanisms.comparison.advisor import (
     compare,
     conclusion,
     leaders,
-    refuted,
     rmse_text,
     unranked,
 )
@@ -33,6 +33,7 @@ from mechanisms.comparison.assessment import SERVED
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned, query_in_words
 from mechanisms.strategies.workload import NAMED
+from mechanisms.verification.verification import REFUTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,8 +112,8 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
 
     def run(options: argparse.Namespace):
-        if options.json and options.csv:
-            raise ValueError("--json and --csv exclude each other: give one of them")
+        if options.csv and (options.json or options.best):
+            raise ValueError("--csv excludes --json and --best: give one of them")
         if options.shape is None:
             if options.answer is None:
                 raise ValueError("compare needs --shape, or an --answer that has it")
@@ -192,10 +193,9 @@ def _plain(frame: pd.DataFrame) -> list[dict]:
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
     """The comparison as tables, the reasons and the conclusion."""
-    budgets = frame.groupby(["epsilon", "delta"])
-    tables = [_table(frame)] if len(budgets) == 1 else _grids(frame)
-    if not (frame["status"] == SERVED).any():
-        tables = []
+    single = frame.groupby(["epsilon", "delta"]).ngroups == 1
+    seen = frame["status"].eq(SERVED) if single else frame["rank"].notna()
+    tables = [] if not seen.any() else [_table(frame)] if single else _grids(frame)
     parts = [_head(query, per), *tables, _reasons(frame), *_out_of_range(query, frame)]
     return "\n\n".join([*parts, _told(frame, per)])
 
@@ -229,18 +229,10 @@ def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
 
 
 def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, per: str) -> str:
-    """The best mechanism of every budget in words, and the code that releases with it.
-
-    Raises:
-        ValueError: None is ranked.
-    """
+    """The best mechanism of every budget in words, and the code that releases with it, if any."""
     if frame["rank"].isna().all():
-        raise ValueError(conclusion(frame, per)[0])
-    names = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity", "element_range")
-    names += ("frobenius_bound", "adjacency", "structure", "record_bound")
-    given = {name: getattr(options, name) for name in names}
-    stated = {name: value for name, value in given.items() if value not in (None, "add-remove")}
-    words = "".join(f", {name}={value!r}" for name, value in stated.items())
+        return _told(frame, per)
+    words = "".join(f", {name}={value!r}" for name, value in stated(options).items())
     lines = [
         _head(query, per),
         "",
@@ -266,7 +258,7 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
                     asked = ", workload=matrix"
                     lines.append(f"matrix = np.zeros({matrix.shape})  # put your workload here")
             lines += [
-                f"budget = Budget(epsilon={epsilon:g}, delta={delta:g})",
+                f"budget = Budget(epsilon={float(epsilon)!r}, delta={float(delta)!r})",
                 f'mechanism = get_mechanism("{best.mechanism}").calibrate('
                 f'query, budget, "{calibration}"{asked})',
                 "print(mechanism.parameters())",
@@ -307,12 +299,17 @@ def _claim(row) -> tuple[str, str]:
 def _grids(frame: pd.DataFrame) -> list[str]:
     """RMSE of the ranked rows, one column for each budget, in tables that are not too wide.
 
-    A mechanism that is refuted as published says so.
+    A mechanism that is refuted as published says so, and whether it is at every budget.
     """
-    ranked, false = frame[frame["rank"].notna()], set(frame["mechanism"][refuted(frame)])
+    ranked, published = frame[frame["rank"].notna()], frame[frame["calibration"] == "published"]
+    false = published["verdict"].eq(REFUTED).fillna(False).groupby(published["mechanism"]).mean()
     table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
     table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
-    names = ("mechanism", *(f"{key}{' (refuted)' * (key in false)}" for key in table.index))
+    marks = [
+        " (refuted)" if share == 1 else " (refuted at some)" if share else ""
+        for share in false.reindex(table.index, fill_value=0)
+    ]
+    names = ("mechanism", *map(str.__add__, table.index, marks))
     columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
     room = _WIDTH - max(map(len, names))
     at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))

@@ -102,6 +102,8 @@ def compare(
         raise TypeError(f"mechanisms must be a list of keys, got {mechanisms!r}")
     named = mechanisms is not None or task.asks_elements
     keys = list(dict.fromkeys(all_mechanisms() if mechanisms is None else mechanisms))
+    if not keys:
+        raise ValueError("mechanisms must name at least one, got none; leave it out for all")
     for key in keys:
         get_mechanism(key)
     if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
@@ -260,13 +262,15 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         how = "exactly calibrated"
     # Stored rows have no scale.
     scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
-    where = "in this suite" if {*all_mechanisms()} <= {*part["mechanism"]} else "of those compared"
+    # Nothing is known of the error of a mechanism that gave no answer.
+    answered = {*part["mechanism"]} - {*part["mechanism"][part["status"].isin([TOO_SLOW, FAILED])]}
+    where = "in this suite" if {*all_mechanisms()} <= answered else "of those compared"
     text = (
         f"At {budget} use {best.title}, {how}{scale}, for the least error {where}: RMSE "
         f"{rmse_text(told)} per {per}{close}."
     )
-    if best.of_limit == best.of_limit and best.of_limit is not None:
-        least = rounded_down(1 / best.of_limit, 4)
+    if told.of_limit == told.of_limit and told.of_limit is not None:
+        least = rounded_down(1 / told.of_limit, 4)
         text += f" Every private mechanism has a worst case of at least {least} of that error."
     others = first[first["mechanism"] != best.mechanism]
     ties = [_title_of(row) for row in others.itertuples()]
@@ -277,7 +281,10 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
     behind = counted[counted["rank"] > 1]
     if len(behind):
         following = next(leaders(part, behind["rank"].min()).itertuples())
-        text += f" Next is {_title_of(following)} with {following.times_best:.4g} times that error."
+        text += (
+            f" Next is {_title_of(following)} with {following.rmse / told.rmse:.4g} times that "
+            "error."
+        )
     return text
 
 

@@ -74,28 +74,26 @@ def test_json_and_csv_have_the_same_rows(capsys):
 
 def test_the_best_is_printed_with_code_that_runs(capsys):
     few = ["--mechanisms", "matrix-mechanism-l1,gaussian", "--workload", "prefix"]
-    assert main([*QUERY, *few, "--epsilon", "1", "--best"]) == 0
-    head, told, code = capsys.readouterr().out.split("\n\n", 2)
-    assert " ".join(head.split()) == (
-        "Answer of shape 6, M = 6, l2 sensitivity 1, l1 1, add-remove. RMSE per query."
-    )
+    assert main([*QUERY, *few, "--epsilon", "1.00000001", "--best"]) == 0
+    _, told, code = capsys.readouterr().out.split("\n\n", 2)
     assert told.startswith("At (1, 0) use Matrix mechanism (Laplace), as published (b 1), ")
     assert 'calibrate(query, budget, "published", workload=' in code
     names = {}
     exec(code, names)
-    assert names["answer"].shape == (6,)
+    assert names["budget"].epsilon == 1.00000001
     assert names["mechanism"].settings["workload"] is not None
     assert names["released"].shape == (6,)
-    assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1", "--best"]) == 2
-    assert "no mechanism supports this query" in capsys.readouterr().err
+    assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1", "--best"]) == 3
+    assert "no mechanism supports this query" in capsys.readouterr().out
 
 
 def test_where_nothing_is_ranked_there_are_reasons_a_status_and_no_empty_table(capsys):
-    assert main([*QUERY, "--mechanisms", "idn", "--epsilon", "1"]) == 3
-    head, reasons, end = capsys.readouterr().out.split("\n\n")
-    assert head.startswith("Answer of shape") and reasons.startswith("Not ranked:\n  idn: it needs")
-    assert " ".join(end.split()).startswith("At (1, 0) no mechanism supports this query")
-    assert main([*QUERY, "--mechanisms", "idn,laplace", "--epsilon", "1"]) == 0
+    for epsilons in ("1", "1,2"):
+        assert main([*QUERY, "--mechanisms", "idn", "--epsilon", epsilons]) == 3
+        head, reasons, end = capsys.readouterr().out.split("\n\n")
+        assert head.startswith("Answer of shape")
+        assert reasons.startswith("Not ranked:\n  idn: it needs")
+        assert " ".join(end.split()).startswith("At (1, 0) no mechanism supports this query")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +102,8 @@ def test_where_nothing_is_ranked_there_are_reasons_a_status_and_no_empty_table(c
         (["--epsilon", "1", "--mechanisms", "laplac"], "did you mean 'laplace'"),
         (["--epsilon", "-1"], "epsilon must be a number from"),
         (["--epsilon", "1,1", "--delta", "0"], "each of them once"),
-        (["--epsilon", "1", "--json", "--csv"], "exclude each other"),
+        (["--epsilon", "1", "--json", "--csv"], "--csv excludes --json and --best"),
+        (["--epsilon", "1", "--best", "--csv"], "--csv excludes --json and --best"),
         (["--epsilon", "1", "--workload", "prefix,prefix"], "one workload per axis"),
     ],
 )
@@ -113,6 +112,15 @@ def test_bad_input_is_reported_in_one_line(more, words, capsys):
     printed = capsys.readouterr().err
     assert words in printed
     assert printed.count("\n") == 1
+
+
+def test_a_grid_of_budgets_says_where_claims_are_refuted(capsys):
+    assert (
+        main([*QUERY, "--mechanisms", "gaussian,r1smg", "--epsilon", "1,30", "--delta", "1e-5"])
+        == 0
+    )
+    shown = capsys.readouterr().out
+    assert "\ngaussian (refuted at some) " in shown and "\nr1smg (refuted) " in shown
 
 
 def test_an_unreadable_workload_is_reported(capsys, tmp_path):
