@@ -104,10 +104,11 @@ def fresh_draws(evidence: Evidence) -> Iterator[str]:
 
 
 def atoms(evidence: Evidence) -> Iterator[str]:
-    if evidence.keeps_to_a_grid() or evidence.rounds_first():
+    rounding = 4 * np.finfo(float).eps * evidence.largest
+    # Beyond a billionth of the noise, whose tenfold is `scale`, rounding itself repeats numbers.
+    if rounding > 1e-10 * evidence.scale or evidence.keeps_to_a_grid() or evidence.rounds_first():
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
-    rounding = 4 * np.finfo(float).eps * evidence.largest
     # About the constant a record may change an element by half as much only. Noise that is added to
     # zeros is not rounded.
     share = 8 * rounding / evidence.query.change_of_one if evidence.constant.any() else 0.0
@@ -232,11 +233,11 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
 def other_budget(evidence: Evidence) -> Iterator[str]:
     """The noise at twice the epsilon: a mechanism may keep its first calibration."""
     mechanism = evidence.mechanism
-    budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
     with warnings.catch_warnings():
         # The noise is judged, not the range of a theorem.
         warnings.simplefilter("ignore", OutOfRangeWarning)
         try:
+            budget = Budget(epsilon=2 * mechanism.budget.epsilon, delta=mechanism.budget.delta)
             other = type(mechanism).calibrate_only(
                 mechanism.query, budget, mechanism.calibration, **mechanism.settings
             )

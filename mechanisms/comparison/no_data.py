@@ -27,7 +27,7 @@ def distance_to_no_data(mechanism: Mechanism) -> float:
 
     Raises:
         Unsupported: The mechanism does more than add noise, the profile of its noise is not known
-            for all changes, or the query states no bound on its values.
+            for all changes, or the query states no bound on its values, or one out of range.
     """
     if not isinstance(mechanism, AdditiveMechanism) or not mechanism.only_adds_noise:
         raise Unsupported("the distance to no data needs a mechanism that only adds noise")
@@ -43,7 +43,8 @@ def changes_from_centre(query: Query) -> Query:
     """The query whose changes are all differences of a value of this query from one fixed value.
 
     Raises:
-        Unsupported: The query states neither `element_range` nor `frobenius_bound`.
+        Unsupported: The query states neither `element_range` nor `frobenius_bound`, or these allow
+            changes that no query may have.
     """
     half, radius = None, query.frobenius_bound or math.inf
     if query.element_range is not None:
@@ -57,17 +58,20 @@ def changes_from_centre(query: Query) -> Query:
             "the distance to no data needs element_range or frobenius_bound: without a bound on "
             "the answers every noise is small beside some answer"
         )
-    return replace(
-        query,
-        l2_sensitivity=radius,
-        l1_sensitivity=math.sqrt(query.size) * radius,
-        linf_sensitivity=min(half, radius) if half is not None else radius,
-        element_range=None,
-        frobenius_bound=None,
-        adjacency="add-remove",
-        structure=None,
-        record_bound=None,
-    )
+    try:
+        return replace(
+            query,
+            l2_sensitivity=radius,
+            l1_sensitivity=math.sqrt(query.size) * radius,
+            linf_sensitivity=min(half, radius) if half is not None else radius,
+            element_range=None,
+            frobenius_bound=None,
+            adjacency="add-remove",
+            structure=None,
+            record_bound=None,
+        )
+    except ValueError as error:
+        raise Unsupported(f"the distance to no data needs other bounds: {error}") from None
 
 
 def distance_at_precision(radius: float, precision: float) -> float:

@@ -16,7 +16,7 @@ def load_named(name: str) -> object:
     """The object that ``module:name`` names.
 
     Raises:
-        LoadError: No such module or name, or the module raised an error; in one line.
+        LoadError: No such module or name, or the module raised an error or ended; in one line.
     """
     module_name, _, attribute = name.partition(":")
     if not (module_name and attribute):
@@ -33,7 +33,7 @@ def load_named(name: str) -> object:
             f"{error}; the module must be importable from the working directory, or its folder "
             "must be in PYTHONPATH"
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise LoadError(error_line(error)) from error
     if not hasattr(module, attribute):
         raise LoadError(f"the module {module_name} defines no {attribute!r}")
@@ -58,7 +58,7 @@ def check_takes(function: Callable, parameters: tuple[str, ...], name: str) -> N
         ) from error
 
 
-def error_line(error: Exception, name: str = "") -> str:
+def error_line(error: BaseException, name: str = "") -> str:
     """An error in one line: type, place and message.
 
     Args:

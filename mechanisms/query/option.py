@@ -46,7 +46,13 @@ def is_count(value: Any, least: int = 1) -> bool:
 
 def choice(*values: str, description: str) -> Option:
     """One of a few names; the first is the default."""
-    return Option(values[0], " or ".join(values), lambda v: v in values, description)
+    return Option(
+        values[0],
+        " or ".join(values),
+        # An array has no one truth value.
+        lambda v: isinstance(v, str) and v in values,
+        description,
+    )
 
 
 def positive_integer(description: str) -> Option:

@@ -196,9 +196,24 @@ def verify(
             contradiction = str(reason)
     epsilon = mechanism.budget.epsilon
     delta = claimed_delta(mechanism)
-    profile = mechanism.profile()
+    profile, parameters = mechanism.profile(), mechanism.parameters()
     if contradiction is not None:
-        return _without_verdict(mechanism, delta, contradiction)
+        return Verification(
+            mechanism=mechanism.key,
+            calibration=mechanism.calibration,
+            claimed_epsilon=epsilon,
+            claimed_delta=delta,
+            true_delta=None,
+            true_epsilon=None,
+            noise_scale=next(iter(parameters.values()), None),
+            noise_parameter=next(iter(parameters), None),
+            expected_loss=None,
+            wasted_variance=None,
+            verdict=INCONSISTENT,
+            audit=None,
+            query=mechanism.query,
+            contradiction=contradiction,
+        )
     if profile is None:
         raise Unsupported(
             "has no exact profile to compare with its claim; `python -m mechanisms audit KEY` with "
@@ -220,7 +235,6 @@ def verify(
         contradiction = _contradiction_of_losses(audit, true_delta)
     known = exact or (delta == 0 and profile.attains_largest_loss)
     wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
-    parameters = mechanism.parameters()
     return Verification(
         mechanism=mechanism.key,
         calibration=mechanism.calibration,
@@ -246,23 +260,6 @@ def verify(
         comparison=comparison,
         not_sampled=slack if samples else None,
         slack=slack,
-    )
-
-
-def _without_verdict(mechanism: Mechanism, delta: float, contradiction: str) -> Verification:
-    return Verification(
-        mechanism=mechanism.key,
-        calibration=mechanism.calibration,
-        claimed_epsilon=mechanism.budget.epsilon,
-        claimed_delta=delta,
-        true_delta=None,
-        true_epsilon=None,
-        noise_scale=next(iter(mechanism.parameters().values()), None),
-        expected_loss=None,
-        wasted_variance=None,
-        verdict=INCONSISTENT,
-        audit=None,
-        contradiction=contradiction,
     )
 
 

@@ -188,6 +188,11 @@ class RadialProfile(PrivacyProfile):
         else:
             where = "at the origin" if side < 0 else "far from it"
             raise ValueError(f"the density holds too much {where} to be integrated: choose another")
+        if self.density.steepness(np.exp(y)) == 0 and self._log_radius(y, peak) > -_DEPTH:
+            raise ValueError(
+                f"the density is flat at radius {np.exp(y):.4g}, where its steepness is 0: choose "
+                "one that falls everywhere"
+            )
         return mode + side * step
 
     def _log_radius(self, y: np.ndarray, peak: float) -> np.ndarray:

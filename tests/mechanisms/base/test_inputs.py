@@ -148,6 +148,7 @@ def test_use_inside_the_theorem_does_not_warn(key, epsilon, make_query):
     [
         ("mvg", {"zetta": "sqrt"}, "did you mean 'zeta'"),
         ("mvg", {"zeta": "root"}, "published or sqrt, got 'root'"),
+        ("mvg", {"zeta": np.array(["published", "sqrt"])}, "published or sqrt, got array"),
         ("mvg", {"precision": [0.9, 0.9, 0.9]}, "sum at most 1"),
         ("mvg", {"precision": [0.5, 0.5]}, "must have 3 weights"),
         ("mvg", {"precision": [1.0, 0.0, 0.0]}, "positive weights"),
@@ -195,6 +196,7 @@ def test_outside_mechanism_that_cannot_be_loaded(name, words):
         ("x = 1\n\0\n", "): source code string cannot contain null bytes"),
         ("x = 1\nx.y\n", "AttributeError ({path}, line 2, in <module>): 'int' object has no"),
         ("1 / 0\n", "ZeroDivisionError ({path}, line 1, in <module>): division by zero"),
+        ("import sys\nsys.exit(0)\n", "SystemExit ({path}, line 2, in <module>): 0"),
     ],
 )
 def test_an_outside_module_that_raises_is_reported_with_its_line(

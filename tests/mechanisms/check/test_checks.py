@@ -262,13 +262,13 @@ def test_a_mechanism_that_contradicts_itself_has_no_verdict_and_status_1(name, w
     command = ["verify", name, *OUTSIDE, "--delta", "1e-5"]
     assert main(command) == 1
     shown = capsys.readouterr().out
-    assert "verdict      inconsistent: " in shown
+    assert "  query        8x8, M = 64," in shown and "verdict      inconsistent: " in shown
     assert words in shown
     assert main([*command, "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["verdict"] == "inconsistent"
     assert words in answer["contradiction"]
-    assert answer["true_delta_at_epsilon"] is None
+    assert (answer["true_delta_at_epsilon"], answer["noise_parameter"]) == (None, "sigma")
 
 
 def test_a_mechanism_that_agrees_with_itself_has_a_verdict_and_status_0(capsys):

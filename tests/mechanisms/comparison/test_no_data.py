@@ -85,17 +85,13 @@ def test_the_centre_is_the_middle_of_the_range():
 
 
 def test_unbounded_distances_give_the_reason():
-    unbounded = Query(shape=(3,), l2_sensitivity=1.0)
-    with pytest.raises(Unsupported, match="element_range or frobenius_bound"):
-        distance_to_no_data(get_mechanism("gaussian").calibrate(unbounded, BUDGET))
-    gram = Query(
-        shape=(2, 2),
-        l2_sensitivity=1.0,
-        frobenius_bound=2.0,
-        structure="gram",
-        record_bound=1.0,
-    )
-    with pytest.raises(Unsupported, match="whose profile is known"):
-        distance_to_no_data(get_mechanism("wishart").calibrate(gram, Budget(epsilon=1.0)))
-    with pytest.raises(Unsupported, match="only adds noise"):
-        distance_to_no_data(get_mechanism("ppca").calibrate(gram, Budget(epsilon=1.0)))
+    gram = {"frobenius_bound": 2.0, "structure": "gram", "record_bound": 1.0}
+    for key, fields, words in (
+        ("gaussian", {}, "element_range or frobenius_bound"),
+        ("gaussian", {"element_range": (-9e11, 9e11)}, "l2_sensitivity must be a number from"),
+        ("wishart", gram, "whose profile is known"),
+        ("ppca", gram, "only adds noise"),
+    ):
+        query = Query(shape=(2, 2), l2_sensitivity=1.0, **fields)
+        with pytest.raises(Unsupported, match=words):
+            distance_to_no_data(get_mechanism(key).calibrate(query, BUDGET))

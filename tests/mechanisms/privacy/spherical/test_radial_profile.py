@@ -116,19 +116,22 @@ def test_losses_have_this_profile():
     assert abs(gains.mean() - profile.delta(0.3).value) < 4 * error
 
 
-def test_a_wrong_density_is_refused():
-    class Rising(Student):
-        def steepness(self, radius):
-            return -super().steepness(radius)
-
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (lambda radius: -1.0, "rises"),
+        (lambda radius: 1.5, "steepness"),
+        (lambda radius: radius > 1, "is flat at radius 0"),
+    ],
+)
+def test_a_wrong_density_is_refused(factor, message):
     class Wrong(Student):
         def steepness(self, radius):
-            return 1.5 * super().steepness(radius)
+            return factor(radius) * super().steepness(radius)
 
-    for kind, message in ((Rising, "rises"), (Wrong, "steepness")):
-        profile = RadialProfile(dimension=4, density=kind(5, 4), scale=1.0, sensitivity=1.0)
-        with pytest.raises(ValueError, match=message):
-            profile.delta(0.5)
+    profile = RadialProfile(dimension=4, density=Wrong(5, 4), scale=1.0, sensitivity=1.0)
+    with pytest.raises(ValueError, match=message):
+        profile.delta(0.5)
 
 
 def test_small_shifts_of_noise_with_a_pole():
