@@ -13,6 +13,10 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
+# Losses are taken to be exact to within this: one of exactly epsilon is not above it, and rounding
+# must not put it there.
+LOSS_ROUNDING = 1e-9
+
 
 @functools.cache
 def value_grid() -> np.ndarray:
@@ -121,7 +125,6 @@ class AuditResult:
 
     With probability `confidence` all its bounds hold at once.
 
-    method: `losses`, log-likelihood ratios that are exact to rounding.
     samples: draws of each distribution.
     forward: P against Q. reverse: Q against P. The pair is (epsilon, delta)-indistinguishable if
     delta is at least that of both.
@@ -131,7 +134,6 @@ class AuditResult:
     samples: int
     seed: int
     confidence: float
-    method: str
     forward: DirectedAudit
     reverse: DirectedAudit
 

@@ -253,16 +253,14 @@ def chosen_pairs(release: Callable, query: Query) -> list[tuple[str, tuple]]:
     """Up to `PAIRS` pairs of values that the query allows, with their names.
 
     Args:
-        release: A function (value, rng) whose answers show where its noise is least.
+        release: A function (value, rng) whose answers, of the query's shape, show where its noise
+            is least.
     """
     constant = constant_value(query)
     if constant is None:
         return []
     rng = np.random.default_rng(0)
-    looks = [np.asarray(release(constant.copy(), rng), float) for _ in range(LOOK)]
-    noise = np.array([look - constant for look in looks if look.shape == constant.shape])
-    if len(noise) < LOOK:
-        noise = rng.standard_normal((LOOK, *query.shape))
+    noise = np.array([release(constant.copy(), rng) - constant for _ in range(LOOK)])
     found = (
         (name, pair_that_differs(query, change, constant))
         for name, change in changes(query, noise, rng)

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.check.audit_statistics import hockey_stick
+from mechanisms.check.audit_statistics import LOSS_ROUNDING, hockey_stick
 from mechanisms.check.events import EPSILONS, ROUNDING, event_bounds
 from mechanisms.check.timed_releases import LEAST, LOOK
 from mechanisms.privacy.profile import PrivacyProfile
-
-# A loss of exactly epsilon is not above it, and rounding must not put it there.
-LOSS_ROUNDING = 1e-9
 
 
 def find_wrong_curve(profile: PrivacyProfile, epsilon: float) -> Iterator[str]:

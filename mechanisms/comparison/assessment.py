@@ -130,12 +130,7 @@ def known_options(task: Task, cls: type[Mechanism]) -> dict:
     return public_options(cls, {WORKLOAD: lambda: Kronecker(task.factors)})
 
 
-def assessment(
-    mechanism: Mechanism,
-    task: Task,
-    *,
-    effort: Effort | None = QUICK,
-) -> dict:
+def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None) -> dict:
     """The numbers, the verdict and the note that `advisor.compare` has of one mechanism.
 
     Args:

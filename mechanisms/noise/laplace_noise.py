@@ -31,7 +31,7 @@ class IndependentLaplace(Noise):
 
     def loss(self):
         raw = (math.factorial(2 * k) * self.scale ** (2 * k) for k in (1, 2, 3, 4))
-        return LossMoments.of_independent(tuple(raw), self.size)
+        return LossMoments.of_sum(tuple(raw), self.size)
 
     def parameters(self):
         return {"b": self.scale}

@@ -19,15 +19,10 @@ class LossMoments:
     cumulants: tuple[float, float, float, float]
 
     @classmethod
-    def of_independent(cls, raw: tuple[float, float, float, float], count: int) -> Self:
-        """L = X_1 + ... + X_count with independent X_i, each with E X^k = raw[k - 1]."""
-        return cls(tuple(count * k for k in _cumulants(*raw)))
-
-    @classmethod
-    def of_sum(cls, raw: tuple[np.ndarray, ...], times: int = 1) -> Self:
+    def of_sum(cls, raw: tuple[np.ndarray | float, ...], times: int = 1) -> Self:
         """L = sum of independent X_i of different laws, `times` of each.
 
-        raw[k - 1] holds E X_i^k, k = 1..4.
+        raw[k - 1] holds E X_i^k, k = 1..4; numbers are those of one law.
         """
         return cls(tuple(times * float(np.sum(k)) for k in _cumulants(*raw)))
 

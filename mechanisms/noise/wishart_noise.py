@@ -59,7 +59,7 @@ class Wishart(Noise):
     def loss(self):
         size = self.shape[0]
         raw = tuple(trace_moment((2,) * k, size, size + 1) for k in (1, 2, 3, 4))
-        units = LossMoments.of_independent(raw, 1).cumulants
+        units = LossMoments.of_sum(raw).cumulants
         return LossMoments(
             tuple(float(unit) * self.scale ** (2 * k) for k, unit in enumerate(units, 1))
         )

@@ -353,9 +353,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checked_within("epsilon", self.epsilon, EPSILONS))
-        delta = checked_real("delta", self.delta, low=-1.0, high=1.0, allowed="0 <= delta < 1")
-        if delta < 0:
-            raise ValueError(f"delta must satisfy 0 <= delta < 1, got {delta!r}")
+        delta = checked_real(
+            "delta", self.delta, low=-math.ulp(0.0), high=1.0, allowed="0 <= delta < 1"
+        )
         if 0 < delta < LEAST_DELTA:
             raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
         object.__setattr__(self, "delta", delta + 0.0)  # -0.0 is 0

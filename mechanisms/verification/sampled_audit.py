@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mechanisms.check.audit_statistics import (
+    LOSS_ROUNDING,
     AuditResult,
     DirectedAudit,
     betting_interval,
@@ -24,7 +25,6 @@ from mechanisms.check.audit_statistics import (
 )
 
 LOSS_BLOCK = 65_536  # losses held at once
-LOSS_ROUNDING = 1e-9  # losses are taken to be exact to within this
 
 # The two distributions, and their streams of draws.
 P, Q = 0, 1
@@ -102,7 +102,7 @@ def audit_losses(
         )
         for a, b, event in ((P, Q, "log p/q > epsilon"), (Q, P, "log q/p > epsilon"))
     )
-    return AuditResult(**settings, method="losses", forward=forward, reverse=reverse)
+    return AuditResult(**settings, forward=forward, reverse=reverse)
 
 
 def _blocks(seed: int, stream: int, samples: int) -> Iterator[tuple[np.random.Generator, int]]:

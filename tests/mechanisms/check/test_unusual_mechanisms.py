@@ -28,12 +28,14 @@ AT_ONE, PURE = Budget(epsilon=1.0, delta=1e-5), Budget(epsilon=1.0)
     ("key", "size", "budget"),
     [
         ("laplace", 1e6, Budget(epsilon=1e-13)),
+        # Twice this epsilon is more than a budget may have.
+        ("laplace", 1.0, Budget(epsilon=1e15)),
         ("gaussian", 1e12, Budget(epsilon=1e-7, delta=1e-10)),
         ("gaussian", 1e12, Budget(epsilon=1e-15, delta=1e-10)),
         ("r1smg", 1.0, Budget(epsilon=1.0, delta=1e-300)),
     ],
 )
-def test_large_noise_is_no_mistake(key, size, budget):
+def test_large_and_small_noise_is_no_mistake(key, size, budget):
     query = Query(shape=(4, 4), l2_sensitivity=size, l1_sensitivity=size)
     assert require_consistent(get_mechanism(key).calibrate(query, budget), seed=0).releases
 
@@ -56,7 +58,7 @@ class GeometricGrid(Noise):
         k = np.arange(1, 1 << 17)
         masses = 2 * (1 - ratio) / (1 + ratio) * ratio**k
         raw = tuple(float(masses @ (self.grid * k) ** (2 * power)) for power in (1, 2, 3, 4))
-        return LossMoments.of_independent(raw, math.prod(self.shape))
+        return LossMoments.of_sum(raw, math.prod(self.shape))
 
     def parameters(self):
         return {"scale": self.scale}

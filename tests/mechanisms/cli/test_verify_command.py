@@ -32,10 +32,6 @@ def test_verify_as_json(capsys):
     arguments = ["verify", "r1smg", "--shape", "16", "--l2-sensitivity", "1", "--epsilon", "1"]
     assert main([*arguments, "--delta", "1e-5", "--samples", "5000", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert {
-        "mechanism", "calibration", "claimed", "true_delta_at_epsilon", "true_epsilon_at_delta",
-        "bounds", "noise_scale", "expected_loss", "verdict", "audit",
-    } <= set(answer)  # fmt: skip
     assert answer["claimed"] == {"epsilon": 1.0, "delta": 1e-5}
     assert answer["verdict"] == "refuted"
     bounds = answer["bounds"]["true_delta_at_epsilon"]
