@@ -45,7 +45,7 @@ class Claim(BaseModel):
         statement: The claim in this project's words, as one sentence that is true or false.
         expected: The paper's number or order, as text; it names every part of the claim.
         not_run: The words of `expected` that were not judged, each with the reason. They become
-            parts with the verdict `not run`.
+            parts with the verdict `not run`, except a network or a data set that the run has.
         reply: The answer of an author of the paper to the verdict, with the name and the date.
         reservation: The restrictions or concessions that the paper itself makes.
         scope: The way in which the claim is read and judged. It cannot remove a part of the claim.

@@ -19,6 +19,7 @@ from claims.judges import CannotJudge, Judge, all_judges, rule_modules
 from claims.ledger_pages import claims_page, size_words
 from claims.paper import differences
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
+from datasets.titles import dataset_title
 from mechanisms.query.extensions import left_out
 from runs.frames import frame_of
 from runs.result_table import DamagedTable, to_table
@@ -120,8 +121,17 @@ def _apply_open_choices(claim: Claim, finding: Finding) -> Finding:
 
 
 def _add_unjudged_parts(claim: Claim, finding: Finding) -> Finding:
-    """Add the parts of the claim that were not judged."""
-    lacking = tuple(Part(name, NOT_RUN, reason=why) for name, why in claim.not_run.items())
+    """Add the parts of the claim that were not judged.
+
+    An entry of `not_run` with the name of a network or a data set is left out if this run has it.
+    """
+    had = " ".join(
+        f"{sizes.network} {sizes.dataset and dataset_title(sizes.dataset)}"
+        for sizes in (finding.sizes, *finding.other_sizes)
+    )
+    lacking = tuple(
+        Part(name, NOT_RUN, reason=why) for name, why in claim.not_run.items() if name not in had
+    )
     if not lacking:
         return finding
     if finding.outcomes:

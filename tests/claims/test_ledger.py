@@ -260,7 +260,7 @@ def test_numbers_that_the_parts_say_are_not_said_twice(folder):
 @judge
 def on_two_data_sets():
     one, other = (
-        Sizes(dataset="mnist", records=60, trials=5),
+        Sizes(dataset="mnist", records=60, trials=5, network="LSTM"),
         Sizes(dataset="adult", records=1000, trials=3),
     )
     return Finding(parts=(Part("", "confirmed"),), sizes=one, other_sizes=[other])
@@ -268,9 +268,12 @@ def on_two_data_sets():
 
 def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
     sizes = {"records": {"mnist": 60, "adult": 60000}}
-    folder = run(entry("two", "on_two_data_sets", sizes=sizes))
+    without = dict.fromkeys(["Adult", "LSTM", "SVHN"], "why")
+    folder = run(entry("two", "on_two_data_sets", sizes=sizes, not_run=without))
     monkeypatch.setitem(JUDGES, "on_two_data_sets", on_two_data_sets.judge)
     text = claims_page(evaluate(folder))
+    # The run has the other two.
+    assert "SVHN: not run" in text and "Adult: not run" not in text and "LSTM: not" not in text
     assert "**Sizes:** 60 records of MNIST; 5 trials" in text
     assert "**Sizes:** 1,000 of 60,000 records of Adult; 3 trials" in text
 
