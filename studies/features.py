@@ -9,8 +9,8 @@ task from the release alone. Its inputs are divided by the root mean square of w
 
 Query: the identity on one batch, shape (batch, d) as in Table 1. Adjacency: one record is replaced
 by another, which changes one row by at most 2 per feature: l2 sensitivity 2 sqrt(d), l1 2 d. The
-paper does not give its sensitivity; mgm2021, by the same authors, takes 2 sqrt(batch d), as if a
-whole batch changed. The last batch is padded to full size for its release, and then cut back.
+paper does not give its sensitivity; mgm2021, partly by the same authors, takes 2 sqrt(batch d), as
+if a whole batch changed. The last batch is padded to full size for its release, and then cut back.
 Labels are treated as public, as in the paper, so the whole budget goes to the features.
 
 The paper gives each batch the "amplified" budget (epsilon / q, delta / q), q = batch / records, for

@@ -32,7 +32,7 @@ def figure_1(results: Results) -> Drawn:
             "sampling_rate": "q",
         },
         more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
-        "mechanisms here do. Dotted: without noise, and trained on random features",
+        "i.i.d. Gaussian noise has it. Dotted: without noise, and trained on random features",
         note="The network's body is trained on the public "
         "records, which the paper does not mention. It turns every private training record into "
         "features, which are released in batches; test features carry no noise. Adjacency: one "

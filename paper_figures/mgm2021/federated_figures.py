@@ -39,7 +39,7 @@ def figure_2(results: Results) -> Drawn:
         "than IDN's.) At equal true privacy the noise is rescaled until the true delta of the "
         "whole training at epsilon is delta. Training without privacy does not clip.",
         scope="the whole training",
-        equal="At equal true privacy all noise is Gaussian and differs only in how the budget is "
+        equal="At equal true privacy i.i.d. Gaussian noise differs only in how the budget is "
         "split among layers.",
     )
 
@@ -63,8 +63,7 @@ def figure_3(results: Results) -> Drawn:
         "record into later batches.",
         scope=scope,
         random="training on random features",
-        equal="At equal true privacy all mechanisms here add the same Gaussian noise, drawn as one "
-        "curve.",
+        equal="At equal true privacy all i.i.d. Gaussian noise is the same, drawn as one curve.",
         marked=dict.fromkeys(VERTICAL_EPSILONS, "paper's range"),
     )
 
