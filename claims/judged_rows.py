@@ -104,15 +104,18 @@ def at_least(probability: float) -> str:
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)
 
 
-def tally(parts: Iterable[Part], trials: int | None) -> str:
+def tally(parts: Iterable[Part], trials: Iterable[int]) -> str:
     """Count the verdicts on comparisons in one sentence, which is "" if all are confirmed.
 
     An example is "4 comparisons over 3 trials: 1 is confirmed and 3 are inconclusive."
+
+    Args:
+        trials: The numbers of trials, which are named only if they agree.
     """
     verdicts = [part.verdict for part in parts]
     counts = count_of(verdicts)
     if set(counts) == {CONFIRMED}:
         return ""
-    over = "" if trials is None else f" over {trials} trials"
+    over = f" over {agreed.pop()} trials" if len(agreed := {*trials}) == 1 else ""
     words = listed(f"{n} {'is' if n == 1 else 'are'} {verdict}" for verdict, n in counts.items())
     return f"{len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over}: {words}."

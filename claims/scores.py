@@ -4,7 +4,7 @@ A score is the accuracy or the F1 of a trained model, with one row for each tria
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -17,7 +17,7 @@ from claims.intervals import SHOWN, Mean, paired
 from claims.judged_rows import LEVELS, listed, ok_rows, pick, required
 from claims.judges import CannotJudge
 from claims.mechanism_titles import mechanism_title
-from claims.verdicts import CONFIRMED, INCONCLUSIVE, Part, Sizes
+from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 
@@ -302,6 +302,11 @@ def select_datasets(found: Mapping[str, Scores], datasets: Iterable[str]) -> dic
     own = {name: found[name] for name in titles if name in found}
     missing = CannotJudge(f"This run has none of {', '.join(titles.values())}")
     return required(own, missing)
+
+
+def absent_datasets(found: Container[str], datasets: Iterable[str], about: str = "") -> list[Part]:
+    """Return a part `not run` about each data set that a run lacks, named by `about` and title."""
+    return [Part(about + dataset_title(name), NOT_RUN) for name in datasets if name not in found]
 
 
 def sizes_in_lines(lines: Iterable[Sizes]) -> dict[str, Sizes | list[Sizes]]:

@@ -260,7 +260,7 @@ def mvg_at_small_epsilon(
     *, shape: Shape, delta: Delta, epsilons: list[Epsilon], tolerance: float
 ) -> Finding:
     """Judge eq. (17): as epsilon falls, MVG's expected loss diverges and IMGM's stays bounded."""
-    query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=1.0)
+    query = Query(shape=shape, l2_sensitivity=1.0, frobenius_bound=1.0)
     losses = {
         key: [
             calibrated(key, query, Budget(epsilon=e, delta=delta)).expected_loss() for e in epsilons
@@ -303,7 +303,7 @@ def larger_region(*, shapes: list[Shape], epsilons: list[Epsilon], deltas: list[
     for shape in shapes:
         # gamma is at least s / 2, for answers in a ball of this radius. A larger gamma makes MVG
         # allow less.
-        query = Query(shape=tuple(shape), l2_sensitivity=1.0, frobenius_bound=0.5)
+        query = Query(shape=shape, l2_sensitivity=1.0, frobenius_bound=0.5)
         for epsilon, delta in itertools.product(epsilons, deltas):
             largest = float(mu_for(epsilon, delta))
             for zeta, found in ratios.items():
@@ -333,7 +333,7 @@ def variance_over_shapes(
 ) -> Finding:
     """Judge Section 4.2: at a fixed sensitivity, IMGM's variance is the same at all shapes."""
     budget = Budget(epsilon=epsilon, delta=delta)
-    queries = [Query(shape=tuple(s), l2_sensitivity=1.0, frobenius_bound=1.0) for s in shapes]
+    queries = [Query(shape=s, l2_sensitivity=1.0, frobenius_bound=1.0) for s in shapes]
     variances = {
         key: [calibrated(key, q, budget).expected_loss() / q.size for q in queries]
         for key in ("imgm", "mvg")
@@ -350,8 +350,8 @@ def variance_over_shapes(
         detail=(
             f"Variance of one element at {listed('x'.join(map(str, s)) for s in shapes)}, "
             f"({epsilon:g}, {delta:g}), s = gamma = 1; MVG's grows by a factor of "
-            f"{spread['mvg']:.3g}. In the study of mgm2021, by the same authors, s is 2 sqrt(mn), "
-            "with which every mechanism's variance grows."
+            f"{spread['mvg']:.3g}. In the study of mgm2021, partly by the same authors, s is 2 "
+            "sqrt(mn), with which every mechanism's variance grows."
         ),
         calibration="published",
     )

@@ -28,8 +28,9 @@ HORIZONTAL, VERTICAL = "federated_horizontal", "federated_vertical"
 SUMS = "federated_sums"
 # The paper's names for its networks, by study and data set.
 NETWORKS = {
-    HORIZONTAL: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"},
-    SUMS: {"mnist": "LeNet", "imdb": "LSTM"},
+    study: {"mnist": "LeNet", "cifar10": "ResNet-18", "imdb": "LSTM", "adult": "MLP"}
+    for study in (HORIZONTAL, SUMS)
+} | {
     VERTICAL: {
         "adult": "split MLP",
         "purchase100": "split FCN",
@@ -56,7 +57,7 @@ class StudySize(NamedTuple):
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """Return the size of a study on one data set, which all its mechanisms share."""
     own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
-    small = dataset in SMALL and trained_network(rows, dataset) is SMALL[dataset]
+    small = dataset in SMALL and trained_network(rows, study, dataset) is SMALL[dataset]
     return StudySize(
         network="small network" if small else NETWORKS[study].get(dataset, "network"),
         records=ok_rows(own, study, "records")["value"].iloc[0],
@@ -66,9 +67,9 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     )
 
 
-def trained_network(rows: pd.DataFrame, dataset: str) -> Network:
-    """Return the network of the horizontal study: the paper's, or the small one in its place."""
-    own = ok_rows(rows, HORIZONTAL, "parameters")
+def trained_network(rows: pd.DataFrame, study: str, dataset: str) -> Network:
+    """Return the network of HORIZONTAL or SUMS: the paper's, or the small one in its place."""
+    own = ok_rows(rows, study, "parameters")
     sizes = set(own[own["dataset"] == dataset]["value"])
     small = dataset in SMALL and SMALL[dataset].size in sizes
     return (SMALL if small else federated_horizontal.NETWORKS)[dataset]
@@ -115,7 +116,7 @@ def noise_order_sentences(
     The sentences are about the networks and rounds of the run, and about those of the paper.
     """
     run = {
-        name: (trained_network(rows, name), study_size(rows, HORIZONTAL, name).rounds)
+        name: (trained_network(rows, HORIZONTAL, name), study_size(rows, HORIZONTAL, name).rounds)
         for name in datasets
     }
     papers = {

@@ -9,13 +9,19 @@ from typing import Literal
 
 import pandas as pd
 
-from claims.comparisons import Signal, equal, every, order, statement
+from claims.comparisons import equal, every, order, statement
 from claims.intervals import Mean, paired, words
 from claims.judged_rows import LEVELS, listed, ok_rows, required, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
-from claims.scores import Scores, official_scores, select_datasets, sizes_in_lines
-from claims.verdicts import NOT_RUN, Finding, Outcome, Part, Sizes
+from claims.scores import (
+    Scores,
+    absent_datasets,
+    official_scores,
+    select_datasets,
+    sizes_in_lines,
+)
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from paper_figures.mgm2021.federated_study import (
     HORIZONTAL,
@@ -60,22 +66,19 @@ def _finding(
     detail: Iterable[str],
     choice: str = "",
 ) -> Finding:
-    """Make a finding with an outcome for every reading, or with parts if only one was run.
+    """Make a finding with an outcome for every reading, or with parts if there is only one.
 
     Its reason counts the comparisons by verdict.
 
     Args:
         studies: The final accuracies by study and data set.
-
-    Raises:
-        CannotJudge: The run has none of the readings.
     """
-    required(found, CannotJudge("The results have no Gaussian mechanism under any reading"))
     outcomes = [each for each in found if isinstance(each, Outcome)]
     parts = [part for each in outcomes for part in each.parts] or found
-    trials = {scores.trials for finals in studies.values() for scores in finals.values()}
     facts = {
-        "because": tally(parts, trials.pop() if len(trials) == 1 else None),
+        "because": tally(
+            parts, (scores.trials for finals in studies.values() for scores in finals.values())
+        ),
         "calibration": "published",
         "detail": " ".join(filter(None, detail)),
     } | sizes_in_lines(
@@ -119,9 +122,9 @@ def federated_order(
     """Judge which mechanisms are more accurate than others, and which are about as accurate.
 
     The parts are paired differences of final accuracies as published, on every official data set
-    of the run. They are averaged over the budgets at which one of the two mechanisms learns: those
-    in the range `epsilons`, or all budgets of the run if the paper shows its epsilons only in a
-    figure.
+    of the run; data sets, readings and pairs that it lacks are not run. They are averaged over the
+    budgets at which one of the two mechanisms learns: those in the range `epsilons`, or all budgets
+    of the run if the paper shows its epsilons only in a figure.
 
     Args:
         beside: Another study whose outcomes stand beside those of `study` if the run has it, with
@@ -137,26 +140,29 @@ def federated_order(
     """
     rows = results.rows
     finals = _finals(rows, study, datasets, epsilons)
-    studies, outcomes = {study: finals}, _outcomes(finals, readings, above, close, flat, margin)
-    for other, behind in (beside or {}).items():
+    studies, behind = {study: finals}, {study: ""}
+    for other, description in (beside or {}).items():
         with suppress(CannotJudge):
             studies[other] = _finals(rows, other, datasets, epsilons)
-        more = _outcomes(studies.get(other, {}), readings, above, close, flat, margin)
-        outcomes += [replace(each, choice=f"{each.choice}; {behind}") for each in more]
+            behind[other] = f"; {description}"
+    outcomes = [
+        replace(each, choice=each.choice + behind[key])
+        for key, found in studies.items()
+        for each in _outcomes(datasets, found, readings, above, close, flat, margin)
+    ]
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
-    absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
     sentences = [
         f"Paired differences of final test accuracies, means over those budgets{where} at which "
         f"one of the two is more than {margin:g} above a random answer and the majority class, and "
         "its whole 95% interval is above them.",
         _idn_noise_sentence(rows, study, epsilons[1]) if epsilons else "",
         *(_explaining_sentences(rows, finals, explained, margin) if explained else ()),
-        f"Not in this run: {listed(absent)}." if absent else "",
     ]
     return _finding(rows, studies, outcomes, sentences, choice)
 
 
 def _outcomes(
+    datasets: list[str],
     finals: Mapping[str, Scores],
     readings: Mapping[str, Reading],
     above: ByDataset,
@@ -164,7 +170,7 @@ def _outcomes(
     flat: tuple[str, ...],
     margin: float,
 ) -> list[Outcome]:
-    """Judge the parts of `federated_order` under every reading whose mechanisms were run."""
+    """Judge the parts of `federated_order` under every reading."""
     outcomes = []
     for reading, stands_for in readings.items():
         parts = []
@@ -174,12 +180,15 @@ def _outcomes(
                 name: next((each for each in candidates if each in run), None)
                 for name, candidates in stands_for.items()
             }
-            if None not in resolved.values():
-                pairs = (by.get(scores.dataset, by["default"]) for by in (above, close))
+            pairs = [by.get(scores.dataset, by["default"]) for by in (above, close)]
+            used = {resolved.get(name, name) for pair in itertools.chain(*pairs) for name in pair}
+            if None in used:
+                parts.append(Part(scores.title, NOT_RUN, reason="no mechanism with this noise"))
+            else:
                 parts += _orders_and_ties(scores, resolved, *pairs, margin)
                 parts += _flat(scores, resolved, flat, above["default"], margin)
-        if parts:
-            outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
+        parts += absent_datasets(finals, datasets)
+        outcomes.append(Outcome(choice=reading, parts=tuple(parts)))
     return outcomes
 
 
@@ -195,19 +204,21 @@ def _orders_and_ties(
             return "Gaussian"
         return title if stands_for == name else f"{title} (as {mechanism_title(stands_for)})"
 
-    effects, signals, alike = {"above": {}, CLOSE: {}}, {}, []
+    effects, signals, others = {"above": {}, CLOSE: {}}, {}, []
     for word, pairs in (("above", above), (CLOSE, close)):
         for pair in pairs:
             both = [resolved.get(name, name) for name in pair]
             name = f"{scores.title}, {named(pair[0])} {word} {named(pair[1])}"
-            if both[0] == both[1]:
+            if not set(both) <= set(scores.rows["mechanism"]):
+                others.append(Part(name, NOT_RUN))
+            elif both[0] == both[1]:
                 shape = scores.rows["shape"].iloc[0]
-                alike += [same_noise_on_elements(name, shape)] if word == CLOSE else []
-            elif set(both) <= set(scores.rows["mechanism"]):
+                others += [same_noise_on_elements(name, shape)] if word == CLOSE else []
+            else:
                 effects[word][name] = scores.keep_learned(both, margin).gap(*both)
                 signals[name] = scores.signal(both, margin)
     ahead = order(effects["above"], margin=margin, signal=signals)
-    return [*ahead, *alike, *equal(effects[CLOSE], margin=margin, signal=signals)]
+    return [*ahead, *others, *equal(effects[CLOSE], margin=margin, signal=signals)]
 
 
 def _flat(
@@ -304,12 +315,9 @@ def horizontal_trend(
             signal = scores.signal([mechanism], margin)
             parts += order({name: rise}, margin=margin, signal=signal)
         parts += equal(_gaps_of_most(scores.select(mechanisms)), margin=close)
-    absent = [dataset_title(dataset) for dataset in datasets if dataset not in finals]
-    detail = [
-        "Gains of the final test accuracy with intervals.",
-        f"Not in this run: {listed(absent)}." if absent else "",
-    ]
-    return _finding(results.rows, {HORIZONTAL: finals}, parts, detail)
+    parts += absent_datasets(finals, datasets)
+    gains = "Gains of the final test accuracy with intervals."
+    return _finding(results.rows, {HORIZONTAL: finals}, parts, [gains])
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
@@ -361,28 +369,35 @@ def harder_tasks_need_more(
     except CannotJudge:
         parts = [*parts, Part("accuracy of a valid model", NOT_RUN)]
         return Finding(parts=parts, detail=words, calibration="published")
+    finals = slow | fast
+    gains = {name: each.level("non-private") - each.floor[0] for name, each in finals.items()}
     effects = {
         f"{one.title} learns more than {other.title}": _gain_kept(one, other, mechanism)
         for one, other in itertools.product(fast.values(), slow.values())
+        if min(gains[one.dataset], gains[other.dataset]) > margin
     }
-    finals = slow | fast
     parts = [*parts, *order(effects, margin=margin)]
-    absent = [name for name in (*hard, *easy) if name not in finals]
-    parts += [Part(f"accuracy on {dataset_title(name)}", NOT_RUN) for name in absent]
+    # Without a gain, there is nothing of which a mechanism could keep a share.
+    reason = f"training without noise gains at most {margin:g}"
+    parts += [
+        Part(f"accuracy on {dataset_title(name)}", INCONCLUSIVE, reason=reason)
+        for name, gain in gains.items()
+        if gain <= margin
+    ]
+    parts += absent_datasets(finals, (*hard, *easy), "accuracy on ")
     detail = (
-        f"{words} Accuracies: shares of the gain over what needs no information (random "
-        "answers or the majority class, whichever scores more) that training without noise has."
+        f"{words} Accuracies: the share of training without noise's gain over random answers or "
+        "the majority class, whichever scores more."
     )
     return _finding(results.rows, {HORIZONTAL: finals}, parts, [detail])
 
 
 def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
     """Judge whose uploads get more noise, in units of their clip C, with the paper's networks."""
-    names = (*hard, *easy)
     deviations = {
         name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
         / math.sqrt(NETWORKS[name].size)
-        for name in names
+        for name in (*hard, *easy)
     }
     parts = [
         statement(
@@ -437,14 +452,15 @@ def vertical_lead(
     The mechanism must be ahead at the smallest epsilon: one that is behind has no lead.
 
     Raises:
-        CannotJudge: The run has none of the others.
+        CannotJudge: The run's data sets have no others to compare.
     """
-    finals, parts = _finals(results.rows, VERTICAL, datasets, epsilons), []
-    for scores in finals.values():
-        for other in others.get(scores.dataset, others["default"]):
-            if other in set(scores.rows["mechanism"]):
-                signal = scores.signal([leader, other], margin)
-                parts.append(_growing_lead(scores, leader, other, margin, signal))
+    finals = _finals(results.rows, VERTICAL, datasets, epsilons)
+    leads = (
+        _growing_lead(scores, leader, other, margin)
+        for scores in finals.values()
+        for other in others.get(scores.dataset, others["default"])
+    )
+    parts = [*leads, *absent_datasets(finals, datasets)]
     required(parts, CannotJudge(f"The results have none of the mechanisms beside {leader}"))
     detail = (
         f"The lead of {mechanism_title(leader)} at the smallest epsilon of "
@@ -455,10 +471,14 @@ def vertical_lead(
     return _finding(results.rows, {VERTICAL: finals}, parts, [detail, unjudged])
 
 
-def _growing_lead(scores: Scores, leader: str, other: str, margin: float, signal: Signal) -> Part:
+def _growing_lead(scores: Scores, leader: str, other: str, margin: float) -> Part:
     """Judge whether the leader is ahead at the smallest epsilon, by more than at the largest."""
-    first = scores.at(mechanism=leader).epsilons[0]
+    name = f"{scores.title}, lead over {mechanism_title(other)} grows"
+    if not {leader, other} <= set(scores.rows["mechanism"]):
+        return Part(name, NOT_RUN)
     growth = (scores.rise(other) - scores.rise(leader)).dropna()
-    leads = {"ahead": scores.gap(leader, other, first), "growth": Mean(growth.to_numpy(float))}
-    parts = order(leads, margin=margin, signal=signal)
-    return every(f"{scores.title}, lead over {mechanism_title(other)} grows", parts)
+    leads = {
+        "ahead": scores.gap(leader, other, scores.at(mechanism=leader).epsilons[0]),
+        "growth": Mean(growth.to_numpy(float)),
+    }
+    return every(name, order(leads, margin=margin, signal=scores.signal([leader, other], margin)))

@@ -12,16 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from claims.comparisons import number, statement, universal
+from claims.comparisons import confirm_or_leave_open, number, statement, universal
 from claims.judged_rows import calibrated
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import Finding, Outcome, Part
+from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.catalogue.mgm import frobenius_bound
 from mechanisms.query.box_query import box_query
 from mechanisms.strategies.optimal_strategy import sdp_strategy
 from papers import mgm2021
-from papers.mgm2021 import LAYERS
 
 
 @judge
@@ -150,7 +150,9 @@ def solver_seconds(*, shape: Shape, sides: list[int], far: Positive) -> Finding:
     return Finding(
         parts=[
             statement(
-                f"MM far above a draw, {side} x {side}", ratio > far, f"{far:g} times or more"
+                f"MM far above a draw, {side} x {side}",
+                ratio > far,
+                f"{far:g} times or {'more' if ratio > far else 'less'}",
             )
             for side, ratio in zip(sides, ratios, strict=True)
         ],
@@ -168,27 +170,28 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 @judge
-def only_for_small_data(*, data: list[str], memory: Positive | None = None) -> Finding:
-    """Judge Section 8.1: the matrix mechanism cannot be applied to the layers of large data sets.
+def only_for_small_data(*, shapes: dict[str, Shape], memory: Positive | None = None) -> Finding:
+    """Judge that the matrix mechanism cannot be applied to answers on large data sets.
 
     The workload is the identity.
 
     Args:
+        shapes: The shape of the answer, by data set.
         memory: If the paper leaves the workload open, the GiB above which the matrix of its
-            optimisation is too large for any other workload.
+            optimisation is too large for any other workload. A smaller one decides nothing.
     """
     parts, others = [], []
-    for name in data:
-        shape = "x".join(map(str, LAYERS[name]))
-        same = same_noise_on_whole(name, shape)
+    for dataset, axes in shapes.items():
+        shape, title = "x".join(map(str, axes)), dataset_title(dataset)
+        same = same_noise_on_whole(title, shape)
         parts.append(
             statement(
-                f"cannot be applied to {name}, {shape},", same.verdict != "confirmed", same.found
+                f"cannot be applied to {title}, {shape},", same.verdict != "confirmed", same.found
             )
         )
-        m, n = LAYERS[name]
-        size = 8 * (m * n) ** 2 / 2**30
-        others.append(statement(f"too large for {name},", size > (memory or 0), f"{size:.3g} GiB"))
+        size = 8 * math.prod(axes) ** 2 / 2**30
+        large = statement(f"too large for {title},", size > (memory or 0), f"{size:.3g} GiB")
+        others.append(confirm_or_leave_open(large, "the matrix fits; the optimisation was not run"))
     outcomes = [
         Outcome(choice="the identity", parts=tuple(parts)),
         Outcome(choice="any other, by optimisation", parts=tuple(others)),
@@ -233,8 +236,9 @@ def same_noise_on_whole(name: str, shape: str) -> Part:
 
 
 def _same(name: str, ratio: float) -> Part:
-    found = f"the same noise: ratio of expected squares {ratio:.6g}"
-    return statement(name, abs(ratio - 1) <= _ROUNDING, found)
+    return statement(
+        name, abs(ratio - 1) <= _ROUNDING, f"the same noise: ratio of expected squares {ratio:.6g}"
+    )
 
 
 @judge
@@ -243,7 +247,7 @@ def clipped_uploads(*, tolerance: float) -> Finding:
     return Finding(
         parts=[
             number(
-                setting.name.removeprefix("mgm2021-"),
+                dataset_title(setting.name.removeprefix("mgm2021-")),
                 _between_corners(setting.query.shape, setting.query.element_range),
                 setting.query.l2_sensitivity,
                 tolerance,
@@ -266,7 +270,7 @@ def features_of_a_batch(
     for reading, words in readings.items():
         parts = tuple(
             number(
-                dataset,
+                dataset_title(dataset),
                 _between_corners((1 if reading == "row" else m, n), (-1.0, 1.0)),
                 2 * (m * n) ** 0.5,
                 tolerance,

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from claims.judged_rows import calibrated
@@ -40,9 +39,8 @@ def test_the_bound_on_angles_is_at_least_half_of_pi_times_the_probability():
     # At P = 3 the event has the probability 1 - sin(theta_0), and the bound is pi/2 cos(theta_0).
     finding = angle_bound(sizes=[3], angles=50)
     assert finding.verdict == "confirmed"
+    # cos(t) / (1 - sin(t)) is least at t = 0, where it is 1.
     assert "at least 1.57 times" in finding.numbers
-    least = min(math.pi / 2 * math.cos(t) / (1 - math.sin(t)) for t in np.linspace(0, 1.5, 100))
-    assert least == pytest.approx(math.pi / 2)
 
 
 def test_the_harmonic_inequality_is_attained_by_equal_values():
@@ -107,7 +105,11 @@ def test_lemmas_of_mgm():
     assert norm_inequality(shapes=[(2, 3)], draws=20).verdict == "confirmed"
     arguments = {"epsilon": 1.0, "delta": 1e-5, "draws": 20, "tolerance": 1e-6}
     assert exact_entries(shape=(3, 5), **arguments).verdict == "confirmed"
-    assert only_for_small_data(data=["mnist"]).verdict == "contradicted"
+    assert only_for_small_data(shapes={"mnist": (120, 400)}).verdict == "contradicted"
+    # The matrix has 8 (256 x 150)^2 bytes, 11 GiB, and twice the columns have 44.
+    shapes = {"imdb": (256, 150), "mnist": (256, 300)}
+    _, optimised = only_for_small_data(shapes=shapes, memory=16).outcomes
+    assert [part.verdict for part in optimised.parts] == ["inconclusive", "confirmed"]
 
 
 def test_a_divergence_bounds_nothing_pure():
@@ -131,9 +133,8 @@ def test_the_norms_of_mvg_need_the_root_of_the_number_of_elements():
 
 
 def test_losses_on_the_map_in_order():
-    pairs = [("gaussian-analytic", "gaussian"), ("gaussian", "r1smg")]
-    verdicts = [part.verdict for part in ordered_losses(below=pairs).parts]
-    assert verdicts == ["confirmed", "contradicted"]
+    found = ordered_losses(below=[("gaussian-analytic", "gaussian"), ("gaussian", "r1smg")])
+    assert [part.verdict for part in found.parts] == ["confirmed", "contradicted"]
 
 
 def test_what_the_ledger_says_of_theorem_5_beyond_its_settings():
@@ -150,4 +151,5 @@ def test_what_the_ledger_says_of_theorem_5_beyond_its_settings():
 
 def test_seconds_of_the_solver_against_a_draw():
     assert solver_seconds(shape=(105, 12), sides=[12], far=10).verdict == "confirmed"
-    assert solver_seconds(shape=(105, 12), sides=[12], far=1e9).verdict == "contradicted"
+    found = solver_seconds(shape=(105, 12), sides=[12], far=1e9)
+    assert str(found.parts[0]).endswith("1e+09 times or less: contradicted")

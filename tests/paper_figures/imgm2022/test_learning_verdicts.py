@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 import yaml
 
+from claims.judged_rows import calibrated
 from claims.scores import SCORED
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE
 from learning.networks.cut_network import CUTS
 from paper_figures.imgm2022.learning_verdicts import (
     CUT_NETWORKS,
     GRADIENT_NETWORKS,
+    features_order,
     gradients_beside_features,
+    imgm_and_analytic,
 )
 from studies.base.study import study_named
 
@@ -30,17 +33,17 @@ def test_every_network_for_official_data_has_a_title():
     assert len(widths) == len(set(widths)), "features tell the networks apart"
 
 
-def rows_of(study: str, level: float, records: float, epochs: float) -> list[dict]:
-    """Rows with four trials of IMGM at one epsilon, and of random answers."""
-    cell = {"paper": "imgm2022", "study": study, "dataset": "mnist", "data_source": "official"}
+def rows_of(study, level, records, epochs, dataset="mnist", trials=4) -> list[dict]:
+    """Rows with trials of IMGM and MVG at one epsilon, and of random answers."""
+    cell = {"paper": "imgm2022", "study": study, "dataset": dataset, "data_source": "official"}
     metric = SCORED[study]
     rng = np.random.default_rng(0)
     found = []
-    for mechanism, value in (("imgm", level), ("random-answer", 0.1)):
+    for mechanism, value in (("imgm", level), ("mvg", 0.1), ("random-answer", 0.1)):
         own = cell | {"mechanism": mechanism, "epsilon": 1.0, "delta": 1e-5, "shape": "256x400"}
         found.append(own | {"metric": "records", "value": records})
         found.append(own | {"metric": "test_accuracy", "value": value, "epoch": epochs, "trial": 0})
-        for trial in range(4):
+        for trial in range(trials):
             spread = value + rng.normal(0, 1e-3)
             found.append(own | {"metric": metric, "value": spread, "trial": trial})
     return found
@@ -64,3 +67,19 @@ def test_studies_are_compared_at_like_sizes(
     found = gradients_beside_features(make_results(made), epochs={"mnist": 100}, **settings)
     assert [part.verdict for part in found.parts] == [verdict]
     assert reason in found.parts[0].reason
+
+
+def test_a_data_set_that_was_not_run_is_a_part_and_unequal_trials_are_not_counted(make_results):
+    made = rows_of("features", 0.7, 10, 1) + rows_of("features", 0.7, 10, 1, "cifar10", trials=3)
+    results = make_results([*made, *(row | {"metric": "epochs"} for row in made)])
+    found = features_order(results, datasets=["mnist", "cifar10", "svhn"], random=0.1, margin=0.01)
+    assert found.because == "5 comparisons: 4 are confirmed and 1 is not run."
+
+
+def test_more_noise_than_the_analytic_gaussian_is_not_ahead(monkeypatch):
+    monkeypatch.setattr(
+        "paper_figures.imgm2022.learning_verdicts.calibrated",
+        lambda key, *given: calibrated("gaussian" if key == "imgm" else key, *given),
+    )
+    arguments = {"epsilons": [0.5], "delta": 1e-5, "tolerance": 1e-9}
+    assert imgm_and_analytic(shapes={"mnist": (2, 3)}, **arguments).verdict == CONTRADICTED
