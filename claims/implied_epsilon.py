@@ -48,7 +48,7 @@ class Implied:
         if self.interval.low == self.value == self.interval.high:
             return f"{self.value:.3g}"
         low, high = self.interval
-        value = f"{self.value:.3g}" + " or less" * (self.value == self.tried.low)
+        value = f"{self.value:.3g}" + (" or less" if self.value <= self.tried.low else "")
         first = f"[{low:.3g}" if low > 0 else f"[{self.tried.low:g} or less"
         last = f"{high:.3g}]" if high < math.inf else f"above {self.tried.high:g}]"
         return f"{value} {first}, {last}"

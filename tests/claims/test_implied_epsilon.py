@@ -82,6 +82,7 @@ def test_an_error_that_no_epsilon_has_is_not_reached():
         (2.0, 0.0, math.inf, "2 [0.1 or less, above 50]"),
         (2.0, 0.1, math.inf, "2 [0.1, above 50]"),
         (0.1, 0.1, 0.1, "at most 0.1"),
+        (0.1, 0.0, 0.6, "0.1 or less [0.1 or less, 0.6]"),
         (math.inf, math.inf, math.inf, "not reached up to 50"),
         (math.inf, 20.0, math.inf, "not reached up to 50, within the interval from 20"),
     ],
