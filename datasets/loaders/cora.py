@@ -52,6 +52,7 @@ ENTRY = Dataset(
 )
 
 
+_VALIDATION = 500
 _WORDS, _CLASSES = 1433, 7
 
 
@@ -103,13 +104,14 @@ def parse(*files: Path) -> Cora:
         raise wrong_file(files[-1], f"not each of the nodes {known}..{nodes - 1} once")
     features[test], one_hot[test] = features[known:].copy(), one_hot[known:].copy()
     edges = _edges(graph, nodes, files[6])
-    require_rows(ENTRY, nodes=nodes, edges=len(edges), train=labelled, test=len(test))
+    split = {"train": labelled, "validation": _VALIDATION, "test": len(test)}
+    require_rows(ENTRY, nodes=nodes, edges=len(edges), **split)
     return Cora(
         features=features.astype(np.float32),
         labels=one_hot.argmax(axis=1).astype(np.int64),
         edges=edges,
         train=np.arange(labelled),
-        validation=np.arange(labelled, labelled + ENTRY.rows["validation"]),
+        validation=np.arange(labelled, labelled + _VALIDATION),
         test=np.sort(test),
     )
 

@@ -16,14 +16,11 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.dpsgd_verdicts import (
     DIVERGED,
-    DPSGD,
     PUBLIC,
     RANDOM,
     STUDY,
     TEST,
     TRAIN,
-    at_stated_multipliers,
-    official_runs,
     public_rate,
     rates_of,
     runs_at_rate,
@@ -52,8 +49,6 @@ LOGIT_ABOVE = 0.9
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 # The range of accuracies that is drawn, because a logit axis cannot show 0 and 1.
 CLIPPED = (0.001, 0.9994)
-# The mechanism of DPSGD's runs at the stated noise multipliers in the table of the figure.
-AT_STATED = "gaussian at the stated multiplier"
 # The smallest delta that the FFT of the accounting resolves.
 RESOLVED = 1e-10
 
@@ -91,19 +86,6 @@ def _figure_7(rows: pd.DataFrame, name: str) -> Drawn:
 def figure_8(results: Results) -> Drawn:
     """Draw accuracy over epochs on CIFAR-10."""
     return _accuracies(results.rows, "cifar10", "r1smg2024 Figure 8")
-
-
-@drawing(
-    "r1smg2024_multipliers",
-    kind="figures",
-    needs=["dpsgd/cifar10", "dpsgd_multipliers/cifar10"],
-)
-def figure_8_at_stated_multipliers(results: Results) -> Drawn:
-    """Draw the published curves with DPSGD at the stated noise multipliers too."""
-    rows = official_runs(results.rows, "cifar10")
-    stated = at_stated_multipliers(results.rows, "cifar10").assign(mechanism=AT_STATED)
-    rows = pd.concat([rows[rows["calibration"] == "published"], stated])
-    return _accuracies(rows, "cifar10", "r1smg2024 Figure 8 at the stated noise multipliers")
 
 
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
@@ -197,7 +179,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
         chosen = means[(means["epsilon"] == epsilon) & shown]
         labels = {
             mechanism: _label(rows, mechanism, calibration, epsilon)
-            for mechanism in sorted(legend_order(chosen["mechanism"]), key=AT_STATED.__eq__)
+            for mechanism in legend_order(chosen["mechanism"])
         }
         axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
         for axis, rate in zip(axes, rates, strict=True):
@@ -225,11 +207,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
 
 
 def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
-    if mechanism == AT_STATED:
-        multipliers = {each.total: each.multiplier for each in TRAINING["cifar10"].budgets}
-        title = f"DPSGD at the paper's noise multiplier {multipliers[epsilon]:g}"
-    else:
-        title = title_in(STUDY, mechanism, calibration)
+    title = title_in(STUDY, mechanism, calibration)
     if mechanism == PUBLIC:
         title += _own_rate(rows)
     return title + _true_budget(rows, mechanism, calibration, epsilon)
@@ -278,13 +256,12 @@ def _draw_curve(
     Args:
         shift: The offset of the markers, in [0, 1), by which those of equal curves alternate.
     """
-    style = look(DPSGD if mechanism == AT_STATED else mechanism)
+    style = look(mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
     every = max(1, len(test) // 8)
     kind = {"color": style.colour, "markevery": (int(shift * every), every)}
-    face = "white" if mechanism == AT_STATED else style.colour
     epoch, mean = test["epoch"].astype(int), test["mean"].clip(*CLIPPED)
-    axis.plot(epoch, mean, marker=style.marker, mfc=face, label=label, markersize=3, **kind)
+    axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
     axis.plot(epoch, train["mean"].clip(*CLIPPED), linestyle=":", **kind)
     spread = test["std"].fillna(0.0)
     low, high = ((mean + sign * spread).clip(*CLIPPED) for sign in (-1, 1))
