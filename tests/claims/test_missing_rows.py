@@ -42,7 +42,9 @@ def test_no_judge_fails_where_rows_are_missing(monkeypatch):
         judge = judges[claim.rule or claim.judge]
         if not judge.reads_results:
             continue
-        whole = read_results(STUDIES / name for name in judge.tables(claim.arguments))
+        # A study beside the claim's own may not have been run.
+        files = (STUDIES / name for name in judge.tables(claim.arguments))
+        whole = read_results(path for path in files if path.exists())
         cut = replace(
             whole, rows=half(whole.rows, column, rng), timings=half(whole.timings, column, rng)
         )
