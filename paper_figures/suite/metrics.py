@@ -113,10 +113,10 @@ def _records(results: Results, losses: pd.DataFrame, setting: PaperSetting, key:
             }
 
 
-def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str | None]]:
+def _variants(setting: PaperSetting, key: str) -> list[tuple[dict[str, Any], str]]:
     """Return pairs of a mechanism's options and the treatment that its study gives it."""
     if key != "mvg" or setting.name not in INFORMATIVE:
-        return [({}, "iid" if key == "mvg" else None)]
+        return [({}, "iid")]
     mode = "equimodal" if setting.name == "mvg2018-component" else "unimodal"
     precision = binary_allocation(setting.query.shape[0], INFORMATIVE[setting.name], SHARE)
     right = RIGHT[list(INFORMATIVE).index(setting.name)]
@@ -139,7 +139,7 @@ def _noise_measures(mechanism: AdditiveMechanism) -> dict[str, float]:
 
 
 def _study_measures(
-    results: Results, setting: PaperSetting, key: str, treatment: str | None
+    results: Results, setting: PaperSetting, key: str, treatment: str
 ) -> dict[str, Any]:
     """Return seconds and score from the study that runs the setting; NaN if it lacks them."""
     if setting.name not in SOURCES:
@@ -165,11 +165,12 @@ def _study_measures(
     }
 
 
-def _select_treatment(rows: pd.DataFrame, treatment: str | None) -> pd.DataFrame:
-    """Return the rows of a treatment at the drawn share, or all where rows have no treatment."""
-    if rows.get("treatment", pd.Series(dtype=object)).isna().all():
+def _select_treatment(rows: pd.DataFrame, treatment: str) -> pd.DataFrame:
+    """Return the rows of a treatment at the share SHARE, and those without a treatment."""
+    if "treatment" not in rows:
         return rows
-    return rows[(rows["treatment"] == treatment) & ~(rows["share"] < SHARE - 1e-9)]
+    own = (rows["treatment"] == treatment) | rows["treatment"].isna()
+    return rows[own & ~(rows["share"] < SHARE - 1e-9)]
 
 
 def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
