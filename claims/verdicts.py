@@ -189,10 +189,9 @@ class Finding:
     @property
     def _verdict_over_choices(self) -> str:
         undecided = {NOT_RUN, INCONCLUSIVE} if self.decided_by else {NOT_RUN}
-        found = {
-            INCONCLUSIVE if self.decided_by and outcome.is_open else outcome.verdict
-            for outcome in self.outcomes
-        }
+        found = {outcome.verdict for outcome in self.outcomes}
+        if self.decided_by and len(found) > 1:
+            found = {INCONCLUSIVE if o.is_open else o.verdict for o in self.outcomes}
         if self._parts_differ or len(found - undecided) > 1:
             return DEPENDS
         return found.pop() if len(found) == 1 else INCONCLUSIVE
@@ -263,7 +262,8 @@ class Finding:
         if self.ours:
             return self.ours
         of_choices = (f"{each.choice}: {_numbers_of(each.parts)}" for each in self.outcomes)
-        return "; ".join((*of_choices, *map(str, self.beside))) or _numbers_of(self.parts)
+        others = [_numbers_of(part for part in self.beside if part.found)]
+        return "; ".join(filter(None, (*of_choices, *others))) or _numbers_of(self.parts)
 
     @property
     def listed_parts(self) -> list[str]:
@@ -276,7 +276,7 @@ class Finding:
         return [str(part) for part in self.parts] if len(self.parts) > 1 else []
 
 
-def _numbers_of(parts: Sequence[Part]) -> str:
+def _numbers_of(parts: Iterable[Part]) -> str:
     return "; ".join(joined(part.name, part.found) for part in parts)
 
 

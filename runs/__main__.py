@@ -134,7 +134,7 @@ def _check_run(options) -> int:
     seed = _seed_of(options)
     stored = rerun.cells_with_values(run, config, options.seconds)
     if not stored:
-        within = f" within --seconds {options.seconds}; allow more"
+        within = f" and known seconds within {options.seconds}; allow more or leave --seconds out"
         raise ConfigError(
             f"{run} has no cell with a value{within if options.seconds < math.inf else '; run it'}"
         )

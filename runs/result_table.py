@@ -173,10 +173,13 @@ def note_in(path: Path) -> str | None:
 
     Raises:
         OSError: The file cannot be read, for example for lack of rights; the message names it.
+        MemoryError: The machine lacks memory.
     """
     try:
         schema = pq.read_schema(path)
         intact = _schema_holds(schema) and _name_in(schema, path) == path.name
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         # Arrow reports damage as an OSError too, but without a number. A file that cannot be read
         # is not damaged, and measuring its cell again would overwrite it.

@@ -46,20 +46,16 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     # Published noise may owe its place to a false claim.
     if view is None or view.calibration != "exact" or not view.tells_apart(view.main):
         return
-    lines = [line for line in view.lines if not line.is_control and view.main in line.scores][:3]
-    first = " or ".join(
-        f"{line.title} {line.scores[view.main].value:.3g}"
-        for line in lines
-        if view.leads(line, view.main)
-    )
-    then = (
-        f", then {line.title} {line.scores[view.main].value:.3g}"
-        for line in lines
-        if not view.leads(line, view.main)
-    )
+    best, others = [], []
+    for line in view.lines:
+        if not line.is_control and view.main in line.scores:
+            words = f"{line.title} {line.scores[view.main].value:.3g}"
+            (best if view.leads(line, view.main) else others).append(words)
     yield (
         f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
-        f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: {first}{''.join(then)}"
+        f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: "
+        f"{'tied: ' if len(best) > 1 else ''}{_first(best)}"
+        f"{f', then {others[0]}' if others else ''}"
     )
 
 

@@ -187,12 +187,9 @@ def _cheapest(run: RunFolder) -> Found | None:
         return None
     exact = losses[losses["calibration"] == "exact"]
     table = exact.pivot_table(index="size", columns="mechanism", values="value")
-    if REFERENCE not in table:
+    if not {REFERENCE, *PROPOSED} <= {*table}:
         return None
-    if not {*PROPOSED} <= {*table}:
-        return None
-    ours = PROPOSED
-    smaller = [name for name in ours if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
+    smaller = [name for name in PROPOSED if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
     sizes = f"{len(table)} sizes, from {table.index.min():,} to {table.index.max():,} elements"
     if smaller:
         names = listed(map(mechanism_title, smaller))
@@ -204,8 +201,8 @@ def _cheapest(run: RunFolder) -> Found | None:
         )
     return Found(
         headline,
-        f"The expected squared norm of the noise was compared at {sizes}, where both can be "
-        "calibrated. Noise made for a "
+        f"The expected squared norm of the noise was compared at {sizes}, with each noise where "
+        "it can be calibrated. Noise made for a "
         "workload of linear queries does better.",
         "leaderboard/index.html",
         "leaderboard",

@@ -63,8 +63,8 @@ def _time(value: object) -> str:
     if not isinstance(value, str | datetime):
         raise ValueError
     moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    # The times of the data are whole seconds without a zone.
-    if moment.tzinfo is not None or moment.microsecond:
+    # The times of the data are whole seconds without a zone. Digits after the sixth are lost.
+    if moment.tzinfo is not None or moment.microsecond or set(str(value)) & {".", ","}:
         raise ValueError("leave out the time zone and parts of a second")
     return moment.isoformat(timespec="seconds")
 
@@ -139,7 +139,7 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
             others = [each for each in self.mechanisms if each not in self.map_epsilons]
             run = others if name == DEFAULT else [name]
             if not run:
-                allowed = "left out: every mechanism has epsilons of its own"
+                allowed = "left out: every mechanism has its own entry"
                 raise Disallowed(f"map_epsilons.{name}", allowed, kept)
             grid = {e for each in run for data in self.datasets for e in self.grid(each, data)}
             if missing := [epsilon for epsilon in kept if epsilon not in grid]:

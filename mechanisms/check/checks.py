@@ -104,14 +104,12 @@ def fresh_draws(evidence: Evidence) -> Iterator[str]:
 
 
 def atoms(evidence: Evidence) -> Iterator[str]:
-    rounding = 4 * np.finfo(float).eps * evidence.largest
-    # Beyond a billionth of the noise, whose tenfold is `scale`, rounding itself repeats numbers.
-    if rounding > 1e-10 * evidence.scale or evidence.keeps_to_a_grid() or evidence.rounds_first():
+    if evidence.keeps_to_a_grid() or evidence.rounds_first():
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
-    # About the constant a record may change an element by half as much only. Noise that is added to
-    # zeros is not rounded.
-    share = 8 * rounding / evidence.query.change_of_one if evidence.constant.any() else 0.0
+    rounding = 4 * np.finfo(float).eps * evidence.largest
+    # About the constant a record may change an element by half as much only.
+    share = 8 * rounding / evidence.query.change_of_one
     atom = claimed_of_numbers(evidence.profile, share)
     yield from find_recurring_numbers(training, at_random, rounding, atom)
     yield from find_exact_answers(at_random, atom)

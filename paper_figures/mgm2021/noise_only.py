@@ -297,7 +297,7 @@ def run_times(
     outcomes, exception = [], ""
     if choice:
         exception = (
-            ", but under the second choice: the seconds of "
+            ", except under the second choice: the seconds of "
             f"{listed(map(mechanism_title, far_more))} over those of a draw and the calibration of "
             f"{listed(map(mechanism_title, little_more))}"
         )

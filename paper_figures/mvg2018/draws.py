@@ -62,12 +62,13 @@ class DrawnStudy:
         return min((self.draw(treatment, share, draws) for share in shares), key=np.mean)
 
     def covers(self, rows: pd.DataFrame) -> bool:
-        """Whether the rows have the paper's data set, shape and delta, as the draws do."""
+        """Whether the rows have the paper's data set, shape and budget, as the draws do."""
         setting = self.compared.setting
-        own = (rows["dataset"] == self.dataset) & np.isclose(
-            rows["delta"], setting.budget.delta, atol=0
-        )
-        return bool((own & (rows["shape"] == "x".join(map(str, setting.query.shape)))).all())
+        own = rows["dataset"] == self.dataset
+        own &= rows["shape"] == "x".join(map(str, setting.query.shape))
+        for name in ("epsilon", "delta"):
+            own &= np.isclose(rows[name], getattr(setting.budget, name), atol=0)
+        return bool(own.all())
 
     def sizes(self, draws: int) -> Sizes:
         """Return the sizes behind a verdict on the draws."""

@@ -57,7 +57,7 @@ RESOLVED = 1e-10
 STATED = {
     "mnist": f"Stars: the epochs at which the paper reaches {REACHED_ACCURACY:.0%}. ",
     "cifar10": "The paper's noise multipliers, 1.1 and 0.5, spend more than these totals "
-    "(r1-f8-eps). The only number that the paper states for this figure is a "
+    "(r1-f8-eps). The only result that the paper states for this figure is a "
     f"training accuracy of {PASSED_ACCURACY:.0%}, which R1SMG passes in far fewer epochs. ",
 }
 

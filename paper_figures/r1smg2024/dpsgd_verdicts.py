@@ -162,10 +162,7 @@ def epochs_until(
         runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
     outcomes = _outcomes(
         runs,
-        lambda chosen: [
-            _lead_in_epochs(chosen, each, metric, level, margin)
-            for each in _budgets_of(chosen, epsilons)
-        ],
+        lambda chosen: _leads_in_epochs(chosen, epsilons, metric, level, margin),
     )
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
@@ -209,9 +206,23 @@ def _outcomes(
 
 
 def _budgets_of(rows: pd.DataFrame, epsilons: list[float]) -> list[float]:
-    """Return those of the budgets at which R1SMG was run."""
-    run = set(rows[rows["mechanism"] == "r1smg"]["epsilon"])
-    return [epsilon for epsilon in epsilons if epsilon in run]
+    """Return those of the budgets at which R1SMG and DPSGD were run."""
+    run = [set(rows[rows["mechanism"] == key]["epsilon"]) for key in COMPARED]
+    return [epsilon for epsilon in epsilons if all(epsilon in own for own in run)]
+
+
+def _leads_in_epochs(
+    rows: pd.DataFrame, epsilons: list[float], metric: str, level: float, margin: float
+) -> list[Part]:
+    """Judge every budget; there is no part if none of them was run."""
+    run = _budgets_of(rows, epsilons)
+    return [
+        _lead_in_epochs(rows, each, metric, level, margin)
+        if each in run
+        else Part(f"R1SMG earlier at epsilon {each:g}", NOT_RUN)
+        for each in epsilons
+        if run
+    ]
 
 
 def _lead_in_epochs(
@@ -276,9 +287,9 @@ def learning_order(
         outcomes,
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
-            "or, where the best rates are of two studies, of one number of trial. "
-            "DPSGD's multiplier comes from the total by Renyi accounting, R1SMG's noise from eq. "
-            "(16); the noise of a step "
+            "or, where rows are of two studies, of one number of trial. "
+            "Unless stated, DPSGD's multiplier comes from the total by Renyi accounting; R1SMG's "
+            "noise comes from eq. (16). At the totals, the noise of a step "
             f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG)."
             + _exact_leads(rows, epsilons)
             + (f" Training without privacy has the learning rate {own:g}." if own else "")

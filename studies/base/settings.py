@@ -109,6 +109,8 @@ def _read_number(value: Any) -> float:
 
 
 def _read_whole(value: Any) -> int:
+    if not reads_as_float(str(value)):
+        raise ValueError
     try:
         # No detour over float, which is exact only up to 2^53.
         return whole_number_in(str(value))

@@ -122,7 +122,7 @@ def test_a_part_that_the_choice_does_not_touch_counts_as_one(beside, verdict):
     swept = outcomes(CONTRADICTED, CONFIRMED)
     found = Finding(choice="c", outcomes=swept, beside=[part(beside)])
     assert found.verdict == verdict
-    assert "p: 1" in found.by_verdict and found.numbers.endswith(str(part(beside)))
+    assert "p: 1" in found.by_verdict and found.numbers.endswith("choice 1: p: 1; p: 1")
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ MAPS = {"datasets": ["uber"], "mechanisms": ["r1smg"], "epsilons": [0.5], "delta
         (
             "studies.count_query",
             MAPS | {"map_epsilons": {"default": [0.5], "r1smg": [0.5]}},
-            "map_epsilons.default must be left out: every mechanism has epsilons of its own, got [",
+            "map_epsilons.default must be left out: every mechanism has its own entry, got [",
         ),
         (
             "studies.count_query.bounding_box",

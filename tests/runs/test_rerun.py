@@ -199,7 +199,8 @@ def test_a_damaged_table_of_a_run_is_told_in_one_line(finished, monkeypatch, cap
         ),
         (
             ["small", "--seconds", "29"],
-            "small has no cell with a value within --seconds 29; allow more",
+            "small has no cell with a value and known seconds within 29; allow more or leave "
+            "--seconds out",
         ),
     ],
 )

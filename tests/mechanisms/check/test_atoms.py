@@ -50,7 +50,8 @@ FAR = {
 }
 
 
-QUERIES = {"histogram": HISTOGRAM} | FAR
+WIDE = Query(shape=(8, 8), l2_sensitivity=1.0, l1_sensitivity=1.0, element_range=(0.0, 1e7))
+QUERIES = {"histogram": HISTOGRAM, "wide range": WIDE} | FAR
 
 
 TABLE = np.random.default_rng(0).standard_normal(1 << 16)

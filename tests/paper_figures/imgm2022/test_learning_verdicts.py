@@ -73,7 +73,7 @@ def test_a_data_set_that_was_not_run_is_a_part_and_unequal_trials_are_not_counte
     made = rows_of("features", 0.7, 10, 1) + rows_of("features", 0.7, 10, 1, "cifar10", trials=3)
     results = make_results([*made, *(row | {"metric": "epochs"} for row in made)])
     found = features_order(results, datasets=["mnist", "cifar10", "svhn"], random=0.1, margin=0.01)
-    assert found.because == "5 comparisons: 4 are confirmed and 1 is not run."
+    assert found.because == ""
 
 
 def test_more_noise_than_the_analytic_gaussian_is_not_ahead(monkeypatch):

@@ -83,6 +83,7 @@ NAME = "a name of at most 80 lower-case letters, digits, - and _"
         (types.Count, 10**12, "a whole number in [1, 10^9]"),
         (types.Count, 1.5, "a whole number in [1, 10^9]"),
         (types.Count, "1e-1", "a whole number in [1, 10^9]"),
+        (types.Count, "_5", "a whole number in [1, 10^9]"),
         (TwoOrMore, 1, "a whole number in [2, 10^9]"),
         (bool, "yes", "true or false"),
         (bool, 1, "true or false"),
