@@ -108,8 +108,11 @@ def atoms(evidence: Evidence) -> Iterator[str]:
         return
     training, at_random = evidence.training, evidence.noise_of_random_value
     rounding = 4 * np.finfo(float).eps * evidence.largest
+    # Noise that is added to zeros is not rounded, and that of a random value only slightly, unless
+    # values are far larger than the noise.
+    is_rounded = evidence.constant.any() or rounding > 1e-10 * evidence.scale
     # About the constant a record may change an element by half as much only.
-    share = 8 * rounding / evidence.query.change_of_one
+    share = 8 * rounding / evidence.query.change_of_one if is_rounded else 0.0
     atom = claimed_of_numbers(evidence.profile, share)
     yield from find_recurring_numbers(training, at_random, rounding, atom)
     yield from find_exact_answers(at_random, atom)
