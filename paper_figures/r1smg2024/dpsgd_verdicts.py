@@ -161,8 +161,7 @@ def epochs_until(
     if MULTIPLIERS in beside:
         runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
     outcomes = _outcomes(
-        runs,
-        lambda chosen: _leads_in_epochs(chosen, epsilons, metric, level, margin),
+        runs, lambda chosen: _leads_in_epochs(chosen, epsilons, metric, level, margin)
     )
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
     return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
@@ -216,12 +215,13 @@ def _leads_in_epochs(
 ) -> list[Part]:
     """Judge every budget; there is no part if none of them was run."""
     run = _budgets_of(rows, epsilons)
+    if not run:
+        return []
     return [
         _lead_in_epochs(rows, each, metric, level, margin)
         if each in run
         else Part(f"R1SMG earlier at epsilon {each:g}", NOT_RUN)
         for each in epsilons
-        if run
     ]
 
 

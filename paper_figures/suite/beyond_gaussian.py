@@ -85,7 +85,9 @@ def _format_true_delta(row) -> str:
 def _claim(lower: float, upper: float, stated: float) -> str:
     # The tolerances allow for rounding of the calibration and of an exact zero.
     most = stated * (1 + 1e-6) + 1e-300
-    return FALSE if lower > most else TRUE if upper <= most else OPEN
+    if lower > most:
+        return FALSE
+    return TRUE if upper <= most else OPEN
 
 
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:

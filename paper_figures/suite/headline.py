@@ -264,8 +264,8 @@ def cost(results: Results) -> Drawn:
     stated = true["delta"].mask(pure, 0.0)
     # The tolerances allow for rounding of the calibration and of an exact zero.
     refuted = (true["lower"] > stated * 1.001 + 1e-300) & (true["message"] == "")
-    drawn_at_all = true["mechanism"].isin(noise["mechanism"])
-    false = true[refuted & drawn_at_all]["mechanism"]
+    # A mechanism without a known loss has no curve here.
+    false = true[refuted & true["mechanism"].isin(noise["mechanism"])]["mechanism"]
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
     data["limit"] = _limits(data["size"], epsilon, delta)
     return Drawn(
