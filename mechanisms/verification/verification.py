@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from mechanisms.base.claim import TOLERANCE, claimed_delta, refutes
 from mechanisms.base.guard import ReleaseError
@@ -197,21 +197,24 @@ def verify(
     epsilon = mechanism.budget.epsilon
     delta = claimed_delta(mechanism)
     profile, parameters = mechanism.profile(), mechanism.parameters()
+    stated = partial(
+        Verification,
+        mechanism=mechanism.key,
+        calibration=mechanism.calibration,
+        claimed_epsilon=epsilon,
+        claimed_delta=delta,
+        noise_scale=next(iter(parameters.values()), None),
+        noise_parameter=next(iter(parameters), None),
+        query=mechanism.query,
+    )
     if contradiction is not None:
-        return Verification(
-            mechanism=mechanism.key,
-            calibration=mechanism.calibration,
-            claimed_epsilon=epsilon,
-            claimed_delta=delta,
+        return stated(
             true_delta=None,
             true_epsilon=None,
-            noise_scale=next(iter(parameters.values()), None),
-            noise_parameter=next(iter(parameters), None),
             expected_loss=None,
             wasted_variance=None,
             verdict=INCONSISTENT,
             audit=None,
-            query=mechanism.query,
             contradiction=contradiction,
         )
     if profile is None:
@@ -235,15 +238,9 @@ def verify(
         contradiction = _contradiction_of_losses(audit, true_delta)
     known = exact or (delta == 0 and profile.attains_largest_loss)
     wasted = _wasted_variance(mechanism, delta, true_delta) if known else None
-    return Verification(
-        mechanism=mechanism.key,
-        calibration=mechanism.calibration,
-        claimed_epsilon=epsilon,
-        claimed_delta=delta,
+    return stated(
         true_delta=true_delta,
         true_epsilon=true_epsilon,
-        noise_scale=next(iter(parameters.values()), None),
-        noise_parameter=next(iter(parameters), None),
         expected_loss=(
             mechanism.expected_loss() if isinstance(mechanism, AdditiveMechanism) else None
         ),
@@ -255,7 +252,6 @@ def verify(
         ),
         audit=audit,
         profile=profile,
-        query=mechanism.query,
         contradiction=contradiction,
         comparison=comparison,
         not_sampled=slack if samples else None,

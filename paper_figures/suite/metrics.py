@@ -169,8 +169,7 @@ def _select_treatment(rows: pd.DataFrame, treatment: str) -> pd.DataFrame:
     """Return the rows of a treatment at the share SHARE, and those without a treatment."""
     if "treatment" not in rows:
         return rows
-    own = (rows["treatment"] == treatment) | rows["treatment"].isna()
-    return rows[own & ~(rows["share"] < SHARE - 1e-9)]
+    return rows[rows["treatment"].fillna(treatment).eq(treatment) & ~(rows["share"] < SHARE - 1e-9)]
 
 
 def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
