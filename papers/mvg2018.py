@@ -69,8 +69,8 @@ def _budget(study: str) -> Budget:
     return Budget(epsilon=EPSILON, delta=1 / RECORDS[study])
 
 
-# Gamma is not stated: it has its largest value on [-1, 1]. The stated sensitivity of the first
-# component, 2 m / N, is sqrt(2) times what one record changes.
+# The paper does not state gamma: we use its largest value on [-1, 1]. The stated sensitivity of
+# the first component, 2 m / N, is sqrt(2) times what one record changes.
 REGRESSION = PaperSetting(
     name="mvg2018-regression",
     where="Section 7.1, Liver Disorders",
@@ -114,7 +114,7 @@ STATED_ABOVE_MVG = {
         "Exponential": 0.006,
     },
 }
-# Half of the smallest of these differences: less is no difference to the paper.
+# Half of the smallest of these differences. Smaller ones count as none.
 NO_DIFFERENCE = {name: min(above.values()) / 2 for name, above in STATED_ABOVE_MVG.items()}
 # Table 6, milliseconds. Our copy of the paper lacks some cells; it is not always clear which.
 STATED_MILLISECONDS = {

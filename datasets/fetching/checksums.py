@@ -58,8 +58,8 @@ def recorded(folder: Path, name: str) -> str | None:
 def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
     """The sha256 of every file of a data set, by name; None where one is not known.
 
-    Those that are published, whatever packaging is in the folder; else those of the files that are
-    there, published or recorded.
+    The published ones if every file has one, whatever packaging is in the folder; otherwise those
+    of the files in the folder, published or recorded.
 
     Args:
         dataset: the loader's `ENTRY`.

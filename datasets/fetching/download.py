@@ -2,8 +2,8 @@
 
 pooch transfers URLs, tries again after failures and computes checksums. This module adds
 what pooch lacks: mirrors that are folders, the detection of a web page sent in place of a file,
-hosts that are not asked again, and errors of one line. Neither resumes a partial download: an
-interrupted file starts again, and complete files are kept.
+hosts that are not asked again, and errors of one line. A partial download starts again;
+complete files are kept.
 """
 
 import gzip
@@ -35,7 +35,7 @@ HEADERS = {
     "Accept-Encoding": "identity",
 }
 _CHUNK = 1 << 18
-# The last bytes of a transfer that stalls are not counted if they are fewer than this.
+# So many of the last bytes may be missing from the count of a transfer that stalls.
 _PACKET = 1 << 13
 
 
@@ -189,7 +189,7 @@ def _decode(encoding: str, source: Path, path: Path, most: int, refused: Downloa
 
 
 def _unpack_or_copy(place: str, source: Path, path: Path, file: RemoteFile) -> None:
-    # As a copy it has the permissions of the user's own files; pooch's has not.
+    # A copy gets the user's default permissions, which pooch's file lacks.
     with path.open("wb") as out:
         for chunk in _chunks(place, source):
             out.write(chunk)

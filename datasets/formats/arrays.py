@@ -33,7 +33,8 @@ def labelled_images(
     """Images (n, channels, height, width), as they are, and their n labels.
 
     Raises:
-        DataError: the pixels are not bytes, a label is not allowed, or the numbers differ.
+        DataError: the pixels are not bytes, a label is not allowed, or the images are not as many
+            as the labels.
     """
     labels = allowed.read(labels, f"{place}: labels")
     if pixels.dtype != np.uint8 or len(pixels) != len(labels):

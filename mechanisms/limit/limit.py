@@ -1,4 +1,4 @@
-"""The certified lower bound on the error of every mechanism for a query and a budget."""
+"""The lower bound on the error of every mechanism for a query and a budget."""
 
 import functools
 import math

@@ -51,7 +51,7 @@ class SphericalProfile(PrivacyProfile):
     Bounds are estimates. The relative error of delta is twice the difference between quadratures of
     different node counts, plus 1e-9, plus the effect of rounding where the profile is steep (the l2
     mechanism near its pure guarantee). Where delta is below e^-700 the lower bound is 0. The bounds
-    are wider than rounding but not proven, so that exact calibration meets the value.
+    are wider than rounding but not proven, so exact calibration targets the value itself.
     """
 
     dimension: int
@@ -129,7 +129,7 @@ class SphericalProfile(PrivacyProfile):
         log_survival = estimate.log_survival
         value[flat >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
-        # -d log delta / d epsilon = P(L > epsilon) / delta - 1: what an ulp of epsilon counts for.
+        # -d log delta / d epsilon = P(L > epsilon) / delta - 1 is what an ulp of epsilon counts for.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
