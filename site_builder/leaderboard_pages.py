@@ -85,23 +85,17 @@ def _overview(views: list[View], refuted: Collection[str]) -> list[dict]:
 
     Among ties, mechanisms whose published claim is refuted come last.
     """
-    seen, rows = set(), []
-    for view in views:
-        table = view.study.name, view.dataset, view.choice
-        if view.calibration != "exact" or view.measure is not view.study.ranked[0] or table in seen:
-            continue
-        seen.add(table)
-        best = view.best_mechanisms.values()
-        rows.append(
-            {
-                "view": view,
-                "data": dataset_title(view.dataset),
-                "choice": view.named_choice,
-                "best": [
-                    (line.mechanism, line.title)
-                    for line in sorted(best, key=lambda line: line.mechanism in refuted)
-                ],
-                "tells": view.tells_apart(view.main),
-            }
-        )
-    return rows
+    return [
+        {
+            "view": view,
+            "data": dataset_title(view.dataset),
+            "choice": view.named_choice,
+            "best": [
+                (key, view.best_mechanisms[key].title)
+                for key in sorted(view.best_mechanisms, key=lambda key: key in refuted)
+            ],
+            "tells": view.tells_apart(view.main),
+        }
+        for view in views
+        if view.is_main
+    ]

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,14 +17,11 @@ from paper_figures.style import title_in
 from runs.result_table import OK
 from studies.base.metrics import Metric
 from studies.base.study import Study
-from studies.regression import Regression
 
 # Values within this relative difference are tied, as the figures draw them once.
 TIE = 0.01
-# A control that is no mechanism: an answer without data that is not random. OF_ZERO has the metric
-# of its errors by study.
+# A control that is no mechanism: an answer without data that is not random.
 ZERO = "Predicting zero"
-OF_ZERO = {Regression.name: "rmse_of_zero"}
 NO_DATA = ("random-answer", ZERO)
 CONTROLS = (*LEVELS, ZERO)
 # The names of choices in the claims, where they differ from those in the rows.
@@ -49,11 +46,6 @@ class Score:
     trials: int | None
     metric: str
 
-    @property
-    def relative(self) -> bool:
-        """Whether the score has an interval to show."""
-        return self.trials is not None and self.trials > 1
-
 
 @dataclass(frozen=True)
 class Line:
@@ -71,7 +63,7 @@ class Line:
     name: str
     use: str
     scores: dict[float, Score]
-    refuted: bool = False
+    refuted: bool
 
     @property
     def title(self) -> str:
@@ -82,11 +74,6 @@ class Line:
     def is_control(self) -> bool:
         """Whether this is a control: no noise, or an answer without data."""
         return self.mechanism in CONTROLS
-
-    @property
-    def competes(self) -> bool:
-        """Whether it can be the best: controls and noise with a false claim cannot."""
-        return not self.is_control and not self.refuted
 
 
 @dataclass(frozen=True)
@@ -103,7 +90,6 @@ class View:
         lines: The mechanisms, in this order: those with a score at `main`, best first; those
             without one there; those with a false claim; the controls.
         epsilons: The columns, budgets at which two or more mechanisms have a score.
-        main: The epsilon that ranks, the one nearest to 1 at which anything can be ranked.
     """
 
     study: Study
@@ -115,7 +101,6 @@ class View:
     delta: float | None
     lines: tuple[Line, ...]
     epsilons: tuple[float, ...]
-    main: float
 
     @property
     def name(self) -> str:
@@ -123,6 +108,11 @@ class View:
         words = (self.study.name, self.dataset, self.measure.name)
         chosen = (value for _, value in self.choice)
         return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
+
+    @property
+    def sign(self) -> int:
+        """The factor that makes the smaller value the better one."""
+        return 1 if self.measure.better == "smaller" else -1
 
     @property
     def choice_words(self) -> list[str]:
@@ -135,39 +125,49 @@ class View:
         titles = (title.lower() for title, _ in self.choice)
         return ", ".join(map(" ".join, zip(titles, self.choice_words, strict=True)))
 
+    @property
+    def is_main(self) -> bool:
+        """Whether this is by the main measure of the study, at equal true privacy."""
+        return self.measure is self.study.ranked[0] and self.calibration == "exact"
+
     @cached_property
-    def best(self) -> dict[float, set[tuple[str, str]]]:
+    def main(self) -> float:
+        """The epsilon that ranks, of those at which anything can be ranked.
+
+        It is the one nearest to 1 in ratio, and the smaller one of two equally near.
+        """
+        ranking = [epsilon for epsilon in self.epsilons if self.tells_apart(epsilon)]
+        return min(ranking or self.epsilons, key=lambda each: (abs(math.log(each)), each))
+
+    @cached_property
+    def best(self) -> dict[float, list[Line]]:
         """The competing lines that are best or tied with the best, by epsilon."""
-        return {
-            epsilon: {(line.mechanism, line.use) for line in self._tied(epsilon)}
-            for epsilon in self.epsilons
-        }
+        return {epsilon: list(self._tied(epsilon)) for epsilon in self.epsilons}
 
     def leads(self, line: Line, epsilon: float) -> bool:
         """Return whether a line is best, or tied with the best, and anything can be ranked."""
-        return self.is_best(line, epsilon) and self.tells_apart(epsilon)
-
-    def is_best(self, line: Line, epsilon: float) -> bool:
-        """Return whether the line is best, or tied with the best, at this epsilon."""
-        return (line.mechanism, line.use) in self.best.get(epsilon, ())
+        return line in self.best.get(epsilon, ()) and self.tells_apart(epsilon)
 
     @property
     def best_mechanisms(self) -> dict[str, Line]:
         """The first best or tied line of each mechanism at the main epsilon, by its key."""
-        best = [line for line in self.lines if self.is_best(line, self.main)]
         found: dict[str, Line] = {}
-        for line in best:
+        for line in self.best[self.main]:
             found.setdefault(line.mechanism, line)
         return found
 
     def _tied(self, epsilon: float) -> Iterator[Line]:
-        competing = [line for line in self.lines if line.competes and epsilon in line.scores]
-        sign = 1 if self.measure.better == "smaller" else -1
+        """Yield the best lines; controls and noise with a false claim cannot be among them."""
+        competing = [
+            line
+            for line in self.lines
+            if epsilon in line.scores and not line.is_control and not line.refuted
+        ]
         if not competing:
             return
-        top = min(competing, key=lambda line: sign * line.scores[epsilon].value).scores[epsilon]
-        for line in competing:
-            score = line.scores[epsilon]
+        scores = [line.scores[epsilon] for line in competing]
+        top = min(scores, key=lambda score: self.sign * score.value)
+        for line, score in zip(competing, scores, strict=True):
             overlap = score.low <= top.high and top.low <= score.high
             if overlap or abs(score.value - top.value) <= TIE * abs(top.value):
                 yield line
@@ -183,10 +183,10 @@ class View:
             for line in self.lines
             if line.mechanism in NO_DATA and epsilon in line.scores
         ]
-        best = [x.scores[epsilon] for x in self.lines if self.is_best(x, epsilon)]
+        best = [line.scores[epsilon] for line in self.best[epsilon]]
         if not best:
             return False
-        if self.measure.better == "smaller":
+        if self.sign > 0:
             without = min((score.low for score in floor), default=math.inf)
             return min(score.high for score in best) < without
         without = max((score.high for score in floor), default=-math.inf)
@@ -235,11 +235,6 @@ class View:
         )
 
 
-def main_epsilon(epsilons: Sequence[float]) -> float:
-    """Return the epsilon nearest to 1 in ratio, the smaller one of two equally near."""
-    return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
-
-
 def views_of(
     study: Study, rows: pd.DataFrame, refuted: Collection[str] = frozenset()
 ) -> Iterator[View]:
@@ -248,14 +243,15 @@ def views_of(
     Args:
         refuted: The mechanisms whose published claim is false.
     """
-    metrics = {column for measure in study.ranked for column in measure.columns}
-    rows = _relabel_zero(study, rows[rows["status"] == OK])
-    scores = _scores(study, rows[rows["metric"].isin(metrics)])
-    for dataset in dict.fromkeys(scores["dataset"]):
-        on_data = scores[scores["dataset"] == dataset]
+    rows = rows[rows["status"] == OK]
+    # The errors of predicting zero are those of a control.
+    zero = rows["metric"] == "rmse_of_zero"
+    named = {"mechanism": ZERO, "metric": study.ranked[0].name}
+    rows = pd.concat([rows[~zero], rows[zero].assign(**named)])
+    for dataset, on_data in rows.groupby("dataset", sort=False):
         for measure in study.ranked:
-            measured = _select_metric(on_data, measure)
-            for choice, chosen in _split_by_choice(study, measured):
+            scores = _scores(study, measure, on_data[on_data["metric"].isin(measure.columns)])
+            for choice, chosen in _split_by_choice(study, scores):
                 for calibration in reversed(CALIBRATIONS):
                     false = refuted if calibration == "published" else ()
                     view = _view(study, dataset, measure, choice, calibration, chosen, false)
@@ -263,43 +259,21 @@ def views_of(
                         yield view
 
 
-def _relabel_zero(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    """Relabel the errors of predicting zero as those of a control."""
-    if study.name not in OF_ZERO:
-        return rows
-    zero = rows["metric"] == OF_ZERO[study.name]
-    named = {"mechanism": ZERO, "metric": study.ranked[0].name}
-    return pd.concat([rows[~zero], rows[zero].assign(**named)])
+def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a `score` per mechanism, use, choice, calibration and budget.
 
-
-def _choices(study: Study) -> dict[str, str]:
-    """Return the titles, by column, of those columns whose value the reader chooses."""
-    return {each.name: each.choice for each in study.coordinates if each.choice}
-
-
-def _uses(study: Study) -> list[str]:
-    """Return the columns that distinguish several uses of one mechanism."""
-    return [each.name for each in study.coordinates if each.is_use]
-
-
-def _scores(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a `score` per mechanism, use, choice, calibration, budget and metric."""
-    coordinates = [*_choices(study), *_uses(study)]
-    keys = ["dataset", "data_source", "mechanism", *coordinates]
-    keys += ["calibration", "epsilon", "delta", "metric"]
-    # With many rows, comparing integer codes is faster than comparing text.
-    codes = {name: pd.factorize(rows[name], use_na_sentinel=False) for name in keys}
-    coded = pd.DataFrame({name: code for name, (code, _) in codes.items()})
-    values = rows["value"].to_numpy(float)
-    largest = {name: measure.largest for measure in study.ranked for name in measure.columns}
-    exact = rows["trial"].isna().to_numpy()
-    found = []
-    for key, index in coded.groupby(keys, sort=False).indices.items():
-        named = {name: codes[name][1][code] for name, code in zip(keys, key, strict=True)}
-        metric = named["metric"]
-        score = _score(metric, values[index], exact[index].all(), largest[metric])
-        found.append(named | {"score": score})
-    return pd.DataFrame(found, columns=[*keys, "score"])
+    A score is by the first metric of the measure that is present.
+    """
+    coordinates = [each.name for each in study.coordinates if each.choice or each.is_use]
+    keys = ["data_source", "mechanism", *coordinates, "calibration", "epsilon", "delta"]
+    grouped = rows.groupby([*keys, "metric"], sort=False, dropna=False)
+    scores = grouped.agg(values=("value", list), trials=("trial", "count")).reset_index()
+    scores["score"] = [
+        _score(row.metric, np.array(row.values), row.trials == 0, measure.largest)
+        for row in scores.itertuples()
+    ]
+    order = scores["metric"].map(measure.columns.index).sort_values(kind="stable").index
+    return scores.loc[order].drop_duplicates(keys).sort_index()
 
 
 def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Score:
@@ -310,20 +284,11 @@ def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Scor
     return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
 
 
-def _select_metric(scores: pd.DataFrame, measure: Metric) -> pd.DataFrame:
-    """Return the scores of a measure, by the first of its metrics that is present."""
-    own = scores[scores["metric"].isin(measure.columns)]
-    order = own["metric"].map(measure.columns.index)
-    own = own.assign(order=order).sort_values("order", kind="stable")
-    keys = [name for name in scores if name not in ("metric", "score")]
-    return own.drop_duplicates(keys).drop(columns="order").sort_index()
-
-
 def _split_by_choice(
     study: Study, scores: pd.DataFrame
 ) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
     """Yield every combination of the study's choices with its scores."""
-    titles = _choices(study)
+    titles = {each.name: each.choice for each in study.coordinates if each.choice}
     names = [name for name in titles if scores[name].nunique() > 1]
     values = [list(dict.fromkeys(scores[name].dropna())) for name in names]
     for combination in itertools.product(*values):
@@ -339,11 +304,10 @@ def _split_by_choice(
 
 def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View | None:
     control = scores["mechanism"].isin(CONTROLS)
-    scores = scores[control | (scores["calibration"] == calibration)]
-    lines = [
-        replace(line, refuted=line.mechanism in refuted)
-        for line in _lines(study, scores, calibration)
-    ]
+    private = ~control & (scores["calibration"] == calibration)
+    deltas = scores.loc[private, "delta"].unique()
+    scores = scores[control | private]
+    lines = list(_lines(study, scores, calibration, refuted))
     counts: dict[float, set[str]] = {}
     for line in lines:
         for epsilon in line.scores if not line.is_control else ():
@@ -351,7 +315,6 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
     epsilons = tuple(sorted(epsilon for epsilon, names in counts.items() if len(names) > 1))
     if not epsilons:
         return None
-    deltas = scores.loc[~scores["mechanism"].isin(CONTROLS), "delta"].unique()
     view = View(
         study=study,
         dataset=dataset,
@@ -362,23 +325,12 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
         delta=float(deltas[0]) if len(deltas) == 1 else None,
         lines=tuple(_spread_control(line, epsilons) for line in lines),
         epsilons=epsilons,
-        main=main_epsilon(epsilons),
     )
-    ranking = [epsilon for epsilon in epsilons if view.tells_apart(epsilon)]
-    return _rank(replace(view, main=main_epsilon(ranking or epsilons)))
-
-
-def _rank(view: View) -> View:
-    sign = 1 if view.measure.better == "smaller" else -1
 
     def rank(line: Line) -> tuple:
         missing = view.main not in line.scores
-        return (
-            line.is_control,
-            line.refuted,
-            missing,
-            0 if missing else sign * line.scores[view.main].value,
-        )
+        value = 0 if missing else view.sign * line.scores[view.main].value
+        return line.is_control, line.refuted, missing, value
 
     return replace(view, lines=tuple(sorted(view.lines, key=rank)))
 
@@ -391,9 +343,11 @@ def _spread_control(line: Line, epsilons: tuple[float, ...]) -> Line:
     return replace(line, scores=dict.fromkeys(epsilons, only) | line.scores)
 
 
-def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line]:
+def _lines(
+    study: Study, found: pd.DataFrame, calibration: str, refuted: Collection[str]
+) -> Iterator[Line]:
     """Yield a line per mechanism and use, sorted by name, with its scores by epsilon."""
-    uses = _uses(study)
+    uses = [each.name for each in study.coordinates if each.is_use]
     for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
         mechanism, *details = values
         if mechanism in CONTROLS and own["calibration"].nunique() > 1:
@@ -402,7 +356,7 @@ def _lines(study: Study, found: pd.DataFrame, calibration: str) -> Iterator[Line
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
         name = title_in(study.name, mechanism, calibration)
         scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
-        yield Line(mechanism, name, use, scores)
+        yield Line(mechanism, name, use, scores, mechanism in refuted)
 
 
 def _use(name: str, value: object) -> str:

@@ -86,22 +86,17 @@ def _wins(site: SiteData, key: str) -> list[dict]:
 
     A table counts only if the best is better than an answer without data.
     """
-    found = []
-    for family, views in site.families.values():
-        for view in views:
-            if view.calibration != "exact" or view.measure is not view.study.ranked[0]:
-                continue
-            tied = view.best_mechanisms
-            if view.tells_apart(view.main) and key in tied:
-                found.append(
-                    {
-                        "family": family,
-                        "view": view,
-                        "title": view_title(view),
-                        "tied": len(tied),
-                    }
-                )
-    return found
+    return [
+        {
+            "family": family,
+            "view": view,
+            "title": view_title(view),
+            "tied": len(view.best_mechanisms),
+        }
+        for family, views in site.families.values()
+        for view in views
+        if view.is_main and view.tells_apart(view.main) and key in view.best_mechanisms
+    ]
 
 
 def claims_on(site: SiteData, key: str) -> list[dict]:
