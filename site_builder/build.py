@@ -11,7 +11,7 @@ from PIL import Image
 
 from paper_figures.style import mechanism_title
 from site_builder.cards import add_cell_labels, keep_options_whole
-from site_builder.claim_pages import TONES, VERDICT_TONES, claim_pages
+from site_builder.claim_pages import TONES, claim_pages
 from site_builder.dataset_pages import data_page
 from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import CONTROLS
@@ -120,7 +120,6 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         ],
         "mechanism_name": mechanism_title,
         "tones": TONES,
-        "verdict_tones": VERDICT_TONES,
     }
     return environment
 

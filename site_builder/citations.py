@@ -1,5 +1,6 @@
 """The publications of CITATION.cff, as text, links, BibTeX and metadata for archives."""
 
+import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ def archive_metadata() -> dict[str, dict]:
     }
 
 
+@functools.cache
 def _cited() -> dict:
     return read_yaml(CITATION)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +13,8 @@ import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
 from claims.claim_text import is_long
-from claims.judges import all_judges
-from claims.ledger_pages import BRACKETS, WrittenPart, parts_of, size_words
+from claims.judges import Judge, all_judges
+from claims.ledger_pages import BRACKETS, all_sizes, parts_of
 from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,
@@ -28,23 +27,27 @@ from claims.verdicts import (
     PARTLY,
     count_of,
 )
+from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED
 from site_builder.citations import repository, suite
 from site_builder.site_data import Page, SiteData
 
 ROOT = Path(claims.__file__).resolve().parents[1]
-# The tone in which a verdict is shown: good, bad or mixed; the rest are plain.
+# The tone in which a verdict on a claim, or on a mechanism's guarantee at one setting, is shown:
+# good, bad or mixed; the rest are plain.
 TONES = {
     CONFIRMED: "good",
     CONTRADICTED: "alert",
     NOT_FOUND: "alert",
     PARTLY: "mixed",
     DEPENDS: "mixed",
+    HOLDS: "good",
+    LOOSE: "mixed",
+    REFUTED: "alert",
 }
-# The tones of the verdicts on a mechanism's guarantee at one setting.
-VERDICT_TONES = {"holds": "good", "loose": "mixed", "refuted": "alert"}
 # The order in which claims are shown: readers look for contradictions first.
 ORDER = (CONTRADICTED, NOT_FOUND, PARTLY, DEPENDS, CONFIRMED, INCONCLUSIVE, NOT_RUN)
 _DRAWN = re.compile(r"(Figure|Table)s? (\d+)")
+_KINDS = {"Figure": "fig", "Table": "table"}
 
 
 def claim_pages(site: SiteData) -> Iterator[Page]:
@@ -64,9 +67,12 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
             "publications": sum(len(facts.references) for facts in site.papers.values()),
         },
     )
-    judging = Judging(site)
-    for claim in shown_claims(site.run.claims):
-        yield _claim_page(site, claim, judging)
+    declared = {claim.id: claim for claim in all_claims()}
+    judges = all_judges()
+    for entry in shown_claims(site.run.claims):
+        claim = declared.get(entry["id"])
+        judge = judges[claim.rule or claim.judge] if claim else None
+        yield _claim_page(site, entry, claim, judge)
 
 
 def claims_by_paper(site: SiteData) -> list[dict]:
@@ -91,11 +97,11 @@ def shown_claims(ledger: pd.DataFrame) -> list[dict]:
     )
 
 
-def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
-    paper = site.papers.get(claim["paper"])
-    declared = judging.claims.get(claim["id"])
+def _claim_page(site: SiteData, claim: dict, declared: Claim | None, judge: Judge | None) -> Page:
     mechanism = declared.arguments.get("mechanism") if declared else None
-    drawn = (f"{claim['paper']}_{kind}{number}" for kind, number in _drawings(claim["where"]))
+    # The figures and tables that its place in the paper names.
+    named = _DRAWN.findall(claim["where"])
+    drawn = [f"{claim['paper']}_{_KINDS[kind]}{number}" for kind, number in named]
     return Page(
         path=f"claims/{claim['id']}.html",
         template="claim.html",
@@ -105,60 +111,41 @@ def _claim_page(site: SiteData, claim: dict, judging: Judging) -> Page:
         content={
             "claim": claim,
             "meaning": MEANING[claim["verdict"]],
-            "paper": paper,
+            "paper": site.papers.get(claim["paper"]),
             "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
             "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
             + " --all" * claim["is_long"],
-            "judge": judging.describe(declared) if declared else None,
+            "judge": _judge_entry(site, declared, judge) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
             "drawings": [site.run.drawings[name] for name in drawn if name in site.run.drawings],
-            "suite": judging.suite,
+            "suite": suite(),
         },
     )
 
 
-def _drawings(where: str) -> Iterator[tuple[str, str]]:
-    """Yield the figures and tables that a place in a paper names: ("fig", "4") for "Figure 4"."""
-    for kind, number in _DRAWN.findall(where):
-        yield {"Figure": "fig", "Table": "table"}[kind], number
-
-
-class Judging:
-    """The claims as they are declared, and the code that judges them."""
-
-    def __init__(self, site: SiteData) -> None:
-        self.site = site
-        self.claims = {claim.id: claim for claim in all_claims()}
-        self.judges = all_judges()
-        self.suite = suite()
-
-    @cached_property
-    def _code(self) -> str | None:
-        """The URL of the code at the site's commit; None before a release has stated one."""
-        home, commit = repository(), self.site.provenance.commit
-        return f"{home}/blob/{commit}/" if home and commit else None
-
-    def describe(self, claim: Claim) -> dict:
-        """Describe the judge of a claim: its name, place, code, arguments and studies."""
-        judge = self.judges[claim.rule or claim.judge]
-        lines, first = inspect.getsourcelines(judge.function)
-        file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))
-        return {
-            "name": judge.name,
-            "place": f"{file}:{first}",
-            "link": self._code and f"{self._code}{file}#L{first}",
-            "code": "".join(lines),
-            "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
-            "declared": f"paper_figures/{claim.paper}/claims.yaml",
-            "reads_results": judge.reads_results,
-            "studies": [
-                {"name": study, "origins": self.site.origins[study]}
-                for study in (t.removesuffix(".parquet") for t in judge.tables(claim.arguments))
-                if study in self.site.run.studies
-            ],
-        }
+def _judge_entry(site: SiteData, claim: Claim, judge: Judge) -> dict:
+    """Describe the judge of a claim: its name, place, code, arguments and studies."""
+    lines, first = inspect.getsourcelines(judge.function)
+    file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))
+    # There is no repository before a release has stated one.
+    home = repository()
+    studies = [table.removesuffix(".parquet") for table in judge.tables(claim.arguments)]
+    return {
+        "name": judge.name,
+        "place": f"{file}:{first}",
+        "link": home and site.commit and f"{home}/blob/{site.commit}/{file}#L{first}",
+        "code": "".join(lines),
+        "given": {n: _plain(each) for n, each in claim.arguments.items() if each is not None},
+        "declared": f"paper_figures/{claim.paper}/claims.yaml",
+        "reads_results": judge.reads_results,
+        "studies": [
+            {"name": study, "origins": site.origins[study]}
+            for study in studies
+            if study in site.run.studies
+        ],
+    }
 
 
 def _plain(value: object) -> str:
@@ -170,41 +157,14 @@ def _plain(value: object) -> str:
 
 
 def _claim_entry(claim: pd.Series) -> dict:
-    return {
+    return claim.to_dict() | {
         "id": claim["claim"],
-        "where": claim["where"],
-        "kind": claim["kind"],
-        "statement": claim["statement"],
-        "paper_says": claim["paper says"],
-        "reservation": claim["reservation"],
-        "scope": claim["scope"],
-        "differs": claim["differs"],
-        "reply": claim["reply"],
-        "we_find": claim["we find"],
-        "verdict": claim["verdict"],
-        "tone": TONES.get(claim["verdict"], ""),
-        "sentence": claim["sentence"],
-        "choice": claim["choice"],
-        "parts": _add_tones(parts_of(claim)),
+        "parts": parts_of(claim),
         "is_long": is_long(claim),
-        "decided_by": claim["decided by"],
-        "sizes": list(filter(None, (size_words(claim), *claim["other sizes"].split("\n")))),
+        "sizes": list(filter(None, all_sizes(claim))),
         "implied": list(filter(None, claim["implied epsilon"].split("\n"))),
-        "computed": claim["detail"],
-        "reason": claim["reason"],
-        "tolerance": claim["tolerance"],
-        "margin": claim["margin"],
-        "calibration": claim["calibration"],
         "proofs": [
             {"words": proof(path), "command": command(path), "file": path.read_text("utf-8")}
             for path in certificate_of(claim["claim"])
         ],
-        "paper": claim["paper"],
     }
-
-
-def _add_tones(parts: Iterable[WrittenPart]) -> list[dict]:
-    return [
-        part._asdict() | {"tone": TONES.get(part.verdict, ""), "parts": _add_tones(part.parts)}
-        for part in parts
-    ]

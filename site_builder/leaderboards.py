@@ -243,6 +243,8 @@ def views_of(
     Args:
         refuted: The mechanisms whose published claim is false.
     """
+    if not study.ranked:
+        return
     rows = rows[rows["status"] == OK]
     # The errors of predicting zero are those of a control.
     zero = rows["metric"] == "rmse_of_zero"

@@ -1,17 +1,15 @@
 """The table of mechanisms: whether each is private, what it wastes, how far the limit is."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
-from mechanisms.verification.standing import SETTINGS, standing_by
+from mechanisms.verification.standing import Standing
 from mechanisms.verification.verification import REFUTED, UNDECIDED
-from site_builder.error_over_size import noise_by_size
-from site_builder.run_folder import RunFolder
 
 # The largest size to show. From this size on, the fast bound on the limit is tight.
 LARGE = 10_000
@@ -22,12 +20,10 @@ class Line:
     """A row of the table: one mechanism.
 
     Args:
-        key: The key of the mechanism.
         private: Whether its published claim is true at the papers' settings in the range of its
             theorem: "no" if it is false at one, else "unknown" if one is undecided, else "yes"; ""
             without any setting.
         at: At how many of these settings that was found, such as "at 10 of 11".
-        told: The same text as the end of a sentence.
         true_delta, claimed: The largest true delta at a setting with a false claim, or its lower
             bound where only bounds are known, and the claimed delta there; NaN without a positive
             one.
@@ -36,10 +32,8 @@ class Line:
         over_limit: The root mean square noise of an element over the limit, by calibration.
     """
 
-    key: str
     private: str
     at: str
-    told: str
     true_delta: float
     claimed: float
     waste: tuple[float, float]
@@ -63,16 +57,19 @@ class Matrix:
     limit: float
 
 
-def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) -> Matrix:
+def matrix(
+    noise: pd.DataFrame,
+    settings: pd.DataFrame,
+    standings: Mapping[str, Standing],
+    mechanisms: Iterable[str],
+) -> Matrix:
     """Make the table of these mechanisms.
 
     Args:
-        settings: The verdicts of `SiteData.settings`.
+        noise, settings, standings: Those of `SiteData`.
     """
-    noise = noise_by_size(run)
-    sizes = [] if noise is None else [each for each in noise["size"].unique() if each <= LARGE]
-    size, budget = max(sizes, default=None), None
-    least, ratios = math.nan, {}
+    size = max((each for each in noise["size"].unique() if each <= LARGE), default=None)
+    budget, least, ratios = None, math.nan, {}
     if size is not None:
         at = noise[noise["size"] == size]
         budget = Budget(epsilon=float(at["epsilon"].iloc[0]), delta=float(at["delta"].iloc[0]))
@@ -80,37 +77,28 @@ def matrix(run: RunFolder, settings: pd.DataFrame, mechanisms: Iterable[str]) ->
         least = limit(query, budget, fast=size >= LARGE).rmse or math.nan
         for row in at.itertuples():
             ratios.setdefault(row.mechanism, {})[row.calibration] = row.noise / least
-    lines = {key: _line(key, settings, ratios.get(key, {})) for key in mechanisms}
+    lines = {
+        key: _line(settings[settings["mechanism"] == key], standings.get(key), ratios.get(key, {}))
+        for key in mechanisms
+    }
     return Matrix(lines, size, budget, least)
 
 
-def _line(key: str, settings: pd.DataFrame, over_limit: dict[str, float]) -> Line:
-    own = settings[settings["mechanism"] == key]
-    covered = own[own["outside"] == ""]
-    private, at, told = _standing(covered["verdict"])
-    false = covered[covered["verdict"] == REFUTED]
+def _line(own: pd.DataFrame, standing: Standing | None, over_limit: dict[str, float]) -> Line:
+    private, at = "", ""
+    if standing is not None:
+        private = {REFUTED: "no", UNDECIDED: "unknown"}.get(standing.verdict, "yes")
+        found = standing.judged if private == "yes" else standing.settings
+        at = f"at {found} of {standing.judged}"
+    false = own[(own["outside"] == "") & (own["verdict"] == REFUTED)]
     # Where bounds are known, the lower one refutes the claim.
     deltas = false[["true_delta", "true_delta_lower"]].min(axis=1)
-    deltas = deltas[deltas > 0]
-    worst = deltas.idxmax() if len(deltas) else None
+    worst = deltas[deltas > 0].nlargest(1)
     return Line(
-        key=key,
         private=private,
         at=at,
-        told=told,
-        true_delta=math.nan if worst is None else deltas[worst],
-        claimed=math.nan if worst is None else own.loc[worst, "claimed"],
+        true_delta=worst.max(),
+        claimed=false["claimed"][worst.index].max(),
         waste=(own["wasted_variance"].min(), own["wasted_variance"].max()),
         over_limit=over_limit,
     )
-
-
-def _standing(verdicts: pd.Series) -> tuple[str, str, str]:
-    """Return `private`, `at` and `told` of `Line`."""
-    if verdicts.empty:
-        return "", "", ""
-    standing = standing_by(verdicts)
-    private = {REFUTED: "no", UNDECIDED: "unknown"}.get(standing.verdict, "yes")
-    found = standing.judged if private == "yes" else standing.settings
-    at = f"at {found} of {standing.judged}"
-    return private, at, f"{at} {SETTINGS}"

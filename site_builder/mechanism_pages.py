@@ -1,15 +1,12 @@
 """A page per mechanism: its noise, its claim, its true privacy and its cost."""
 
-import math
 from collections.abc import Iterator
-
-import pandas as pd
 
 from claims.judged_rows import LEVELS
 from datasets.titles import dataset_title
+from mechanisms.verification.standing import SETTINGS
 from paper_figures.style import CALIBRATION_TITLES
 from site_builder.claim_pages import shown_claims
-from site_builder.error_over_size import noise_by_size
 from site_builder.leaderboard_pages import view_title
 from site_builder.site_data import Page, SiteData
 from site_builder.words import paragraphs
@@ -24,9 +21,10 @@ GUARANTEES = {
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """Yield a page for every registered mechanism, and the overview."""
-    losses = noise_by_size(site.run)
+    ledger = site.run.claims
     for key, cls in site.mechanisms.items():
-        own = site.settings_of(key)
+        paper, line = site.paper_of(key), site.matrix.lines[key]
+        own = ledger[(ledger["paper"] == paper) & (ledger["kind"] == "guarantee")]
         yield Page(
             path=f"mechanisms/{key}.html",
             template="mechanism.html",
@@ -37,16 +35,17 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
                 "key": key,
                 "cls": cls,
                 "source": site.source_of(cls.paper),
-                "paper": site.paper_of(key),
+                "paper": paper,
                 "guarantee": GUARANTEES[cls.guarantee],
                 "about_it": paragraphs(cls.__doc__ or ""),
                 "options": cls.options,
                 "refuted": site.refuted.get(key),
-                "verdicts": own,
-                "cost": _cost(key, losses),
+                "verdicts": site.settings_of(key),
+                "cost": _cost(site, key),
                 "wins": _wins(site, key),
-                "claims": claims_on(site, key),
-                "line": site.matrix.lines[key],
+                "claims": shown_claims(own),
+                "private": line.private,
+                "told": f"{line.at} {SETTINGS}",
                 "unsupported": _unsupported(site, key),
             },
         )
@@ -60,24 +59,19 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
     )
 
 
-def _cost(key: str, losses: pd.DataFrame | None) -> dict | None:
+def _cost(site: SiteData, key: str) -> dict | None:
     """Return the root mean square noise per element by size at both calibrations, and its budget.
 
     Return None for the controls of `LEVELS`, and if the run has no such rows.
     """
-    if losses is None or key in LEVELS:
-        return None
-    own = losses[losses["mechanism"] == key]
-    if own.empty:
+    own = site.noise[site.noise["mechanism"] == key]
+    if own.empty or key in LEVELS:
         return None
     table = own.pivot_table(index="size", columns="calibration", values="noise")
     return {
         "epsilon": float(own["epsilon"].iloc[0]),
         "delta": float(own["delta"].iloc[0]),
-        "sizes": [
-            {"size": int(size), **{name: row.get(name, math.nan) for name in CALIBRATION_TITLES}}
-            for size, row in table.iterrows()
-        ],
+        "sizes": table.reindex(columns=CALIBRATION_TITLES).reset_index().to_dict("records"),
     }
 
 
@@ -99,24 +93,11 @@ def _wins(site: SiteData, key: str) -> list[dict]:
     ]
 
 
-def claims_on(site: SiteData, key: str) -> list[dict]:
-    """Return the ledger's claims of a guarantee in the mechanism's paper."""
-    ledger = site.run.claims
-    own = ledger[(ledger["paper"] == site.paper_of(key)) & (ledger["kind"] == "guarantee")]
-    return shown_claims(own)
-
-
 def _unsupported(site: SiteData, key: str) -> list[dict]:
     """Return where the mechanism gave no value, and why."""
     own = site.run.missing[site.run.missing["mechanism"] == key]
     reasons = own[["study", "dataset", "calibration", "status", "message"]].drop_duplicates()
-    return [
-        {
-            "study": row.study,
-            "data": dataset_title(row.dataset),
-            "calibration": CALIBRATION_TITLES[row.calibration],
-            "status": row.status,
-            "message": row.message,
-        }
-        for row in reasons.itertuples()
-    ]
+    return reasons.assign(
+        dataset=reasons["dataset"].map(dataset_title),
+        calibration=reasons["calibration"].map(CALIBRATION_TITLES),
+    ).to_dict("records")

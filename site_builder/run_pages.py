@@ -3,6 +3,7 @@
 from paper_figures.style import CALIBRATION_TITLES
 from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData
+from studies.base.yaml_file import read_yaml
 
 STATUS_WORDS = {
     "unsupported": "the query or the budget does not meet the assumptions of the mechanism",
@@ -52,21 +53,14 @@ def reproduce_page(site: SiteData) -> Page:
             {
                 "name": name,
                 "about": study.title if study else "",
-                "paper": first["paper"],
                 "cells": len(cells),
                 "origins": site.origins[name],
                 "rows": len(rows),
                 "datasets": list(rows["dataset"].unique()),
-                "command": site.provenance.cell(
-                    name, first["dataset"], first["mechanism"], first["calibration"]
-                ),
+                "first": first,
                 "metrics": {each.name: each.described for each in study.metrics} if study else {},
             }
         )
-    drawings = [
-        {"drawing": drawn, "command": site.provenance.drawing(name)}
-        for name, drawn in site.run.drawings.items()
-    ]
     return Page(
         path="reproduce.html",
         template="reproduce.html",
@@ -75,7 +69,6 @@ def reproduce_page(site: SiteData) -> Page:
         about="The commands, the config, the commit and the seeds behind every number.",
         content={
             "studies": studies,
-            "drawings": drawings,
-            "provenance": site.provenance,
+            "seed": read_yaml(site.config).get("seed") if site.config else None,
         },
     )

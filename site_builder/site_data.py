@@ -3,27 +3,34 @@
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from claims.discovery import paper_homes
 from claims.guarantee import by_setting, setting_of
+from claims.judged_rows import ok_rows
 from mechanisms import Mechanism, all_mechanisms
-from mechanisms.verification.standing import standing_by
+from mechanisms.verification.standing import Standing, standing_by
 from mechanisms.verification.verification import REFUTED
+from paper_figures.selections import size_of
 from paper_figures.suite.common_queries import answers
 from runs.manifest import ENDING, origins_in
+from runs.provenance import commit_of_tree
+from runs.result_table import schema_of
 from site_builder.citations import Reference, references
 from site_builder.leaderboards import View, views_of
 from site_builder.matrix import Matrix, matrix
-from site_builder.provenance import Provenance, provenance_of
 from site_builder.run_folder import RunFolder
 from studies.base.families import FAMILIES, Family
 from studies.base.study import Study, all_studies
+from studies.base.yaml_file import read_yaml
 from studies.common_queries import CommonQueries
 from studies.guarantee import Guarantee
 
+CONFIGS = Path("config")
 # The key in place of a paper's for drawings and claims that belong to no paper.
 SUITE = "suite"
 
@@ -94,9 +101,16 @@ class SiteData:
     run: RunFolder
 
     @cached_property
-    def provenance(self) -> Provenance:
-        """The origin of the run, for reproducing it."""
-        return provenance_of(self.run.name)
+    def commit(self) -> str:
+        """The commit of the code that builds the site; "" outside of git."""
+        return commit_of_tree().removesuffix("-dirty")
+
+    @cached_property
+    def config(self) -> Path | None:
+        """The path of the run's config; None if no file in config/ has this run."""
+        # Most configs are named after their run; trying that first avoids reading large ones.
+        paths = sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != self.run.name, path))
+        return next((path for path in paths if read_yaml(path).get("run") == self.run.name), None)
 
     @cached_property
     def origins(self) -> dict[str, list[str]]:
@@ -107,7 +121,7 @@ class SiteData:
     @cached_property
     def mechanisms(self) -> dict[str, type[Mechanism]]:
         """The registered mechanisms by key."""
-        return dict(all_mechanisms())
+        return all_mechanisms()
 
     @cached_property
     def studies(self) -> dict[str, Study]:
@@ -153,6 +167,25 @@ class SiteData:
         return next(found, None)
 
     @cached_property
+    def guarantees(self) -> pd.DataFrame:
+        """The rows of the study guarantee; none if the run lacks it."""
+        none = schema_of(Guarantee.coordinates).empty_table().to_pandas()
+        return self.run.rows.get(Guarantee.name, none)
+
+    @cached_property
+    def noise(self) -> pd.DataFrame:
+        """The rows on every mechanism's noise by size, at the epsilon nearest to 1.
+
+        `size` is the number of elements, `value` is E||noise||^2, and `noise` is the root mean
+        square per element.
+        """
+        rows = ok_rows(self.guarantees, "guarantee", "expected_loss", "grid")
+        nearest = min(rows["epsilon"].unique(), key=lambda each: abs(np.log(each)), default=1.0)
+        rows = rows[rows["epsilon"] == nearest]
+        sizes = rows["shape"].map(size_of).astype(int)
+        return rows.assign(size=sizes, noise=(rows["value"] / sizes) ** 0.5)
+
+    @cached_property
     def settings(self) -> pd.DataFrame:
         """The verdicts on every published mechanism at every setting of a paper, with numbers.
 
@@ -160,10 +193,7 @@ class SiteData:
         text, with its adjacency), outside (why it is outside the range of the theorem, or "") and
         the other metrics of the study. The table is empty if the run has no verdicts.
         """
-        if "guarantee" not in self.run.rows:
-            metrics = [each.name for each in Guarantee.metrics]
-            return pd.DataFrame(columns=["mechanism", "verdict", "claimed", "outside", *metrics])
-        rows = self.run.rows["guarantee"]
+        rows = self.guarantees
         rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
         found = by_setting(rows).reset_index().rename(columns={"claimed_delta": "claimed"})
         places = map(setting_of, found["shape"], found["epsilon"], found["delta"])
@@ -175,18 +205,19 @@ class SiteData:
     @cached_property
     def matrix(self) -> Matrix:
         """The table of all mechanisms."""
-        return matrix(self.run, self.settings, self.mechanisms)
+        return matrix(self.noise, self.settings, self.standings, self.mechanisms)
+
+    @cached_property
+    def standings(self) -> dict[str, Standing]:
+        """The standing of every published claim at the settings in the range of its theorem."""
+        covered = self.settings[self.settings["outside"] == ""].groupby("mechanism")["verdict"]
+        return {mechanism: standing_by(verdicts) for mechanism, verdicts in covered}
 
     @cached_property
     def refuted(self) -> dict[str, str]:
         """The mechanisms whose published claim is false, with text on how many settings show it."""
-        covered = self.settings[self.settings["outside"] == ""].groupby("mechanism")["verdict"]
-        standings = {mechanism: standing_by(verdicts) for mechanism, verdicts in covered}
-        return {
-            mechanism: each.places
-            for mechanism, each in standings.items()
-            if each.verdict == REFUTED
-        }
+        standings = self.standings.items()
+        return {key: each.places for key, each in standings if each.verdict == REFUTED}
 
     def settings_of(self, mechanism: str) -> list[dict]:
         """Return the rows of `settings` on one mechanism."""

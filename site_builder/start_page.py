@@ -1,10 +1,8 @@
 """The first page: three questions and their answers, the headline figure, and links."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
-from claims.judged_rows import listed, ok_rows
+from claims.judged_rows import listed
 from claims.verdicts import (
     CONFIRMED,
     CONTRADICTED,
@@ -18,8 +16,6 @@ from mechanisms.comparison.advisor import leaders
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.style import mechanism_title
 from site_builder.claim_pages import claims_by_paper
-from site_builder.error_over_size import noise_by_size
-from site_builder.run_folder import RunFolder
 from site_builder.site_data import Page, SiteData
 from site_builder.words import first_sentence
 from studies.common_queries import QUERIES
@@ -27,23 +23,6 @@ from studies.common_queries import QUERIES
 # The mechanisms of the five papers, and the one that they are compared with.
 PROPOSED = ("mvg", "mgm", "udn", "idn", "imgm", "r1smg", "tldp-l", "tldp-g")
 REFERENCE = "gaussian-analytic"
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A headline that rests on a claim.
-
-    Args:
-        claim: The id of the claim.
-        verdict: The verdict under which the headline is true.
-        words: The headline.
-    """
-
-    claim: str
-    verdict: str
-    words: str
-
-
 # The rows of the matrix on this page; the page of all mechanisms has the others as well.
 SHOWN = (*PROPOSED, "product-noise", "gaussian", REFERENCE, "laplace", "l2", "spherical-gamma")
 _TOLD = {
@@ -55,19 +34,12 @@ _TOLD = {
     INCONCLUSIVE: "are inconclusive",
     NOT_RUN: "are not run",
 }
-R1SMG = Headline("r1-thm5", CONTRADICTED, "R1SMG is not private.")
-TLDP = Headline("tldp-thm1", CONTRADICTED, "TLDP is not private for a whole tensor.")
-IMGM = Headline("imgm-thm2", CONFIRMED, "IMGM is the analytic Gaussian mechanism.")
-
-
-@dataclass(frozen=True)
-class Found:
-    """A finding as the page shows it: a headline, a sentence, and where it comes from."""
-
-    headline: str
-    sentence: str
-    link: str
-    source: str
+# Headlines that rest on a claim, by its id, each with the verdict under which it is true.
+HEADLINES = {
+    "r1-thm5": (CONTRADICTED, "R1SMG is not private."),
+    "tldp-thm1": (CONTRADICTED, "TLDP is not private for a whole tensor."),
+    "imgm-thm2": (CONFIRMED, "IMGM is the analytic Gaussian mechanism."),
+}
 
 
 def start_page(site: SiteData) -> Page:
@@ -81,7 +53,7 @@ def start_page(site: SiteData) -> Page:
         "true privacy? Every claim of the papers, computed.",
         content={
             "answers": answers(site),
-            "findings": findings(site.run),
+            "findings": findings(site),
             "headline": site.run.drawings.get("suite_headline"),
             "papers": claims_by_paper(site),
             "counts": site.run.verdict_counts,
@@ -100,17 +72,17 @@ def answers(site: SiteData) -> list[dict]:
     five = {site.mechanisms[key].paper for key in PROPOSED}
     own = site.run.claims["paper"].isin(five)
     judged = f"{own.sum()} claims of the five papers and {(~own).sum()} of others"
-    lines = site.matrix.lines.values()
-    false = [mechanism_title(line.key) for line in lines if line.private == "no"]
-    best = _cheapest(site.run)
-    found = {
-        ("Do the numbers reproduce?", "reproduce"): f"{judged}: {listed(told)}.",
-        ("Is it private?", "private"): f"Not as published: {listed(false)}." if false else "",
-        ("What is best?", "best"): best.headline if best else "",
-    }
+    lines = site.matrix.lines.items()
+    false = [mechanism_title(key) for key, line in lines if line.private == "no"]
+    best = _cheapest(site)
+    found = (
+        ("Do the numbers reproduce?", "reproduce", f"{judged}: {listed(told)}."),
+        ("Is it private?", "private", f"Not as published: {listed(false)}." if false else ""),
+        ("What is best?", "best", best["headline"] if best else ""),
+    )
     return [
         {"question": question, "section": section, "answer": answer}
-        for (question, section), answer in found.items()
+        for question, section, answer in found
         if answer
     ]
 
@@ -134,76 +106,73 @@ def answered_queries(site: SiteData) -> list[dict]:
     return found
 
 
-def findings(run: RunFolder) -> list[Found]:
-    """Return the findings, each backed by the ledger or computed from the rows."""
-    ledger = run.claims.set_index("claim")
-    parts = [_judged_finding(R1SMG, ledger), _judged_finding(TLDP, ledger), _waste(run)]
-    parts += [_judged_finding(IMGM, ledger), _cheapest(run)]
-    return [part for part in parts if part is not None]
+def findings(site: SiteData) -> list[dict]:
+    """Return the findings, each backed by the ledger or computed from the rows.
+
+    A finding has a headline, a sentence, and where it comes from.
+    """
+    r1smg, tldp, imgm = (_judged_finding(claim, site.run.claims) for claim in HEADLINES)
+    return [part for part in (r1smg, tldp, _waste(site), imgm, _cheapest(site)) if part is not None]
 
 
-def _judged_finding(each: Headline, ledger: pd.DataFrame) -> Found | None:
+def _judged_finding(name: str, ledger: pd.DataFrame) -> dict | None:
     """Return a headline with the claim's explanation; None if the run lacks the claim."""
-    if each.claim not in ledger.index:
+    own = ledger[ledger["claim"] == name]
+    if own.empty:
         return None
-    claim = ledger.loc[each.claim]
+    claim, (verdict, headline) = own.iloc[0], HEADLINES[name]
     sentence = first_sentence(claim["sentence"])
     if claim["verdict"] == CONTRADICTED:
         # Add the strongest objection and why it does not help.
         sentence += f" {first_sentence(claim['reason'])}"
-    headline = each.words
-    if claim["verdict"] != each.verdict:
+    if claim["verdict"] != verdict:
         headline = f"{claim['statement']} In this run: {claim['verdict']}."
-    return Found(headline, sentence, f"claims/{each.claim}.html", each.claim)
+    return {
+        "headline": headline,
+        "sentence": sentence,
+        "link": f"claims/{name}.html",
+        "source": name,
+    }
 
 
-def _waste(run: RunFolder) -> Found | None:
+def _waste(site: SiteData) -> dict | None:
     """Return the finding on how much more variance than needed the private proposals add."""
-    if "guarantee" not in run.rows:
-        return None
-    rows = run.rows["guarantee"]
-    rows = ok_rows(rows[rows["calibration"] == "published"], "guarantee", "wasted_variance")
-    own = rows[(rows["dataset"] == "papers") & rows["mechanism"].isin(PROPOSED)]
-    least = own.groupby("mechanism")["value"].min()
+    own = site.settings[site.settings["mechanism"].isin(PROPOSED)]
+    least = own.groupby("mechanism")["wasted_variance"].min()
     wasteful = own[own["mechanism"].isin(least[least > 2].index)]
     if wasteful.empty:
         return None
     names = listed(mechanism_title(m) for m in PROPOSED if m in set(wasteful["mechanism"]))
-    low, high = wasteful["value"].min(), wasteful["value"].max()
-    drawn = "suite_summary" in run.drawings
-    return Found(
-        f"{names} {'are' if ' and ' in names else 'is'} private and wasteful.",
-        "At the settings of all the papers, not only their own, they add "
+    low, high = wasteful["wasted_variance"].min(), wasteful["wasted_variance"].max()
+    drawn = "suite_summary" in site.run.drawings
+    return {
+        "headline": f"{names} {'are' if ' and ' in names else 'is'} private and wasteful.",
+        "sentence": "At the settings of all the papers, not only their own, they add "
         f"{rounded_down(low)} to {rounded_up(high)} times the variance that their guarantees need.",
-        "papers/suite.html#suite_summary" if drawn else "mechanisms/index.html",
-        "summary of all guarantees",
-    )
+        "link": "papers/suite.html#suite_summary" if drawn else "mechanisms/index.html",
+        "source": "summary of all guarantees",
+    }
 
 
-def _cheapest(run: RunFolder) -> Found | None:
+def _cheapest(site: SiteData) -> dict | None:
     """Return the finding on whether any proposed noise beats the analytic Gaussian."""
-    losses = noise_by_size(run)
-    if losses is None:
-        return None
-    exact = losses[losses["calibration"] == "exact"]
+    exact = site.noise[site.noise["calibration"] == "exact"]
     table = exact.pivot_table(index="size", columns="mechanism", values="value")
     if not {REFERENCE, *PROPOSED} <= {*table}:
         return None
     smaller = [name for name in PROPOSED if (table[name] < table[REFERENCE] * (1 - 1e-6)).any()]
-    sizes = f"{len(table)} sizes, from {table.index.min():,} to {table.index.max():,} elements"
+    headline = (
+        "At equal true privacy no noise of the five papers beats the analytic Gaussian mechanism."
+    )
     if smaller:
         names = listed(map(mechanism_title, smaller))
         headline = f"At equal true privacy {names} can beat the analytic Gaussian mechanism."
-    else:
-        headline = (
-            "At equal true privacy no noise of the five papers beats the analytic Gaussian "
-            "mechanism."
-        )
-    return Found(
-        headline,
-        f"The expected squared norm of the noise was compared at {sizes}, with each noise where "
-        "it can be calibrated. Noise made for a "
-        "workload of linear queries does better.",
-        "leaderboard/index.html",
-        "leaderboard",
-    )
+    sizes = f"{len(table)} sizes, from {table.index.min():,} to {table.index.max():,} elements"
+    return {
+        "headline": headline,
+        "sentence": f"The expected squared norm of the noise was compared at {sizes}, with each "
+        "noise where it can be calibrated. Noise made for a workload of linear queries does "
+        "better.",
+        "link": "leaderboard/index.html",
+        "source": "leaderboard",
+    }
