@@ -17,8 +17,8 @@ from mechanisms.cli.arguments import Parser, new_folder, run, writing
 from mechanisms.query.words import in_one_line
 from runs.result_table import DamagedTable
 from runs.stored import tables_of
-from site_builder.build import ForeignFolder, build
-from site_builder.run_folder import NoResults, RunFolder
+from site_builder.build import build
+from site_builder.run_folder import RunFolder
 from studies.base.settings import ConfigError
 
 
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         tables_of(options.run)
         with writing(out):
             pages = build(RunFolder(folder), out)
-    except (ConfigError, DamagedTable, NoResults, ForeignFolder) as error:
+    except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
     print(f"{len(pages)} pages; open {out / 'index.html'}")

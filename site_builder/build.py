@@ -17,9 +17,8 @@ from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import CONTROLS
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import css_name, stylesheet
-from site_builder.paper_pages import paper_pages
+from site_builder.paper_pages import paper_pages, reproduced_page
 from site_builder.queries_page import queries_page
-from site_builder.reproduced_page import reproduced_page
 from site_builder.run_folder import RunFolder
 from site_builder.run_pages import failures_page, reproduce_page
 from site_builder.site_data import Page, SiteData
@@ -32,6 +31,7 @@ from site_builder.words import (
     sentences,
     short_authors,
 )
+from studies.base.settings import ConfigError
 
 HERE = Path(__file__).parent
 # The name of the suite, and the file that marks a folder as written by this builder.
@@ -52,10 +52,6 @@ NAVIGATION = (
 )
 
 
-class ForeignFolder(Exception):
-    """The output folder holds files that the builder did not write."""
-
-
 def build(run: RunFolder, out: Path) -> list[Path]:
     """Write the site of a run; the same run and code give the same bytes.
 
@@ -63,7 +59,7 @@ def build(run: RunFolder, out: Path) -> list[Path]:
         The paths of its pages.
 
     Raises:
-        ForeignFolder: `out` is not empty and no earlier build wrote it.
+        ConfigError: `out` is not empty and no earlier build wrote it.
     """
     _empty(out)
     site = SiteData(run)
@@ -101,8 +97,11 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    cited = {key: facts.references for key, facts in site.papers.items() if facts.references}
-    authors = {key: short_authors(own[0].authors) for key, own in cited.items()}
+    authors = {
+        key: short_authors(facts.references[0].authors)
+        for key, facts in site.papers.items()
+        if facts.references
+    }
     claims = list(site.run.claims["claim"])
     environment.filters |= {
         "number": number,
@@ -134,7 +133,7 @@ def render(environment: jinja2.Environment, page: Page) -> str:
 def _empty(out: Path) -> None:
     if out.exists() and any(out.iterdir()):
         if not (out / MARK).exists():
-            raise ForeignFolder(f"{out} holds other files; choose an empty folder with --out")
+            raise ConfigError(f"{out} holds other files; choose an empty folder with --out")
         shutil.rmtree(out)
     _write(out / MARK, f"{NAME}\n")
 
@@ -145,12 +144,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_assets(site: SiteData, out: Path) -> None:
-    for path in sorted((HERE / "assets").iterdir()):
-        (out / "assets").mkdir(exist_ok=True)
-        shutil.copyfile(path, out / "assets" / path.name)
-    mechanisms = {*site.mechanisms, *CONTROLS}
-    for rows in site.run.rows.values():
-        mechanisms |= set(rows["mechanism"].unique())
+    shutil.copytree(HERE / "assets", out / "assets", copy_function=shutil.copyfile)
+    run = (rows["mechanism"].unique() for rows in site.run.rows.values())
+    mechanisms = {*site.mechanisms, *CONTROLS}.union(*run)
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))
     # This file tells GitHub Pages to serve the files as they are.
     _write(out / ".nojekyll", "")
@@ -164,10 +160,10 @@ def _write_downloads(site: SiteData, out: Path) -> None:
         for ending, path in drawing.pictures.items():
             (files / f"{drawing.name}.{ending}").write_bytes(small_picture(path))
     for study in site.run.studies:
-        source = site.run.folder / "studies" / f"{study}.parquet"
-        shutil.copyfile(source, files / source.name)
+        table = f"{study}.parquet"
+        shutil.copyfile(site.run.folder / "studies" / table, files / table)
     shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
-    for family, views in site.families.values():
+    for family, views in site.families:
         table = pd.concat(view.table() for view in views)
         table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
     if site.answers:

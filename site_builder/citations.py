@@ -94,18 +94,17 @@ def _cited() -> dict:
 
 
 def _reference(entry: Mapping, key: str) -> Reference:
-    venue = entry.get("collection-title") or entry.get("journal")
-    notes = entry.get("notes", "")
+    preprint = entry.get("notes", "")
     addresses = []
     if "doi" in entry:
         addresses.append((f"doi:{entry['doi']}", f"https://doi.org/{entry['doi']}"))
-    if notes.startswith(_ARXIV):
-        addresses.append((notes, f"https://arxiv.org/abs/{notes.removeprefix(_ARXIV)}"))
+    if preprint.startswith(_ARXIV):
+        addresses.append((preprint, f"https://arxiv.org/abs/{preprint.removeprefix(_ARXIV)}"))
     year = entry.get("year") or entry["date-released"].year
     return Reference(
         title=entry["title"],
         authors=", ".join(map(_author, entry["authors"])),
-        venue=venue or "",
+        venue=entry.get("collection-title") or entry.get("journal", ""),
         year=year,
         addresses=tuple(addresses),
         bibtex=_bibtex(entry, key, year),

@@ -3,14 +3,14 @@
 The hours come from the manifests and the memory from the timings.
 """
 
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+from pandas.api.typing import SeriesGroupBy
 
 from claims.markdown import markdown_table
 from runs.frames import read_frame
-from runs.manifest import Entry, manifest_of, read_manifest
+from runs.manifest import ENDING
 from runs.provenance import GPU
 from runs.result_table import PEAK_MEMORY
 
@@ -25,49 +25,39 @@ def core_hours() -> str:
     found = []
     for timings in (ROOT / "results/reference/studies").glob(f"*{TIMINGS}"):
         study = timings.name.removesuffix(TIMINGS)
-        entries = read_manifest(manifest_of(timings.with_name(f"{study}.parquet")))
-        hours = hours_of(entries)
+        cells = pd.read_csv(timings.with_name(study + ENDING))
+        beside = cells["machine"].map({GPU: " beside a GPU"}).fillna("")
+        place = cells["cell"].str.split("/").str[1] + beside
+        hours = (cells["seconds"] / 3600).groupby(place, sort=False)
         row = {
             "study": f"`{study}`",
-            "core-hours by data set": _describe_hours(hours, _untimed(entries)),
+            "core-hours by data set": _describe_hours(hours),
             "memory, GiB": f"{_peak_gib(timings):.1f}",
         }
-        found.append((hours.total(), row))
+        found.append((hours.sum().sum(), row))
     found.sort(key=lambda each: each[0], reverse=True)
     return markdown_table(pd.DataFrame([row for _, row in found]))
 
 
-def hours_of(entries: dict[str, Entry]) -> Counter[str]:
-    """Return the hours of processor time by data set, with cells that used a GPU counted apart."""
-    hours: Counter[str] = Counter()
-    for stem, entry in entries.items():
-        hours[_place(stem, entry)] += (entry.seconds or 0) / 3600
-    return hours
+def _describe_hours(hours: SeriesGroupBy) -> str:
+    """Describe the hours of processor time by data set; cells that used a GPU are apart.
 
-
-def _place(stem: str, entry: Entry) -> str:
-    dataset = stem.split("/")[1]
-    return f"{dataset} beside a GPU" if entry.provenance.machine == GPU else dataset
-
-
-def _untimed(entries: dict[str, Entry]) -> set[str]:
-    """Return the data sets some of whose cells have no known seconds."""
-    return {_place(stem, entry) for stem, entry in entries.items() if entry.seconds is None}
-
-
-def _describe_hours(hours: Counter[str], untimed: set[str]) -> str:
-    long = [
-        f"{place} {'over ' * (place in untimed)}{spent:.2g}"
-        for place, spent in hours.most_common()
-        if spent >= SHOWN
+    The hours of some cells are not known.
+    """
+    spent = hours.sum().sort_values(ascending=False, kind="stable")
+    untimed = hours.count() < hours.size()
+    words = [
+        f"{place} {'over ' if untimed[place] else ''}{number:.2g}"
+        for place, number in spent[spent >= SHOWN].items()
     ]
-    rest = [place for place, spent in hours.items() if spent < SHOWN]
-    for words, places in (
-        (f"under {SHOWN:g}", [place for place in rest if place not in untimed]),
-        ("unknown", [place for place in rest if place in untimed]),
+    rest = [place for place in hours.groups if spent[place] < SHOWN]
+    for told, places in (
+        (f"under {SHOWN:g}", [place for place in rest if not untimed[place]]),
+        ("unknown", [place for place in rest if untimed[place]]),
     ):
-        long += [f"{words}: {', '.join(places)}"] * bool(places)
-    return ", ".join(long)
+        if places:
+            words.append(f"{told}: {', '.join(places)}")
+    return ", ".join(words)
 
 
 def _peak_gib(timings: Path) -> float:

@@ -22,7 +22,7 @@ def data_page(site: SiteData) -> Page:
             used.setdefault(key, []).append({"study": study, "dataset": dataset})
     families = {
         (view.study.name, view.dataset): (family, view)
-        for family, views in site.families.values()
+        for family, views in site.families
         for view in reversed(views)
     }
     entries = []

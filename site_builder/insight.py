@@ -25,9 +25,10 @@ def insight(run: Path) -> list[str]:
         for name in all_studies()
         if (path := run / "studies" / f"{name}.parquet").exists()
     }
+    lines = [] if "guarantee" not in tables else [_false_claims(tables["guarantee"])]
     rankings = [line for name, rows in tables.items() for line in _ranking(name, rows)]
+    lines += rankings[:RANKINGS]
     more = len(rankings) - RANKINGS
-    lines = [*_false_claims(tables.get("guarantee")), *rankings[:RANKINGS]]
     if more > 0:
         lines.append(
             f"  and {more} more ranking{'s' * (more > 1)}: python -m site_builder build {run.name}"
@@ -43,11 +44,13 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     # Published noise may owe its place to a false claim.
     if view is None or view.calibration != "exact" or not view.tells_apart(view.main):
         return
-    best, others = [], []
-    for line in view.lines:
-        if not line.is_control and view.main in line.scores:
-            words = f"{line.title} {line.scores[view.main].value:.3g}"
-            (best if view.leads(line, view.main) else others).append(words)
+    words = {
+        f"{line.title} {line.scores[view.main].value:.3g}": view.leads(line, view.main)
+        for line in view.lines
+        if not line.is_control and view.main in line.scores
+    }
+    best = [each for each, leads in words.items() if leads]
+    others = [each for each, leads in words.items() if not leads]
     yield (
         f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
         f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: "
@@ -56,16 +59,14 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _false_claims(rows: pd.DataFrame | None) -> Iterator[str]:
-    """Yield a line on the mechanisms whose published claim is false at a setting of this run."""
-    if rows is None:
-        return
+def _false_claims(rows: pd.DataFrame) -> str:
+    """Return a line on the mechanisms whose published claim is false at a setting of this run."""
     # A message says that the setting is outside the range of the theorem.
     published = rows[rows["calibration"].eq("published") & rows["message"].eq("")]
     published = published[published["verdict"].notna()]
     false = published.loc[published["verdict"].eq(REFUTED), "mechanism"].unique()
     titles = list(map(mechanism_title, false))
-    yield (
+    return (
         f"guarantee: {len(false)} of {published['mechanism'].nunique()} published claims are false "
         f"at a setting of this run{f': {_first(titles)}' if titles else ''}"
     )

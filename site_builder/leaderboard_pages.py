@@ -22,11 +22,11 @@ def leaderboard_pages(site: SiteData) -> Iterator[Page]:
         content={
             "families": [
                 {"family": family, "tables": len(views), "best": _overview(views, site.refuted)}
-                for family, views in site.families.values()
+                for family, views in site.families
             ]
         },
     )
-    for family, views in site.families.values():
+    for family, views in site.families:
         yield _family_page(family, views)
 
 

@@ -306,17 +306,13 @@ def _split_by_choice(
 
 def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View | None:
     control = scores["mechanism"].isin(CONTROLS)
-    private = ~control & (scores["calibration"] == calibration)
-    deltas = scores.loc[private, "delta"].unique()
-    scores = scores[control | private]
-    lines = list(_lines(study, scores, calibration, refuted))
-    counts: dict[float, set[str]] = {}
-    for line in lines:
-        for epsilon in line.scores if not line.is_control else ():
-            counts.setdefault(epsilon, set()).add(line.mechanism)
-    epsilons = tuple(sorted(epsilon for epsilon, names in counts.items() if len(names) > 1))
+    private = scores[~control & (scores["calibration"] == calibration)]
+    counts = private.groupby("epsilon")["mechanism"].nunique()
+    epsilons = tuple(counts.index[counts > 1])
     if not epsilons:
         return None
+    deltas = private["delta"].unique()
+    scores = pd.concat([private, scores[control]])
     view = View(
         study=study,
         dataset=dataset,
@@ -325,7 +321,7 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
         choice=choice,
         calibration=calibration,
         delta=float(deltas[0]) if len(deltas) == 1 else None,
-        lines=tuple(_spread_control(line, epsilons) for line in lines),
+        lines=tuple(_lines(study, scores, calibration, refuted, epsilons)),
         epsilons=epsilons,
     )
 
@@ -337,18 +333,17 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
     return replace(view, lines=tuple(sorted(view.lines, key=rank)))
 
 
-def _spread_control(line: Line, epsilons: tuple[float, ...]) -> Line:
-    """Copy the score of a control that was run at one epsilon to all: controls ignore epsilon."""
-    if not line.is_control or set(epsilons) <= set(line.scores):
-        return line
-    only = next(iter(line.scores.values()))
-    return replace(line, scores=dict.fromkeys(epsilons, only) | line.scores)
-
-
 def _lines(
-    study: Study, found: pd.DataFrame, calibration: str, refuted: Collection[str]
+    study: Study,
+    found: pd.DataFrame,
+    calibration: str,
+    refuted: Collection[str],
+    epsilons: Collection[float],
 ) -> Iterator[Line]:
-    """Yield a line per mechanism and use, sorted by name, with its scores by epsilon."""
+    """Yield a line per mechanism and use, sorted by name, with its scores by epsilon.
+
+    Controls ignore epsilon: the score of one that was run at one epsilon is that at all.
+    """
     uses = [each.name for each in study.coordinates if each.is_use]
     for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
         mechanism, *details = values
@@ -358,6 +353,8 @@ def _lines(
         use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
         name = title_in(study.name, mechanism, calibration)
         scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
+        if mechanism in CONTROLS and not scores.keys() >= set(epsilons):
+            scores = dict.fromkeys(epsilons, next(iter(scores.values()))) | scores
         yield Line(mechanism, name, use, scores, mechanism in refuted)
 
 

@@ -87,7 +87,7 @@ def _wins(site: SiteData, key: str) -> list[dict]:
             "title": view_title(view),
             "tied": len(view.best_mechanisms),
         }
-        for family, views in site.families.values()
+        for family, views in site.families
         for view in views
         if view.is_main and view.tells_apart(view.main) and key in view.best_mechanisms
     ]

@@ -25,12 +25,10 @@ def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """
     names: dict = {"__name__": "notebook"}
     copy = nbformat.from_dict(notebook)
-    count = 0
-    for cell in copy.cells:
-        if cell.cell_type == "code":
-            count += 1
-            cell.execution_count = count
-            cell.outputs = _outputs(cell.source, names, count)
+    code = (cell for cell in copy.cells if cell.cell_type == "code")
+    for count, cell in enumerate(code, start=1):
+        cell.execution_count = count
+        cell.outputs = _outputs(cell.source, names, count)
     return copy
 
 

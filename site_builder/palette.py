@@ -7,6 +7,8 @@ theme, a colour with too little contrast is mixed with white until it has enough
 import re
 from collections.abc import Iterable
 
+from PIL.ImageColor import getrgb
+
 from paper_figures.style import look
 
 DARK_BACKGROUND = "#15171a"
@@ -14,15 +16,11 @@ DARK_BACKGROUND = "#15171a"
 LEAST_CONTRAST = 4.5
 
 
-def channels(colour: str) -> tuple[float, float, float]:
-    """Return red, green and blue in [0, 1] for "#rrggbb"."""
-    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-
-
 def luminance(colour: str) -> float:
     """Return the relative luminance of "#rrggbb", in [0, 1] (WCAG 2.2)."""
+    channels = (channel / 255 for channel in getrgb(colour))
     red, green, blue = (
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -35,12 +33,12 @@ def contrast(one: str, other: str) -> float:
 
 def lighten_for_dark(colour: str) -> str:
     """Mix "#rrggbb" with the least white, in steps of 5%, that reaches LEAST_CONTRAST."""
-    for percent in range(0, 101, 5):
-        mixed = [round(255 * (c + (1 - c) * percent / 100)) for c in channels(colour)]
-        shown = "#{:02x}{:02x}{:02x}".format(*mixed)
-        if contrast(shown, DARK_BACKGROUND) >= LEAST_CONTRAST:
-            return shown
-    return "#ffffff"
+    mixed = (
+        [round(c + (255 - c) * percent / 100) for c in getrgb(colour)]
+        for percent in range(0, 101, 5)
+    )
+    shown = ("#{:02x}{:02x}{:02x}".format(*channels) for channels in mixed)
+    return next(each for each in shown if contrast(each, DARK_BACKGROUND) >= LEAST_CONTRAST)
 
 
 def css_name(mechanism: str) -> str:

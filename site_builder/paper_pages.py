@@ -1,6 +1,11 @@
-"""A page per paper: its claims, and its figures and tables as we drew them."""
+"""A page per paper: its claims, and its figures and tables as we drew them.
 
+Another page, on what reproduces, has the papers' figures and tables in words beside ours.
+"""
+
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 
@@ -11,6 +16,10 @@ from site_builder.claim_pages import shown_claims
 from site_builder.run_folder import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 from site_builder.words import sentences
+from studies.base.yaml_file import read_yaml
+
+PICTURES = Path(__file__).with_name("pictures.yaml")
+_NAMED = re.compile(r"_(fig|table)(\d+)$")
 
 
 def paper_pages(site: SiteData) -> Iterator[Page]:
@@ -66,13 +75,13 @@ def _paper_page(site: SiteData, key: str, drawings: list[DrawnFile], claims: pd.
 
 def _suite_figures(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
     """Return the figures across the papers whose numbers include a mechanism of the paper."""
-    figures = (each for each in site.run.drawings.values() if each.drawing.paper == SUITE)
-    return [each for each in figures if each.is_figure and _names(each) & set(facts.mechanisms)]
-
-
-def _names(drawing: DrawnFile) -> set[str]:
-    data = drawing.data
-    return set(data["mechanism"]) if "mechanism" in data else set()
+    return [
+        each
+        for each in site.run.drawings.values()
+        if each.drawing.paper == SUITE
+        and each.is_figure
+        and set(facts.mechanisms) & set(each.data.get("mechanism", []))
+    ]
 
 
 def _drawing_entry(drawing: DrawnFile) -> dict:
@@ -88,3 +97,33 @@ def _drawing_entry(drawing: DrawnFile) -> dict:
         "studies": list(drawing.drawing.studies),
         "notes": sentences(drawing.note) if drawing.note else [],
     }
+
+
+def reproduced_page(site: SiteData) -> Page:
+    """Make the page of those drawings that reproduce a figure or a table of a paper."""
+    entries: dict[str, list[dict]] = {}
+    for name, words in read_yaml(PICTURES).items():
+        if drawing := site.run.drawings.get(name):
+            own = claims_on(drawing, site.run.claims)
+            entry = {"drawing": drawing, "words": words, "claims": shown_claims(own)}
+            entries.setdefault(drawing.drawing.paper, []).append(entry | {"place": place(name)})
+    return Page(
+        path="reproduced.html",
+        template="reproduced.html",
+        title="What reproduces",
+        section="papers/index.html",
+        about="The papers' figures and tables with results in words, beside ours, with verdicts.",
+        content={"papers": [(site.papers[key], own) for key, own in entries.items()]},
+    )
+
+
+def place(drawing: str) -> str:
+    """Return the place of a drawing's original in its paper, such as "Figure 4"."""
+    kind, number = _NAMED.search(drawing).groups()
+    return f"{'Figure' if kind == 'fig' else 'Table'} {number}"
+
+
+def claims_on(drawing: DrawnFile, ledger: pd.DataFrame) -> pd.DataFrame:
+    """Return the claims that name the figure or table of a drawing."""
+    named = ledger["where"].str.contains(rf"\b{place(drawing.name)}(?!\d)")
+    return ledger[(ledger["paper"] == drawing.drawing.paper) & named]

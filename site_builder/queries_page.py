@@ -1,7 +1,5 @@
 """The page on the best mechanisms for common queries, with the error of every mechanism."""
 
-import math
-
 import pandas as pd
 
 from mechanisms.comparison.advisor import conclusion, unranked
@@ -36,7 +34,6 @@ def _answer(name: str, frame: pd.DataFrame) -> dict:
     return {
         "name": name,
         "asked": asked,
-        "size": math.prod(asked.query.shape),
         "shape": TIMES.join(map(str, asked.query.shape)),
         "sensitivities": _sensitivities(asked),
         "conclusion": sentence,
@@ -61,7 +58,8 @@ def _sensitivities(asked: CommonQuery) -> list[tuple[str, float]]:
 def _lines(frame: pd.DataFrame) -> list[dict]:
     """Return a line per mechanism with a known error, and the facts on its published noise."""
     known = frame[(frame["status"] == SERVED) & frame["rmse"].notna()]
-    published = known[known["calibration"] == "published"].set_index("mechanism")
+    published = known[known["calibration"] == "published"].fillna({"verdict": "unknown"})
+    facts = published.set_index("mechanism").to_dict("index")
     return [
         {
             "rank": None if pd.isna(row.rank) else int(row.rank),
@@ -70,21 +68,7 @@ def _lines(frame: pd.DataFrame) -> list[dict]:
             "rmse": row.rmse,
             "deviation": row.rmse * row.rmse_error,
             "times_best": row.times_best,
-            "published": _published_noise(published, row.mechanism),
+            "published": facts.get(row.mechanism),
         }
         for row in known.drop_duplicates("mechanism").itertuples()
     ]
-
-
-def _published_noise(rows: pd.DataFrame, mechanism: str) -> dict | None:
-    """Return the facts on a mechanism's published noise; None if its error is not known."""
-    if mechanism not in rows.index:
-        return None
-    row = rows.loc[mechanism]
-    verdict = row["verdict"] if isinstance(row["verdict"], str) else "unknown"
-    return {
-        "rmse": float(row["rmse"]),
-        "epsilon": float(row["true_epsilon"]),
-        "delta": float(row["true_delta"]),
-        "verdict": verdict,
-    }

@@ -14,14 +14,14 @@ import pandas as pd
 from claims.markdown import markdown_table
 from mechanisms import all_mechanisms
 from mechanisms.cli.arguments import Parser
-from mechanisms.verification.standing import standing_by
 from runs.config import describe_keys
 from runs.config_schema import config_schema
 from runs.data_dictionary import data_dictionary
-from runs.frames import read_frame
 from runs.stored import REFERENCE, RESULTS
 from site_builder.citations import archive_metadata
 from site_builder.core_hours import core_hours
+from site_builder.run_folder import RunFolder
+from site_builder.site_data import SiteData
 
 ROOT = Path(__file__).parents[1]
 
@@ -52,16 +52,11 @@ def mechanism_table() -> str:
 
 def standings_table() -> pd.DataFrame:
     """Return the standing of every mechanism in the reference run, for `mechanisms list`."""
-    rows = read_frame(ROOT / RESULTS / REFERENCE / "studies/guarantee.parquet")
-    rows = rows[(rows["dataset"] == "papers") & (rows["calibration"] == "published")]
-    # A message says that the setting is outside the range of the theorem.
-    covered = rows[(rows["metric"] == "claimed_delta") & (rows["message"] == "")]
-    judged = covered.groupby("mechanism")["verdict"]
-    known = all_mechanisms()
+    site = SiteData(RunFolder(ROOT / RESULTS / REFERENCE))
     return pd.DataFrame(
-        {"mechanism": key, **vars(standing_by(verdicts))}
-        for key, verdicts in judged
-        if key in known
+        {"mechanism": key, **vars(standing)}
+        for key, standing in site.standings.items()
+        if key in site.mechanisms
     )
 
 

@@ -13,12 +13,9 @@ from claims.verdicts import count_of
 from paper_figures.drawings import NARROW, Drawing, all_drawings, words_of
 from runs.result_table import OK, DamagedTable
 from runs.results import read_results
+from studies.base.settings import ConfigError
 
 EXPLAINED = "Not drawn: "
-
-
-class NoResults(Exception):
-    """The folder holds no results of a run; the message names it and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +82,17 @@ class DrawnFile:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run: results/<name>."""
+    """A run: results/<name>.
+
+    Raises:
+        ConfigError: The claims of the run have not been judged.
+    """
 
     folder: Path
 
     def __post_init__(self) -> None:
         if not (self.folder / "claims.csv").exists():
-            raise NoResults(
+            raise ConfigError(
                 f"{self.folder} holds no claims.csv; run `python -m paper_figures judge "
                 f"{self.name}` first"
             )

@@ -130,15 +130,13 @@ class SiteData:
         return {name: known[name] for name in self.run.studies if name in known}
 
     @cached_property
-    def families(self) -> dict[str, tuple[Family, list[View]]]:
+    def families(self) -> list[tuple[Family, list[View]]]:
         """The families of queries for which the run has tables, with the tables."""
-        found: dict[str, tuple[Family, list[View]]] = {each.key: (each, []) for each in FAMILIES}
+        found: dict[Family, list[View]] = {each: [] for each in FAMILIES}
         for name, study in self.studies.items():
             if study.family is not None:
-                found[study.family.key][1].extend(
-                    views_of(study, self.run.rows[name], self.refuted)
-                )
-        return {key: pair for key, pair in found.items() if pair[1]}
+                found[study.family] += views_of(study, self.run.rows[name], self.refuted)
+        return [(family, views) for family, views in found.items() if views]
 
     @cached_property
     def answers(self) -> dict[str, pd.DataFrame]:
@@ -228,7 +226,5 @@ class SiteData:
 
     def source_of(self, paper: str) -> str:
         """Return a mechanism's source for readers: name and year of a paper, or the reference."""
-        if paper in self.papers:
-            facts = self.papers[paper]
-            return f"{facts.name} ({facts.year})"
-        return paper
+        facts = self.papers.get(paper)
+        return f"{facts.name} ({facts.year})" if facts else paper

@@ -29,20 +29,19 @@ def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
         return escape(value)
     if math.isnan(value):
         return Markup(NONE)
-    if math.isinf(value):
-        return Markup("\N{MINUS SIGN}\N{INFINITY}" if value < 0 else "\N{INFINITY}")
-    if value == 0:
-        return Markup("0")
-    if 1e-3 <= abs(value) < 1e5:
-        if float(value).is_integer() and not zeros:
-            return Markup(f"{int(value):,}".replace("-", MINUS))
-        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-        text = f"{value:,.{decimals}f}"
-        if zeros:
-            return Markup(text.replace("-", MINUS))
-        return Markup((text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS))
-    size = powers(escape(f"{abs(value):.{digits - 1}g}"))
-    return Markup(MINUS) + size if value < 0 else size
+    size = abs(value)
+    if math.isinf(size):
+        shown = "\N{INFINITY}"
+    elif size == 0:
+        shown = "0"
+    elif 1e-3 <= size < 1e5:
+        decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+        shown = f"{size:,.{decimals}f}"
+        if "." in shown and not zeros:
+            shown = shown.rstrip("0").rstrip(".")
+    else:
+        shown = powers(escape(f"{size:.{digits - 1}g}"))
+    return Markup(MINUS if value < 0 else "") + shown
 
 
 def powers(text: Markup) -> Markup:

@@ -27,15 +27,15 @@ from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
 from site_builder.palette import DARK_BACKGROUND, LEAST_CONTRAST, contrast, lighten_for_dark
-from site_builder.paper_pages import paper_pages
+from site_builder.paper_pages import PICTURES, claims_on, paper_pages, place, reproduced_page
 from site_builder.queries_page import queries_page
-from site_builder.reproduced_page import PICTURES, claims_on, place, reproduced_page
-from site_builder.run_folder import NoResults, RunFolder
+from site_builder.run_folder import RunFolder
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import HOMES, STUDIED, SiteData
 from site_builder.start_page import HEADLINES, answers, findings
 from site_builder.words import TIMES, first_sentence, insert_authors, number, prose, short_authors
 from studies.base import Coordinate, Metric, Study, ranked
+from studies.base.settings import ConfigError
 from studies.base.yaml_file import read_yaml
 from studies.common_queries import QUERIES
 
@@ -391,14 +391,14 @@ def test_the_page_of_a_claim_says_its_numbers_once(site, name):
 
 def test_a_folder_without_claims_is_refused(tmp_path):
     with pytest.raises(
-        NoResults, match=r"holds no claims\.csv; run `python -m paper_figures judge"
+        ConfigError, match=r"holds no claims\.csv; run `python -m paper_figures judge"
     ):
         RunFolder(tmp_path)
 
 
 def test_other_peoples_folders_are_not_overwritten(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(building.ForeignFolder, match="holds other files"):
+    with pytest.raises(ConfigError, match="holds other files"):
         building.build(RunFolder(ROOT / "results/reference"), tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 
