@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _show(folder: Path, name: str, *, whole: bool) -> int:
     """Judge one claim and print its entry of the ledger."""
-    claims = [claim.id for claim in all_claims()]
+    claims = {claim.id: claim for claim in all_claims()}
     if name not in claims:
         near = nearest(name, claims, " did you mean {!r}?")
         raise ConfigError(
@@ -111,20 +111,15 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         text = f"{start}{with_minus(line)}"
         indent = " " * (len(start) + 2 if depth else 11)
         print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
-    for study in _studies_of(name):
+    declared = claims[name]
+    tables = all_judges()[declared.rule or declared.judge].tables(declared.arguments)
+    for study in sorted({table.partition(".")[0] for table in tables}):
         origins = origins_in(folder / "studies" / f"{study}{ENDING}")
         shown = origins if whole else origins[:1]
         more = [f"{len(origins) - 1} more commits"] * (len(origins) > len(shown))
         if origins:
             print(textwrap.fill(f"Rows of {study}: {'; '.join([*shown, *more])}.", 99))
     return 0
-
-
-def _studies_of(name: str) -> list[str]:
-    """Return the studies whose rows decide a claim."""
-    (claim,) = (each for each in all_claims() if each.id == name)
-    tables = all_judges()[claim.rule or claim.judge].tables(claim.arguments)
-    return sorted({table.partition(".")[0] for table in tables})
 
 
 def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:

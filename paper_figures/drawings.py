@@ -137,7 +137,7 @@ def by_studies(drawings: Iterable[Drawing]) -> dict[str, list[Drawing]]:
     """
     groups: dict[tuple[str, ...], list[Drawing]] = {}
     for each in drawings:
-        groups.setdefault(tuple(each.studies), []).append(each)
+        groups.setdefault(each.studies, []).append(each)
     return {
         studies[0] if len(studies) == 1 else group[0].name: group
         for studies, group in groups.items()

@@ -14,7 +14,7 @@ from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.selections import guarantee_of
 from paper_figures.style import PAGE, legend_order, look, mechanism_title
-from paper_figures.suite.headline import FALSE_COLOUR, QUERY, select_one_epsilon
+from paper_figures.suite.headline import FALSE_COLOUR, QUERY, published_deltas, select_one_epsilon
 from runs.results import Results
 
 # The size of the grid nearest to this one is drawn.
@@ -93,33 +93,27 @@ def _claim(lower: float, upper: float, stated: float) -> str:
 def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
     """Return a row per mechanism, in descending order of the published noise."""
     gaussian = size / float(mu_for(epsilon, delta)) ** 2
-    loss, true, *ends = (
-        ok_rows(rows, "guarantee", metric)
-        for metric in ("expected_loss", "true_delta", "true_delta_lower", "true_delta_upper")
-    )
+    loss = ok_rows(rows, "guarantee", "expected_loss")
+    deltas = published_deltas(rows).drop_duplicates("mechanism").set_index("mechanism")
     records = []
     for mechanism in legend_order(loss["mechanism"]):
-        own = loss[loss["mechanism"] == mechanism].groupby("calibration")["value"].first()
-        reached, lower, upper = (
-            each[(each["mechanism"] == mechanism) & (each["calibration"] == "published")]["value"]
-            for each in (true, *ends)
-        )
-        if "published" not in own or reached.empty:
+        own = loss[loss["mechanism"] == mechanism]
+        noise = own.drop_duplicates("calibration").set_index("calibration")["value"]
+        if "published" not in noise or mechanism not in deltas.index:
             continue
         pure = guarantee_of(mechanism) in ("pure", "local")
-        stated, found = 0.0 if pure else delta, float(reached.iloc[0])
-        outside = (loss[loss["mechanism"] == mechanism]["message"] != "").any()
-        proved = found if lower.empty else float(lower.max())
+        stated, true = 0.0 if pure else delta, deltas.loc[mechanism]
+        outside = (own["message"] != "").any()
         records.append(
             {
                 "mechanism": mechanism,
                 "claimed": stated,
-                "true": found,
-                "lower": proved,
-                "upper": upper.min(),
-                "claim": NONE if outside else _claim(proved, upper.min(), stated),
-                "published": own["published"] / gaussian,
-                "equal": own.get("exact", math.nan) / gaussian,
+                "true": true["value"],
+                "lower": true["lower"],
+                "upper": true["upper"],
+                "claim": NONE if outside else _claim(true["lower"], true["upper"], stated),
+                "published": noise["published"] / gaussian,
+                "equal": noise.get("exact", math.nan) / gaussian,
             }
         )
     required(records, DrawingError("the results hold no true delta of a mechanism that adds noise"))

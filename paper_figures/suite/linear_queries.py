@@ -136,8 +136,9 @@ def linear_table(results: Results) -> Drawn:
         "mechanism": legend_order(errors["mechanism"]),
         "calibration": list(CALIBRATION_TITLES),
     }
-    order = pd.DataFrame({key: table[key].map(names.index) for key, names in ranks.items()})
-    table = table.loc[order.sort_values(list(ranks), kind="stable").index]
+    table = table.sort_values(
+        list(ranks), key=lambda column: column.map(ranks[column.name].index), kind="stable"
+    )
     return Drawn(
         caption=(
             f"Mean squared error per query on histograms; {_budget_words(results.rows)}. Expected: "
@@ -252,28 +253,18 @@ def _number_beyond(axis: plt.Axes, beyond: pd.DataFrame, height: int, at: float,
 
 
 def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
-    handles = []
-    for workload, (colour, marker, _) in WORKLOAD_MARKS.items():
-        if workload in set(shown["workload"]):
-            handles.append(
-                plt.Line2D(
-                    [], [], label=WORKLOADS[workload], color=colour, marker=marker, linestyle=""
-                )
-            )
-    for calibration in CALIBRATION_TITLES:
-        if calibration in set(shown["calibration"]):
-            face = "black" if calibration == "published" else "none"
-            handles.append(
-                plt.Line2D(
-                    [],
-                    [],
-                    label=CALIBRATION_TITLES[calibration],
-                    color="black",
-                    marker="o",
-                    linestyle="",
-                    markerfacecolor=face,
-                )
-            )
+    looks = [
+        {"label": WORKLOADS[workload], "color": colour, "marker": marker}
+        for workload, (colour, marker, _) in WORKLOAD_MARKS.items()
+        if workload in set(shown["workload"])
+    ]
+    looks += [
+        {"label": title, "color": "black", "marker": "o"}
+        | {"markerfacecolor": "black" if calibration == "published" else "none"}
+        for calibration, title in CALIBRATION_TITLES.items()
+        if calibration in set(shown["calibration"])
+    ]
+    handles = [plt.Line2D([], [], linestyle="", **each) for each in looks]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
 
 

@@ -94,8 +94,8 @@ def verdict_table(rows: pd.DataFrame) -> pd.DataFrame:
             }
         )
     table = pd.DataFrame(records)
-    order = table["mechanism"].map(legend_order(table["mechanism"]).index)
-    return table.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+    place = legend_order(table["mechanism"]).index
+    return table.sort_values("mechanism", key=lambda names: names.map(place), kind="stable")
 
 
 @drawing("suite_summary", kind="tables", needs=["guarantee/papers"])
