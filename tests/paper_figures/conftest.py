@@ -80,18 +80,12 @@ def make_guarantee_rows():
                 "shape": "x".join(map(str, query.shape)),
                 "epsilon": budget.epsilon,
                 "delta": budget.delta,
-                "verdict": None,
             }
-            values = {"true_delta": budget.delta, "claimed_delta": budget.delta}
-            values |= {f"true_delta_{end}": budget.delta for end in ("lower", "upper")}
-            values |= {"wasted_variance": 1.0} | metrics
-            rows += [
-                cell | {"metric": metric, "value": value}
-                for metric, value in values.items()
-                if metric != "claimed_delta"
-            ]
-            claimed = {"metric": "claimed_delta", "value": values["claimed_delta"]}
-            rows.append(cell | claimed | {"verdict": verdict})
+            deltas = ("claimed_delta", "true_delta", "true_delta_lower", "true_delta_upper")
+            values = dict.fromkeys(deltas, budget.delta) | {"wasted_variance": 1.0} | metrics
+            own = [cell | {"metric": metric, "value": value} for metric, value in values.items()]
+            own[0]["verdict"] = verdict
+            rows += own
         return rows
 
     return make

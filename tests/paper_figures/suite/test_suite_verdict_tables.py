@@ -5,7 +5,7 @@ import pytest
 from claims.judged_rows import calibrated
 from mechanisms.verification.verification import verify
 from paper_figures.drawings import DrawingError
-from paper_figures.suite.verdict_tables import summary, verdict_table, verdicts
+from paper_figures.suite.verdict_tables import summary, verdicts
 from papers.settings import PAPER_SETTINGS
 
 SHOWN = "mgm2021-mnist"
@@ -85,25 +85,17 @@ def test_a_claim_without_a_known_need_rests_on_an_upper_bound(make_results, make
         ("dawa-published", "lower bound"),
     ],
 )
-def test_the_table_says_what_its_true_values_are(key, kind, make_rows):
+def test_the_table_says_what_its_true_values_are(key, kind, make_results, make_guarantee_rows):
     setting = next(setting for setting in PAPER_SETTINGS if setting.name == "mvg2018-component")
-    mechanism = calibrated(key, setting.query, setting.budget)
-    result = verify(mechanism)
-    cell = {
-        "study": "guarantee",
-        "dataset": "papers",
-        "mechanism": key,
-        "shape": "x".join(map(str, setting.query.shape)),
-        "epsilon": setting.budget.epsilon,
-        "delta": setting.budget.delta,
-    }
-    wasted = float("nan") if result.wasted_variance is None else result.wasted_variance
-    values = {"claimed_delta": result.claimed_delta, "true_delta": result.true_delta.value}
-    values |= {"true_delta_lower": result.true_delta.lower}
-    values |= {"true_delta_upper": result.true_delta.upper}
-    values |= {"true_epsilon": result.true_epsilon.value, "wasted_variance": wasted}
-    rows = [cell | {"metric": metric, "value": value} for metric, value in values.items()]
-    assert rows[0]["metric"] == "claimed_delta"
-    rows[0]["verdict"] = result.verdict
-    (profile,) = verdict_table(make_rows(*rows))["profile"]
-    assert profile == kind
+    result = verify(calibrated(key, setting.query, setting.budget))
+    rows = make_guarantee_rows(
+        key,
+        {setting.name: result.verdict},
+        claimed_delta=result.claimed_delta,
+        true_delta=result.true_delta.value,
+        true_delta_lower=result.true_delta.lower,
+        true_delta_upper=result.true_delta.upper,
+        true_epsilon=result.true_epsilon.value,
+        wasted_variance=result.wasted_variance,
+    )
+    assert verdicts(make_results(rows)).data["profile"].tolist() == [kind]
