@@ -10,8 +10,6 @@ from site_builder.start_page import answered_queries
 from site_builder.words import TIMES
 from studies.common_queries import QUERIES, CommonQuery
 
-SENSITIVITIES = (("l2", "l2_sensitivity"), ("l1", "l1_sensitivity"), ("linf", "linf_sensitivity"))
-
 
 def queries_page(site: SiteData) -> Page:
     """Make the page of all answers that the run has."""
@@ -35,7 +33,6 @@ def _answer(name: str, frame: pd.DataFrame) -> dict:
         "name": name,
         "asked": asked,
         "shape": TIMES.join(map(str, asked.query.shape)),
-        "sensitivities": _sensitivities(asked),
         "conclusion": sentence,
         "limit": _limit(asked),
         "lines": _lines(frame),
@@ -48,11 +45,6 @@ def _limit(asked: CommonQuery) -> Limit:
         why = "no bound known: the bound is for the elements, and this is a workload of them"
         return Limit(lower=None, how=why, test=None, elements=asked.query.size)
     return limit(asked.query, asked.budget, fast=True)
-
-
-def _sensitivities(asked: CommonQuery) -> list[tuple[str, float]]:
-    stated = ((norm, getattr(asked.query, field)) for norm, field in SENSITIVITIES)
-    return [(norm, value) for norm, value in stated if value is not None]
 
 
 def _lines(frame: pd.DataFrame) -> list[dict]:
