@@ -49,8 +49,7 @@ class Claim(BaseModel):
         reply: The answer of an author of the paper to the verdict, with the name and the date.
         reservation: The restrictions or concessions that the paper itself makes.
         scope: The way in which the claim is read and judged. It cannot remove a part of the claim.
-        judge: The name of a judge in paper_figures/, for a theorem or for one paper's study.
-        rule: The name of a rule in claims/ instead; its arguments are fields of the claim.
+        judge: The name of a judge in the paper's folder, or of one in claims/ for any paper.
         arguments: The keyword arguments of the judge, such as the paper's numbers. `!paper NAME`
             stands for a number in papers/<paper>.py that other code reads too.
         tolerance: The relative tolerance of exact numbers, for judges that take one.
@@ -74,8 +73,7 @@ class Claim(BaseModel):
     expected: str
     not_run: dict[str, str] = {}
     reply: Sentence | Literal[""] = ""
-    judge: str = ""
-    rule: str = ""
+    judge: str
     reservation: str = ""
     scope: str = ""
     arguments: dict[str, Any] = {}
@@ -126,7 +124,7 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
 
     Args:
         path: A claims.yaml in the folder of its paper.
-        judges: Every rule and judge by name.
+        judges: Every judge by name.
 
     Raises:
         ConfigError: The file is not a list of claims; a field is unknown to the claim and its judge
@@ -149,28 +147,19 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
 
 def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     """Build the claim, and check it and the arguments of its judge."""
-    own, inline = {"paper": entry.path.parent.name, "about": about} | entry.fields, {}
-    if "rule" in own:
-        inline = {name: own.pop(name) for name in set(own) - set(Claim.model_fields)}
-    claim = entry.validate(Claim, own)
+    fields = {"paper": entry.path.parent.name, "about": about} | entry.fields
+    claim = entry.validate(Claim, fields)
     for place, problem in _broken_rules(claim):
         raise entry.error(place, problem)
-    name = claim.rule or claim.judge
-    if bool(claim.rule) == bool(claim.judge):
-        raise entry.error((), "name either a rule or a judge")
-    if name not in judges:
-        near = nearest(name, judges, "; did you mean {!r}?")
-        kind = "rule" if claim.rule else "judge"
-        what_next = near or "; see extend/claim.py"
-        raise entry.error((kind,), f"there is no {kind} {name!r}{what_next}")
+    if claim.judge not in judges:
+        what_next = nearest(claim.judge, judges, "; did you mean {!r}?") or "; see extend/claim.py"
+        raise entry.error(("judge",), f"there is no judge {claim.judge!r}{what_next}")
     limits = {"tolerance": claim.tolerance, "margin": claim.margin}
     limits = {name: value for name, value in limits.items() if value is not None}
     if limits and not claim.reason:
         raise entry.error(tuple(limits)[:1], "a tolerance or a margin needs a reason")
-    if inline and claim.arguments:
-        raise entry.error(("arguments",), "a rule has its arguments as fields; move them there")
-    given = (inline or claim.arguments) | limits
-    checked = entry.validate(judges[name].schema, given, () if claim.rule else ("arguments",))
+    schema = judges[claim.judge].schema
+    checked = entry.validate(schema, claim.arguments | limits, ("arguments",))
     return claim.model_copy(update={"arguments": dict(checked)})
 
 
@@ -187,5 +176,5 @@ def _broken_rules(claim: Claim) -> Iterator[tuple[tuple, str]]:
     for part in claim.not_run:
         if part not in claim.expected:
             yield ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
-    if claim.about.read == "abstract" and claim.rule != "needs_a_run":
-        yield ("judge",), "only the abstract was read; use the rule needs_a_run for its claims"
+    if claim.about.read == "abstract" and claim.judge != "needs_a_run":
+        yield ("judge",), "only the abstract was read; use the judge needs_a_run for its claims"

@@ -1,7 +1,7 @@
 """Judges: functions that decide claims; a claim in claims.yaml states their keyword arguments.
 
-A judge of a theorem is in the folder of its paper. A rule is a judge for claims of any paper, and
-is in this package. Both are discovered by their decorator.
+A judge is in the folder of its paper, or in this package if it serves claims of any paper. Both are
+discovered by their decorator.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 import claims
 from claims.discovery import declared, paper_modules
-from claims.verdicts import Finding
+from claims.verdicts import Finding, not_run
 from runs.results import Results
 
 STRICT = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -104,12 +104,21 @@ def judge(
     return declare if function is None else declare(function)
 
 
-def rule_modules() -> list[ModuleType]:
-    """Return the modules of this package, which contain the rules."""
+@judge
+def needs_a_run(*, missing: str) -> Finding:
+    """Return the finding that a claim was not run; `missing` is a sentence that says why.
+
+    By this judge, a claim that no run, closed form or file decides still appears in the ledger.
+    """
+    return not_run(missing)
+
+
+def shared_modules() -> list[ModuleType]:
+    """Return the modules of this package, which contain the judges for claims of any paper."""
     names = [info.name for info in pkgutil.iter_modules(claims.__path__)]
     return [importlib.import_module(f"claims.{name}") for name in names]
 
 
 def all_judges() -> dict[str, Judge]:
-    """Return every rule and every judge of a paper by name."""
-    return declared([*rule_modules(), *paper_modules()], "judge")
+    """Return every judge by name."""
+    return declared([*shared_modules(), *paper_modules()], "judge")

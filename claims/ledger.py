@@ -1,8 +1,8 @@
 """The claims ledger: the statements of the papers, next to the numbers of this suite.
 
-paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names the rule or the judge that
-decides it, a function that reads results of a run, privacy profiles or closed forms and returns a
-Finding. The verdict follows from the parts of the finding.
+paper_figures/<paper>/claims.yaml lists the claims of a paper. Each names the judge that decides it,
+a function that reads results of a run, privacy profiles or closed forms and returns a Finding. The
+verdict follows from the parts of the finding.
 """
 
 from dataclasses import fields, replace
@@ -15,7 +15,7 @@ from claims.claim import Claim, all_claims
 from claims.discovery import paper_modules
 from claims.implied_epsilon import implied_by_claim, implying_studies
 from claims.intervals import TooFewTrials
-from claims.judges import CannotJudge, Judge, all_judges, rule_modules
+from claims.judges import CannotJudge, Judge, all_judges, shared_modules
 from claims.ledger_pages import claims_page, size_words
 from claims.paper import differences
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
@@ -40,7 +40,7 @@ NUMBERS = (*WHOLE, "epochs", "paper epochs", "tolerance", "margin")
 
 def judging_sources() -> frozenset[str]:
     """Return the source files that verdicts depend on: judges, their imports and all mechanisms."""
-    names = [module.__name__ for module in (*rule_modules(), *paper_modules())]
+    names = [module.__name__ for module in (*shared_modules(), *paper_modules())]
     imported = set().union(*(source_files(name) for name in names))
     # Mechanisms are looked up by name, so no import statement leads to them.
     named = {str(path) for path in Path("mechanisms").rglob("*.py")}
@@ -63,7 +63,7 @@ def evaluate(folder: Path, only: str | None = None) -> pd.DataFrame:
     for claim in all_claims():
         if only not in (None, claim.id):
             continue
-        judge = judges[claim.rule or claim.judge]
+        judge = judges[claim.judge]
         if only or judge.reads_results or folder.name == REFERENCE:
             finding = finding_on(claim, judge, folder / "studies")
         else:

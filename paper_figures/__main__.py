@@ -112,7 +112,7 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         indent = " " * (len(start) + 2 if depth else 11)
         print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
     declared = claims[name]
-    tables = all_judges()[declared.rule or declared.judge].tables(declared.arguments)
+    tables = all_judges()[declared.judge].tables(declared.arguments)
     for study in sorted({table.partition(".")[0] for table in tables}):
         origins = origins_in(folder / "studies" / f"{study}{ENDING}")
         shown = origins if whole else origins[:1]

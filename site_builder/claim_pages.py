@@ -71,7 +71,7 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
     judges = all_judges()
     for entry in shown_claims(site.run.claims):
         claim = declared.get(entry["id"])
-        judge = judges[claim.rule or claim.judge] if claim else None
+        judge = judges[claim.judge] if claim else None
         yield _claim_page(site, entry, claim, judge)
 
 

@@ -164,4 +164,4 @@ def test_the_claim_without_a_judge_is_not_run(tmp_path, monkeypatch):
     monkeypatch.setattr("claims.claim.HOMES", tmp_path)
     (claim,) = all_claims()
     assert (claim.id, claim.paper) == ("my-claim", "my_paper2026")
-    assert all_judges()[claim.rule].decide(None, claim.arguments).verdict == NOT_RUN
+    assert all_judges()[claim.judge].decide(None, claim.arguments).verdict == NOT_RUN

@@ -8,8 +8,7 @@ import pytest
 
 from claims import claim as reading
 from claims.claim import all_claims, claims_in
-from claims.discovery import declared
-from claims.judges import Delta, Shape, all_judges, judge, rule_modules
+from claims.judges import Delta, Shape, all_judges, judge
 from claims.paper import differences
 from claims.verdicts import Finding
 from paper_figures.mvg2018.compared_study import STUDIES
@@ -26,13 +25,7 @@ def test_every_paper_has_claims():
 
 
 def test_every_judge_has_a_claim():
-    assert {claim.rule or claim.judge for claim in all_claims()} == set(all_judges())
-
-
-def test_a_rule_stands_in_claims_and_a_judge_in_the_home_of_a_paper():
-    rules = declared(rule_modules(), "judge")
-    assert {claim.rule for claim in all_claims()} - {""} == set(rules)
-    assert not {claim.judge for claim in all_claims()} & set(rules)
+    assert {claim.judge for claim in all_claims()} == set(all_judges())
 
 
 def test_a_sentence_on_the_committed_numbers_is_on_the_committed_verdict():
@@ -80,8 +73,6 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
     (claim,) = read(ENTRY)
     assert claim.paper == "r1smg2024"
     assert claim.arguments == {"metric": "loss", "shape": (2, 3), "delta": 0.0, "tolerance": 0.1}
-    inline = ENTRY.replace("judge:", "rule:").replace("  arguments:\n", "").replace("    ", "  ")
-    assert read(inline)[0].arguments == claim.arguments
 
 
 @pytest.mark.parametrize(
@@ -98,7 +89,7 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("kind: value", "kind: theorem", 4, "field 'kind' must be 'guarantee', .*, got 'theorem'"),
         ("[2, 3]", "[2, -3]", 10, "field 'shape.1' must be greater than 0, got -3"),
         ("judge: same_noise", "judge: same_nose", 7, "no judge 'same_nose'; did you mean 'same_n"),
-        ("  judge: same_noise\n", "", 2, "name either a rule or a judge"),
+        ("  judge: same_noise\n", "", 2, "field 'judge' is missing"),
         ("  tolerance: 0.1\n", "", 2, "field 'tolerance' is missing"),
         ("tolerance: 0.1", "margin: 0.1", 11, "unknown field 'margin'"),
         ("  reason: Rounding.\n", "", 11, "a tolerance or a margin needs a reason"),
@@ -106,7 +97,12 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ("It holds.", "It holds. " * 16, 5, "the statement has 32 words, at most 30 are allowed"),
         ("- read: full\n", "", 1, "the first entry says what was read of the paper; begin with"),
         ("read: full", "read: some", 1, "field 'read' must be 'full', 'code', 'theorem' or 'abs"),
-        ("read: full", "read: abstract", 7, "only the abstract was read; use the rule needs_a_run"),
+        (
+            "read: full",
+            "read: abstract",
+            7,
+            "only the abstract was read; use the judge needs_a_run",
+        ),
         (
             "read: full",
             "{read: full, open_choices: [{choice: c, ruled_out: [o]}]}",

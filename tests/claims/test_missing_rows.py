@@ -39,7 +39,7 @@ def test_no_judge_fails_where_rows_are_missing(monkeypatch):
     judges, rng = all_judges(), np.random.default_rng(0)
     columns = itertools.cycle(["mechanism", "dataset", "shape", "calibration", "epsilon"])
     for claim, column in zip(map(with_few_draws, all_claims()), columns, strict=False):
-        judge = judges[claim.rule or claim.judge]
+        judge = judges[claim.judge]
         if not judge.reads_results:
             continue
         # A study beside the claim's own may not have been run.

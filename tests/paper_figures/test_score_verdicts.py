@@ -15,9 +15,9 @@ STORED = Path(__file__).resolve().parents[2] / "results" / "reference" / "studie
 JUDGES = all_judges()
 STUDIES = [f"{study}.parquet" for study in (*SCORED, "dpsgd")]
 CLAIMS = [
-    (claim.arguments, JUDGES[claim.rule or claim.judge])
+    (claim.arguments, JUDGES[claim.judge])
     for claim in all_claims()
-    if {*JUDGES[claim.rule or claim.judge].tables(claim.arguments)} & {*STUDIES}
+    if {*JUDGES[claim.judge].tables(claim.arguments)} & {*STUDIES}
 ]
 PARTS = {
     "as published alone": "calibration == 'published'",
