@@ -192,14 +192,13 @@ def at_most(name: str, effect: Effect, *, margin: float) -> Part:
     It is confirmed if the 95% interval stays at or below the margin, and contradicted if the 99.99%
     interval lies above it.
     """
-    low, high = effect.interval(SUPPORT)
-    if high <= margin:
-        return Part(name, CONFIRMED, words(effect))
-    # If only the 95% interval is above, show the wider one, which crosses the margin.
-    found = words(effect, OPPOSE if low > margin else SUPPORT)
-    if effect.interval(OPPOSE).low > margin:
-        return Part(name, CONTRADICTED, found, f"above the margin of {margin:g}")
-    return Part(name, INCONCLUSIVE, found, f"the interval crosses the margin of {margin:g}")
+    verdict, confidence = _verdict_between(effect, -math.inf, margin)
+    reason = {
+        CONFIRMED: "",
+        CONTRADICTED: f"above the margin of {margin:g}",
+        INCONCLUSIVE: f"the interval crosses the margin of {margin:g}",
+    }[verdict]
+    return Part(name, verdict, words(effect, confidence), reason)
 
 
 def equal(

@@ -119,14 +119,6 @@ def stated_numbers(rows: pd.DataFrame) -> Iterator[tuple[str, StatedNumber]]:
             yield paper, stated
 
 
-def implied_by_claim(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the numbers of all papers as text, by the id of the claim about them."""
-    found: dict[str, list[str]] = {}
-    for _, stated in stated_numbers(rows):
-        found.setdefault(stated.claim, []).append(str(stated))
-    return found
-
-
 def on_curve(effects: Mapping[float, Effect], stated: float) -> Implied:
     """Find the first epsilon at which measured scores reach the stated one; larger is better.
 

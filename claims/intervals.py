@@ -71,7 +71,9 @@ class Mean:
 
     def interval(self, confidence: float) -> Interval:
         """Return the two-sided interval at a confidence in (0, 1)."""
-        half = _student((1 - confidence) / 2, self.trials - 1) * self.standard_error
+        # scipy.stats has this quantile of Student's t too, but takes nearly a second to import.
+        half = -float(scipy.special.stdtrit(self.trials - 1, (1 - confidence) / 2))
+        half *= self.standard_error
         return Interval(self.value - half, self.value + half)
 
     def shifted(self, by: float) -> Self:
@@ -128,13 +130,6 @@ def ratio_words(logarithm: Effect, confidence: float) -> str:
 def _percent(confidence: float) -> str:
     """Format a confidence, rounded down; rounding errors of 1 - (1 - confidence) do not count."""
     return f"{rounded_down(100 * confidence + 1e-9, 4)}%"
-
-
-@functools.cache
-def _student(tail: float, freedom: int) -> float:
-    """Return the quantile of Student's t with this probability above it."""
-    # scipy.stats has the same function but takes nearly a second to import.
-    return float(-scipy.special.stdtrit(freedom, tail))
 
 
 def paired(larger: pd.DataFrame, smaller: pd.DataFrame, *, resolution: float = 0.0) -> Mean:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from claims.claim import Claim, all_claims
 from claims.discovery import paper_modules
-from claims.implied_epsilon import implied_by_claim, implying_studies
+from claims.implied_epsilon import implying_studies, stated_numbers
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, shared_modules
 from claims.ledger_pages import claims_page, size_words
@@ -79,7 +79,9 @@ def implied_epsilons(ledger: pd.DataFrame, folder: Path) -> pd.Series:
     tables = [folder / "studies" / f"{study}.parquet" for study in implying_studies()]
     there = [path for path in tables if path.exists()]
     rows = read_results(there).rows if there else frame_of(to_table([]))
-    found = implied_by_claim(rows)
+    found: dict[str, list[str]] = {}
+    for _, stated in stated_numbers(rows):
+        found.setdefault(stated.claim, []).append(str(stated))
     words = ledger["claim"].map(lambda claim: "\n".join(found.get(claim, ())))
     return words.where(ledger["verdict"] != NOT_RUN, "")
 

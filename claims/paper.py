@@ -5,7 +5,6 @@ The entry says what was read, which choices the paper leaves open, and how our m
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel
@@ -93,13 +92,10 @@ def paper_in(entry: Entry) -> Paper:
     return paper
 
 
+@cache
 def paper_of(key: str) -> Paper | None:
     """Return the paper of a folder; None if its file is missing or broken (`all_claims` warns)."""
-    return _read(HOMES / key / "claims.yaml")
-
-
-@cache
-def _read(path: Path) -> Paper | None:
+    path = HOMES / key / "claims.yaml"
     try:
         return paper_in(next(entries(path))) if path.exists() else None
     except ConfigError:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from claims.comparisons import OPPOSE, number, some, statement, universal
+from claims.comparisons import OPPOSE, every, number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed
 from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
@@ -185,42 +185,32 @@ def smaller_noise(
     others: list[str],
     settings: list[Setting],
     calibrations: tuple[Calibration, ...] = ("published", "exact"),
-    together: bool = False,
     settings_needed: Literal["every", "some"] = "every",
     tolerance: float = 0.0,
 ) -> Finding:
     """Judge whether a mechanism's noise has a smaller expected squared norm than that of others.
 
-    It is compared with each of them or, if `together`, with the least of them at every setting. A
-    lead within the tolerance does not count.
+    It is compared with the least of theirs at every setting. A lead within the tolerance does not
+    count.
     """
-    rivals = [tuple(others)] if together else [(other,) for other in others]
+    combined = {"every": every, "some": some}[settings_needed]
     parts = []
-    for rival in rivals:
-        for calibration in calibrations:
-            ratios = {}
-            for setting in settings:
-                own, *their = (setting.loss(key, calibration) for key in (mechanism, *rival))
-                ratios[str(setting)] = own / min(their)
-            each = [
-                statement(name, ratio < 1 - tolerance, f"{ratio:.3g} times")
-                for name, ratio in ratios.items()
-            ]
-            name = f"below {listed(rival)} {CALIBRATION_TITLES[calibration]}"
-            shown = "; ".join(f"{part.name}: {part.found}" for part in each)
-            if settings_needed == "some":
-                parts.append(replace(some(name, each), found=shown))
-            else:
-                cases = [ratio < 1 - tolerance for ratio in ratios.values()]
-                parts.append(universal(name, cases, shown))
-    detail = ["Ratios of E||noise||^2" + (" to the least of theirs" if together else "")]
-    if "published" in calibrations:
-        detail.append("As published each has the noise of its claim")
-    if "exact" in calibrations:
-        detail.append("At equal true privacy each is rescaled to the budget's delta")
+    for calibration in calibrations:
+        each = []
+        for setting in settings:
+            own, *their = (setting.loss(key, calibration) for key in (mechanism, *others))
+            ratio = own / min(their)
+            each.append(statement(str(setting), ratio < 1 - tolerance, f"{ratio:.3g} times"))
+        shown = "; ".join(f"{part.name}: {part.found}" for part in each)
+        name = f"below {listed(others)} {CALIBRATION_TITLES[calibration]}"
+        parts.append(replace(combined(name, each), found=shown))
+    detail = ["Ratios of E||noise||^2" + (" to the least of theirs" if len(others) > 1 else "")]
     broken = []
     if "published" in calibrations:
+        detail.append("As published each has the noise of its claim")
         broken = [_limit_broken(setting.mechanism(mechanism)) for setting in settings]
+    if "exact" in calibrations:
+        detail.append("At equal true privacy each is rescaled to the budget's delta")
     return Finding(
         parts=parts,
         detail=f"{'. '.join(detail)}.{_limit_sentence(broken)}",

@@ -59,9 +59,10 @@ def test_one_setting_has_to_beat_all_others_together():
         "settings_needed": "some",
         "calibrations": ["published"],
     }
-    apart = decide("smaller_noise", **arguments)
-    assert [part.verdict for part in apart.parts] == [CONFIRMED, CONFIRMED]
-    assert decide("smaller_noise", **arguments, together=True).verdict == CONTRADICTED
+    for other in arguments["others"]:
+        apart = decide("smaller_noise", **arguments | {"others": [other]})
+        assert apart.verdict == CONFIRMED
+    assert decide("smaller_noise", **arguments).verdict == CONTRADICTED
 
 
 def test_a_lead_within_the_tolerance_does_not_count():
