@@ -1,11 +1,13 @@
 """The page that lists all certificates, and why some verdicts on guarantees have none."""
 
-import csv
 import json
 import math
 from pathlib import Path
 
-from claims.certificates.writer import FOLDER, verdicts
+import pandas as pd
+
+from claims.certificates.writer import FOLDER, VERDICTS
+from claims.ledger import read_ledger
 from mechanisms.query.words import rounded_down
 
 # These reasons say why a verdict on a guarantee has no certificate.
@@ -120,13 +122,13 @@ def uncertified_rows(files: dict[Path, dict]) -> list[str]:
     """
     covered = {claim for file in files.values() for claim in file["claims"]}
     rows = []
-    with (FOLDER.parent / "claims.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["kind"] == "guarantee" and row["verdict"] in _JUDGED:
-                rows.append((row["verdict"], row["claim"], row["claim"], CLAIMS_WITHOUT))
-    for key, found in verdicts().items():
+    ledger = read_ledger(FOLDER.parent)
+    judged = ledger[(ledger["kind"] == "guarantee") & ledger["verdict"].isin(_JUDGED)]
+    for name, verdict in zip(judged["claim"], judged["verdict"], strict=True):
+        rows.append((verdict, name, name, CLAIMS_WITHOUT))
+    for key, found in pd.read_csv(VERDICTS).groupby("mechanism", sort=False)["verdict"]:
         for verdict, reasons in (("refuted", {}), ("holds", HOLDS_WITHOUT)):
-            if verdict in found.values():
+            if verdict in set(found):
                 rows.append((verdict, key, f"guarantee/{key}", reasons))
     open_ = [(verdict, name, reasons) for verdict, name, key, reasons in rows if key not in covered]
     for verdict, name, reasons in open_:

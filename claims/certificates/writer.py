@@ -4,13 +4,14 @@ The settings come from the claims, the judges and the guarantee study, and the v
 reference run.
 """
 
-import csv
 import json
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from claims.certificates import FOLDER
 from claims.certificates.bounded_loss import norm_noise, wishart
@@ -26,24 +27,17 @@ from papers.setting import PaperSetting
 from papers.settings import PAPER_SETTINGS
 
 File = tuple[str, list[str], list[Certificate]]
+# The verdicts of the reference run's guarantee study.
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
 # Where these mechanisms hold, their noise is the least Gaussian noise.
 OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
 
 
-def verdicts() -> dict[str, dict[str, str]]:
-    """Return the verdicts of the reference run's guarantee study, by mechanism and setting."""
-    found: dict[str, dict[str, str]] = {}
-    with VERDICTS.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["mechanism"], {})[row["setting"]] = row["verdict"]
-    return found
-
-
 def settings_with(key: str, verdict: str = "refuted") -> list[PaperSetting]:
     """Return the settings at which the study gives a mechanism this verdict."""
-    found = verdicts()[key]
-    return [setting for setting in PAPER_SETTINGS if found.get(setting.name) == verdict]
+    table = pd.read_csv(VERDICTS)
+    names = set(table[(table["mechanism"] == key) & (table["verdict"] == verdict)]["setting"])
+    return [setting for setting in PAPER_SETTINGS if setting.name in names]
 
 
 def files() -> Iterator[File]:
