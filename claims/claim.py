@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -149,13 +149,11 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     """Build the claim, and check it and the arguments of its judge."""
     fields = {"paper": entry.path.parent.name, "about": about} | entry.fields
     claim = entry.validate(Claim, fields)
-    for place, problem in _broken_rules(claim):
-        raise entry.error(place, problem)
+    _check_rules(entry, claim)
     if claim.judge not in judges:
         what_next = nearest(claim.judge, judges, "; did you mean {!r}?") or "; see extend/claim.py"
         raise entry.error(("judge",), f"there is no judge {claim.judge!r}{what_next}")
-    limits = {"tolerance": claim.tolerance, "margin": claim.margin}
-    limits = {name: value for name, value in limits.items() if value is not None}
+    limits = claim.model_dump(include={"tolerance", "margin"}, exclude_none=True)
     if limits and not claim.reason:
         raise entry.error(tuple(limits)[:1], "a tolerance or a margin needs a reason")
     schema = judges[claim.judge].schema
@@ -163,18 +161,26 @@ def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
     return claim.model_copy(update={"arguments": dict(checked)})
 
 
-def _broken_rules(claim: Claim) -> Iterator[tuple[tuple, str]]:
-    """Yield the rules of the ledger that a claim breaks, as a place in its entry and a remedy."""
+def _check_rules(entry: Entry, claim: Claim) -> None:
+    """Raise ConfigError with a remedy if a claim breaks a rule of the ledger."""
     if (words := len(claim.statement.split())) > MOST_WORDS:
-        problem = (
-            f"the statement has {words} words, at most {MOST_WORDS} are allowed; move formulas"
+        raise entry.error(
+            ("statement",),
+            f"the statement has {words} words, at most {MOST_WORDS} are allowed; move formulas to "
+            "`expected`",
         )
-        yield ("statement",), f"{problem} to `expected`"
     if removed := _REMOVED.search(claim.scope):
-        problem = f"the scope says {removed[0]!r} and cannot remove a part; name it in `expected`"
-        yield ("scope",), f"{problem} and in `not_run`"
+        raise entry.error(
+            ("scope",),
+            f"the scope says {removed[0]!r} and cannot remove a part; name it in `expected` and in "
+            "`not_run`",
+        )
     for part in claim.not_run:
         if part not in claim.expected:
-            yield ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
+            raise entry.error(
+                ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
+            )
     if claim.about.read == "abstract" and claim.judge != "needs_a_run":
-        yield ("judge",), "only the abstract was read; use the judge needs_a_run for its claims"
+        raise entry.error(
+            ("judge",), "only the abstract was read; use the judge needs_a_run for its claims"
+        )

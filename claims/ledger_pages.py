@@ -74,14 +74,8 @@ def claims_page(ledger: pd.DataFrame) -> str:
         lines.append(f"- **{verdict}**: {meaning}{f' Claims: {links}.' if links else ''}")
     lines += ["", BRACKETS, "", SHOW]
     for paper, claims in ledger.groupby("paper", sort=False):
-        index = pd.DataFrame(
-            {
-                "claim": [f"[{claim}](#{claim})" for claim in claims["claim"]],
-                "where": claims["where"],
-                "statement": claims["statement"],
-                "verdict": claims["verdict"],
-            }
-        )
+        links = [f"[{claim}](#{claim})" for claim in claims["claim"]]
+        index = claims[["claim", "where", "statement", "verdict"]].assign(claim=links)
         lines += ["", f"## {paper}", ""]
         if about := paper_of(paper):
             lines += [about.read_words, ""]

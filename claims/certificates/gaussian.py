@@ -24,7 +24,7 @@ def half_space_probabilities(z: float, mu: float) -> tuple[mpmath.mpf, mpmath.mp
 def root(budget: Budget) -> mpmath.mpf:
     """Return mu of the analytic Gaussian to 14 digits, rounded to the private side of the root."""
     with mpmath.workdps(60):
-        epsilon, delta = mpmath.mpf(exact(budget.epsilon)), _real(exact(budget.delta))
+        epsilon, delta = mpmath.mpf(exact(budget.epsilon)), mpmath.mpf(exact(budget.delta))
         start = mpmath.mpf(float(mu_for(budget.epsilon, budget.delta)))
 
         def excess(mu):
@@ -33,11 +33,6 @@ def root(budget: Budget) -> mpmath.mpf:
 
         found = mpmath.findroot(excess, (start * (1 - 1e-9), start * (1 + 1e-9)), tol=1e-60)
         return mpmath.mpf(rounded(found, 14))
-
-
-def _real(text: str) -> mpmath.mpf:
-    fraction = Fraction(text)
-    return mpmath.mpf(fraction.numerator) / fraction.denominator
 
 
 def _text(mu: mpmath.mpf) -> str:
@@ -67,20 +62,16 @@ def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -
         rate: q, the share of the records in a batch.
         sampled: Whether the batch is a secret sample; otherwise the releases cover all records.
     """
-    step = {
-        name: Fraction(exact(value)) / rate
-        for name, value in (("epsilon", budget.epsilon), ("delta", budget.delta))
-    }
+    epsilon, delta = (Fraction(exact(value)) / rate for value in (budget.epsilon, budget.delta))
     with mpmath.workdps(60):
-        mu = root(Budget(**{name: float(value) for name, value in step.items()}))
-        epsilon = float(budget.epsilon)
+        mu = root(Budget(epsilon=float(epsilon), delta=float(delta)))
+        loss = float(budget.epsilon)
         if sampled:
-            epsilon = math.log1p(math.expm1(epsilon) / float(rate))
-        z = float(f"{float(mu) / 2 - epsilon / float(mu):.12g}")
+            loss = math.log1p(math.expm1(loss) / float(rate))
+        z = float(f"{float(mu) / 2 - loss / float(mu):.12g}")
         p, q = half_space_probabilities(z, mu)
         bound = lower_bound(p, q, budget.epsilon, float(rate) if sampled else 1.0)
-    step = {name: str(value) for name, value in step.items()}
-    step["rate"] = str(rate) if sampled else 1
+    step = {"epsilon": str(epsilon), "delta": str(delta), "rate": str(rate) if sampled else 1}
     return certificate(
         setting, "gaussian", budget, {}, {"scale": _text(mu)}, {"z": repr(z)}, bound, step
     )
