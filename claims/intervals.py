@@ -153,12 +153,13 @@ def bootstrapped(
         draws: The number of resamples, which have a fixed seed.
     """
     rng = np.random.default_rng(0)
+    samples = [np.asarray(values, float) for values in (over, under)]
     resampled = [
         statistic(values[rng.integers(0, len(values), (draws, len(values)))], axis=1)
-        for values in (np.asarray(over, float), np.asarray(under, float))
+        for values in samples
     ]
-    value = float(statistic(np.asarray(over, float)) - statistic(np.asarray(under, float)))
-    return Bootstrap(value, resampled[0] - resampled[1], min(len(over), len(under)))
+    value = float(statistic(samples[0]) - statistic(samples[1]))
+    return Bootstrap(value, resampled[0] - resampled[1], min(map(len, samples)))
 
 
 def log_mean(values: np.ndarray, axis: int | None = None) -> np.ndarray:

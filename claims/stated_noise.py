@@ -72,10 +72,7 @@ class Setting(BaseModel):
         if self.name:
             return self.name
         words = [f"M = {math.prod(self.query.shape):,}"]
-        words += (
-            f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
-            for name, value in self.options.items()
-        )
+        words += (f"{name} = {value}" for name, value in self.options.items())
         words.append(f"epsilon {self.epsilon:g}")
         if self.delta is not None:
             words.append(f"delta {self.delta:g}")
@@ -149,10 +146,9 @@ def stated_guarantee(*, mechanism: str, settings: list[Setting], samples: int = 
             f" At {len(gaps)} of {len(cases)} settings the source states a delta; ours agrees with "
             f"it to {rounded_up(max(gaps), 2)} (relative)."
         )
-    held = sum(case is True for case in cases)
     return Finding(
         parts=(universal("", cases),),
-        ours=f"true at {held} of {len(cases)} settings; {shown[0]}",
+        ours=f"true at {cases.count(True)} of {len(cases)} settings; {shown[0]}",
         detail=detail,
         calibration="published",
     )
@@ -167,7 +163,7 @@ def _limit_broken(mechanism: AdditiveMechanism) -> tuple[float, float] | None:
 
 def _limit_sentence(broken: list[tuple[float, float] | None]) -> str:
     """Say where the noise is less than any private mechanism can have, from `limit_broken`."""
-    shares = [stated / least for found in broken if found for stated, least in [found]]
+    shares = [found[0] / found[1] for found in broken if found]
     if not shares:
         return ""
     ends = dict.fromkeys(f"{share:.3g}" for share in (min(shares), max(shares)))

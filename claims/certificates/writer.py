@@ -14,10 +14,9 @@ from typing import Any
 import pandas as pd
 
 from claims.certificates import FOLDER
-from claims.certificates.bounded_loss import norm_noise, wishart
 from claims.certificates.certificate_format import Certificate
+from claims.certificates.closed_forms import dawa, norm_noise, wishart
 from claims.certificates.gaussian import gaussian_holds, imgm_batch
-from claims.certificates.partition import dawa
 from claims.certificates.spherical import product_noise, r1smg, r1smg_step
 from claims.certificates.tensor import tldp
 from claims.ledger import all_claims

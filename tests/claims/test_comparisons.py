@@ -111,6 +111,7 @@ def test_chance_rarely_decides(draw, verdict, largest, keywords):
         (NOT_FOUND, 0.9, {"effect": -0.1 * MARGIN, "spread": MARGIN / 4}),
         (CONFIRMED, 0.99, {"rule": equal, "effect": 0.0, "spread": MARGIN / 2}),
         (CONTRADICTED, 0.95, {"rule": equal, "effect": 5 * MARGIN}),
+        (CONTRADICTED, 0.95, {"rule": equal, "effect": -5 * MARGIN}),
         (CONFIRMED, 0.99, {"rule": at_a_level, "effect": 0.0, "spread": MARGIN / 10, "trials": 5}),
         (CONTRADICTED, 0.99, {"rule": at_a_level, "effect": 3 * MARGIN, "spread": MARGIN / 10}),
     ],
@@ -142,10 +143,6 @@ SURE = -0.005 + 1e-6 * np.arange(20)
 def test_the_order_of_trials_with_a_known_answer(values, margin, verdict, reason):
     (part,) = order({"a": Mean(np.array(values))}, margin=margin)
     assert part.verdict == verdict and part.reason.startswith(reason)
-
-
-def test_three_trials_are_never_enough_for_not_found():
-    assert rate(NOT_FOUND, normal, effect=0.0, spread=1e-6, trials=3) == 0
 
 
 BETWEEN = {"means": (0.1, 0.9), "floor": 0.1, "ceiling": 0.9}
@@ -213,11 +210,6 @@ def test_a_hundred_comparisons_are_wrong_in_at_most_one_claim_in_a_hundred():
     ):
         bound = math.exp(sum(effect.interval(level).low for level in levels_between) / 2)
         assert ratios({"a": effect}, stated={"a": (0.0, bound)})[0].verdict == verdict
-
-
-def test_a_shifted_effect_is_compared_with_another_level():
-    mean = Mean(np.array([1.0, 1.1, 0.9]))
-    assert order({"a": mean.shifted(-12.0)}, margin=0)[0].verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(("trials", "bounded"), [(5, False), (6, True)])
@@ -309,13 +301,6 @@ def test_the_tolerance_of_a_level_and_of_a_number_is_relative(stated):
         assert part.verdict == verdict
         assert number("n", factor * stated, stated, 0.1).verdict == verdict
         assert number("n", -factor * stated, -stated, 0.1).verdict == verdict
-
-
-def test_differences_below_the_margin_on_either_side_are_outside_of_it():
-    far = {"x": Mean(MARGIN * np.array([-6.0, -6.01, -6.02])), "y": Mean(MARGIN * np.full(3, 3.0))}
-    assert {part.verdict for part in equal(far, margin=MARGIN)} == {CONTRADICTED}
-    near = {"x": Mean(MARGIN * np.array([-0.3, -0.31, -0.32]))}
-    assert equal(near, margin=MARGIN)[0].verdict == CONFIRMED
 
 
 def test_four_of_many_parts_are_shown():

@@ -232,7 +232,8 @@ def test_no_claim_of_the_reference_is_longer_than_a_reader_reads():
 
 def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
     many = given(*["confirmed", "not found"] * 60, because="Half of it.")
-    of_many = entry("long", **many, tolerance=0.2, reason="word " * 150, scope="All of it.")
+    more = {"scope": "All of it.", "reply": "A. Author, 2026: it is not."}
+    of_many = entry("long", **many, tolerance=0.2, reason="word " * 150, **more)
     ledger_of_many = evaluate(run(of_many))
     page = claims_page(ledger_of_many)
     assert "`python -m paper_figures show RUN CLAIM --all`" in page
@@ -241,6 +242,7 @@ def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
     assert "**partly**. Half of it." in text
     assert "tolerance 0.2 (relative)" in text
     assert re.search(r"- and \d+ more", text)
+    assert "- **An author replies:** A. Author, 2026: it is not." in text
     (claim,) = ledger_of_many.to_dict("records")
     lines = [line for _, line in claim_lines(claim, whole=True)]
     assert sum(line.endswith(": confirmed") for line in lines) == 60
@@ -300,10 +302,3 @@ def test_a_choice_is_settled_for_all_claims_of_a_paper_and_stands_in_its_list(ru
     folder = run(entry("swept", "swept", arguments=arguments, about={"read": "full"}))
     with pytest.raises(ConfigError, match="does not list the open choice 'the kernel'; add it"):
         evaluate(folder)
-
-
-def test_an_author_s_reply_stands_beside_the_verdict(run):
-    folder = run(entry("disputed", **given("contradicted"), reply="A. Author, 2026: it is not."))
-    write_ledger(folder)
-    page = (folder / "claims.md").read_text()
-    assert "- **An author replies:** A. Author, 2026: it is not." in page
