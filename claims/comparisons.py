@@ -21,6 +21,7 @@ verdict rests on, with its confidence.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from claims.intervals import SHOWN, Effect, Mean, ratio_words, words
 from claims.verdicts import (
@@ -52,8 +53,8 @@ class Signal:
         ceiling: The mean score without noise; None if unknown.
         margin: Scores within this distance of the floor or the ceiling count as equal to it.
         floor_words: The name of the answer that has the score of the floor.
-        better: "larger" or "smaller", the side on which scores are better; a score on the other
-            side of the floor is then no signal. With None, both sides are a signal.
+        better: The side on which scores are better. A score on the other side of the floor is no
+            signal.
     """
 
     means: tuple[float, ...]
@@ -61,16 +62,18 @@ class Signal:
     ceiling: float | None = None
     margin: float
     floor_words: str = "the random answer"
-    better: str | None = None
+    better: Literal["larger", "smaller"] = "larger"
 
     @property
     def missing(self) -> str:
         """The reason why there is no signal, or "" if there is one."""
-        if self.floor is not None and all(map(self._no_better_than_floor, self.means)):
+        sign = 1 if self.better == "larger" else -1
+        if self.floor is not None and all(
+            sign * (mean - self.floor) <= self.margin for mean in self.means
+        ):
             where = {
                 "larger": "no score is above that of",
                 "smaller": "no error is below that of",
-                None: "every score equals that of",
             }[self.better]
             return (
                 f"no signal: {where} {self.floor_words} ({self.floor:.4g}), "
@@ -83,12 +86,6 @@ class Signal:
                 f"no signal: all are within {self.margin:g} of the {self.ceiling:.4g} without noise"
             )
         return ""
-
-    def _no_better_than_floor(self, mean: float) -> bool:
-        above = mean - self.floor
-        if self.better is None:
-            return abs(above) <= self.margin
-        return (above if self.better == "larger" else -above) <= self.margin
 
 
 def number(name: str, ours: float, stated: float, tolerance: float) -> Part:

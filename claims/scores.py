@@ -194,7 +194,6 @@ class Scores:
             ceiling=None if exact.empty else float(exact.mean()),
             margin=margin,
             floor_words=words,
-            better="larger",
         )
 
     def keep_learned(self, mechanisms: Collection[str], margin: float) -> Self:

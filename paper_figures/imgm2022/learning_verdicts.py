@@ -171,7 +171,7 @@ def gradients_beside_features(
             (part,) = order({name: difference}, margin=margin)
             floors = (scores[dataset].floor[0] for scores in published.values())
             means = tuple(frame["value"].mean() for frame in pair)
-            signal = Signal(means=means, floor=max(floors), margin=margin, better="larger")
+            signal = Signal(means=means, floor=max(floors), margin=margin)
             reason = _record_mismatch(rows, dataset) or signal.missing
             if not reason and part.verdict == CONTRADICTED:
                 reason = _epoch_shortage(rows, dataset, epochs[dataset])

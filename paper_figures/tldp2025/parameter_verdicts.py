@@ -139,7 +139,6 @@ def _signal(scores: Scores, means: Iterable[float], margin: float) -> Signal:
         margin=margin,
         floor=_guess(scores),
         floor_words="a guess",
-        better="larger",
     )
 
 
