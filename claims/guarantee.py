@@ -11,7 +11,7 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.comparisons import universal
-from claims.judged_rows import calibrated, listed, pick, required
+from claims.judged_rows import calibrated, listed, pick, range_text, required
 from claims.judges import CannotJudge, Count, judge
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Finding, Sizes
 from mechanisms import Budget, Query, get_mechanism
@@ -120,7 +120,7 @@ def guarantee(
         because=because,
         detail=detail,
         calibration="published",
-        sizes=Sizes(epsilons=_range_text(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
+        sizes=Sizes(epsilons=range_text(f"{epsilons[0]:.3g}", f"{epsilons[-1]:.3g}")),
     )
 
 
@@ -135,7 +135,7 @@ def _describe_confirmed(table: pd.DataFrame, paper: list[pd.Series]) -> tuple[st
         return ours, "The guarantee holds by an upper bound on the privacy loss."
     if (table["verdict"] == HOLDS).all():
         return ours, "The guarantee holds, and the noise is the least that it needs."
-    factor = _range_text(rounded_down(min(wasted)), rounded_up(max(wasted)))
+    factor = range_text(rounded_down(min(wasted)), rounded_up(max(wasted)))
     needs = f"{factor} times the variance that it needs at its own paper's settings"
     return ours, f"The guarantee holds, with {needs}."
 
@@ -187,10 +187,6 @@ def _setting_text(row: pd.Series) -> str:
     query, budget = row["setting"].query, row["setting"].budget
     shape = "x".join(map(str, query.shape))
     return f"({budget.epsilon:.3g}, {budget.delta:.3g}) and {shape} elements"
-
-
-def _range_text(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _row_of(table: pd.DataFrame, setting: str) -> pd.Series:

@@ -99,6 +99,11 @@ def listed(words: Iterable[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
+def range_text(low: str, high: str) -> str:
+    """Join the ends of a range as "a to b", or as one word if they are equal."""
+    return low if low == high else f"{low} to {high}"
+
+
 def at_least(probability: float) -> str:
     """Format a lower bound on a probability below 1, which rounding never turns into 1."""
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)

@@ -14,7 +14,7 @@ import scipy
 from claims.comparisons import Signal, at_most
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import SHOWN, Mean, paired
-from claims.judged_rows import LEVELS, listed, ok_rows, pick, required
+from claims.judged_rows import LEVELS, listed, ok_rows, pick, range_text, required
 from claims.judges import CannotJudge
 from claims.mechanism_titles import mechanism_title
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Part, Sizes
@@ -75,7 +75,7 @@ class Scores:
     @property
     def range_of_epsilons(self) -> str:
         """The smallest and the largest budget as text, or the only one."""
-        return " to ".join(dict.fromkeys(f"{self.epsilons[end]:g}" for end in (0, -1)))
+        return range_text(f"{self.epsilons[0]:g}", f"{self.epsilons[-1]:g}")
 
     @property
     def means(self) -> pd.Series:

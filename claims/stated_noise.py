@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from claims.comparisons import OPPOSE, every, number, some, statement, universal
 from claims.guarantee import HOLDS_BY_VERDICT
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, range_text
 from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
@@ -166,10 +166,10 @@ def _limit_sentence(broken: list[tuple[float, float] | None]) -> str:
     shares = [found[0] / found[1] for found in broken if found]
     if not shares:
         return ""
-    ends = dict.fromkeys(f"{share:.3g}" for share in (min(shares), max(shares)))
+    factor = range_text(f"{min(shares):.3g}", f"{max(shares):.3g}")
     return (
         f" At {len(shares)} of {len(broken)} settings the published noise is beyond the limit "
-        f"(docs/the_limit.md): it has {' to '.join(ends)} times the least root mean square error "
+        f"(docs/the_limit.md): it has {factor} times the least root mean square error "
         "that any mechanism of that guarantee can have."
     )
 

@@ -199,11 +199,9 @@ class Finding:
     @property
     def _parts_differ(self) -> bool:
         """Whether a part is confirmed under one choice and contradicted under another."""
-        by_name: dict[str, set[str]] = {}
-        for outcome in self.outcomes:
-            for part in outcome.parts:
-                by_name.setdefault(part.name, set()).add(part.verdict)
-        return any({CONFIRMED, CONTRADICTED} <= verdicts for verdicts in by_name.values())
+        parts = [part for outcome in self.outcomes for part in outcome.parts]
+        confirmed = {part.name for part in parts if part.verdict == CONFIRMED}
+        return any(part.verdict == CONTRADICTED and part.name in confirmed for part in parts)
 
     def without(self, choices: Collection[str]) -> Self:
         """Return the finding without the outcomes that the paper rules out, which become a note.
