@@ -129,7 +129,7 @@ class SphericalProfile(PrivacyProfile):
         log_survival = estimate.log_survival
         value[flat >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
-        # -d log delta / d epsilon = P(L > epsilon) / delta - 1 is what an ulp of epsilon counts for.
+        # An ulp of epsilon counts for -d log delta / d epsilon = P(L > epsilon) / delta - 1.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
