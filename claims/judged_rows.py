@@ -32,15 +32,20 @@ def required(found: Found, missing: Exception) -> Found:
     return found
 
 
+def select(rows: pd.DataFrame, **values) -> pd.DataFrame:
+    """Return the rows with these values in the given columns; there may be none."""
+    chosen = pd.Series(True, rows.index)
+    for column, value in values.items():
+        chosen &= rows[column] == value
+    return rows[chosen]
+
+
 def ok_rows(
     rows: pd.DataFrame, study: str, metric: str, dataset: str | None = None
 ) -> pd.DataFrame:
     """Return rows with status ok of one metric of one study (and data set)."""
-    chosen = (rows["study"] == study) & (rows["metric"] == metric)
-    chosen &= rows["status"] == OK
-    if dataset is not None:
-        chosen &= rows["dataset"] == dataset
-    return rows[chosen]
+    own = {} if dataset is None else {"dataset": dataset}
+    return select(rows, status=OK, study=study, metric=metric, **own)
 
 
 def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
@@ -49,13 +54,9 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
     Raises:
         CannotJudge: There are none; the message names the missing values.
     """
-    chosen = rows["status"] == OK
-    for column, value in values.items():
-        chosen &= rows[column] == value
-    if not chosen.any():
-        wanted = ", ".join(f"{column} {value}" for column, value in values.items())
-        raise CannotJudge(f"The results have no rows with {wanted}")
-    return rows[chosen]
+    wanted = ", ".join(f"{column} {value}" for column, value in values.items())
+    missing = CannotJudge(f"The results have no rows with {wanted}")
+    return required(select(rows, status=OK, **values), missing)
 
 
 def official_study(

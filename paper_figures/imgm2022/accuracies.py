@@ -99,8 +99,10 @@ def _draw(
     note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""
 
     def trained(dataset: str) -> str:
-        own = rows[rows["dataset"] == dataset]
-        values = {words: ok_rows(own, study, m)["value"].iloc[0] for m, words in facts.items()}
+        values = {
+            words: ok_rows(rows, study, metric, dataset)["value"].iloc[0]
+            for metric, words in facts.items()
+        }
         return ", ".join(f"{w} {v:{'.4f' if v < 1 else ',.0f'}}" for w, v in values.items())
 
     panels = Panels("test accuracy,")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, order, statement
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import calibrated, listed, ok_rows, required, tally
+from claims.judged_rows import calibrated, listed, ok_rows, required, select, tally
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -132,7 +132,7 @@ def _finding(
 
 def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
     """Return the sizes behind a verdict on one data set."""
-    own = rows[(rows["study"] == study) & (rows["dataset"] == scores.dataset)]
+    own = select(rows, study=study, dataset=scores.dataset)
     if study == GRADIENTS:
         # This study has one network for each data set, and measures at every epoch.
         network, epochs = GRADIENT_NETWORKS[scores.dataset], own["epoch"]
@@ -206,15 +206,15 @@ def _pairs(
 
 def _epoch_shortage(rows: pd.DataFrame, dataset: str, papers: int) -> str:
     """Explain that training had fewer epochs than the paper's; "" if it had enough."""
-    own = rows[(rows["study"] == GRADIENTS) & (rows["dataset"] == dataset)]
+    own = select(rows, study=GRADIENTS, dataset=dataset)
     descended = own["epoch"].fillna(0).max()
     return f"{descended:g} of the paper's {papers} epochs" if descended < papers else ""
 
 
 def _record_mismatch(rows: pd.DataFrame, dataset: str) -> str:
     """Explain that one study has far more records than the other; "" if neither has."""
-    kept = rows[(rows["dataset"] == dataset) & (rows["metric"] == "records")]
-    counts = {name: kept[kept["study"] == name]["value"].max() for name in (FEATURES, GRADIENTS)}
+    kept = select(rows, dataset=dataset, metric="records")
+    counts = {name: select(kept, study=name)["value"].max() for name in (FEATURES, GRADIENTS)}
     if max(counts.values()) <= ALIKE * min(counts.values()):
         return ""
     return " and ".join(f"{n:,.0f} records with private {study}" for study, n in counts.items())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 import scipy
 
-from claims.judged_rows import calibrated, listed, ok_rows
+from claims.judged_rows import calibrated, listed, ok_rows, select
 from datasets.titles import dataset_title
 from learning.federated import layerwise_release
 from learning.federated.upload_budgets import Uploads
@@ -56,7 +56,7 @@ class StudySize(NamedTuple):
 
 def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
     """Return the size of a study on one data set, which all its mechanisms share."""
-    own = rows[(rows["study"] == study) & (rows["dataset"] == dataset)]
+    own = select(rows, study=study, dataset=dataset)
     small = dataset in SMALL and trained_network(rows, study, dataset) is SMALL[dataset]
     return StudySize(
         network="small network" if small else NETWORKS[study].get(dataset, "network"),
@@ -69,8 +69,7 @@ def study_size(rows: pd.DataFrame, study: str, dataset: str) -> StudySize:
 
 def trained_network(rows: pd.DataFrame, study: str, dataset: str) -> Network:
     """Return the network of HORIZONTAL or SUMS: the paper's, or the small one in its place."""
-    own = ok_rows(rows, study, "parameters")
-    sizes = set(own[own["dataset"] == dataset]["value"])
+    sizes = set(ok_rows(rows, study, "parameters", dataset)["value"])
     small = dataset in SMALL and SMALL[dataset].size in sizes
     return (SMALL if small else federated_horizontal.NETWORKS)[dataset]
 

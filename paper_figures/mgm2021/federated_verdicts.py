@@ -11,7 +11,7 @@ import pandas as pd
 
 from claims.comparisons import equal, every, order, statement
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import LEVELS, listed, ok_rows, required, tally
+from claims.judged_rows import LEVELS, listed, ok_rows, required, select, tally
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -244,11 +244,7 @@ def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
     sqrt(mn). The sentence covers every data set at one budget, and is "" if the norm is not known.
     """
     norms = ok_rows(rows, study, "noise_norm")
-    own = norms[
-        (norms["mechanism"] == "idn")
-        & (norms["calibration"] == "published")
-        & (norms["epsilon"] == epsilon)
-    ]
+    own = select(norms, mechanism="idn", calibration="published", epsilon=epsilon)
     if own.empty:
         return ""
     words = listed(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from claims.comparisons import ratios, statement, timed_apart
 from claims.intervals import Bootstrap, bootstrapped
-from claims.judged_rows import calibrated, listed, ok_rows, required, tally
+from claims.judged_rows import calibrated, listed, ok_rows, required, select, tally
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
@@ -62,7 +62,7 @@ def table_4(results: Results) -> Drawn:
     records = []
     for calibration in ("published", "exact"):
         for mechanism in legend_order(rows["mechanism"]):
-            chosen = rows[(rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)]
+            chosen = select(rows, mechanism=mechanism, calibration=calibration)
             # Slopes are comparable only where every shape has a value above zero.
             complete = set(chosen["shape"]) == set(rows["shape"])
             if not complete or not (chosen["value"] > 0).all():
@@ -177,12 +177,9 @@ def _powers(
 
 def draws_as_published(timings: pd.DataFrame, metric: str = "draw_seconds") -> pd.DataFrame:
     """Return the timed draws at Table 2's gradient shapes: a row per shape, mechanism and trial."""
-    return timings[
-        (timings["dataset"] == "gradient-shapes")
-        & (timings["calibration"] == "published")
-        & (timings["metric"] == metric)
-        & (timings["status"] == OK)
-    ]
+    return select(
+        timings, dataset="gradient-shapes", calibration="published", metric=metric, status=OK
+    )
 
 
 def median_seconds(draws: pd.DataFrame) -> pd.Series:
@@ -208,7 +205,7 @@ def table_5(results: Results) -> Drawn:
     seconds = median_seconds(draws)
     with_svd = median_seconds(draws_as_published(results.timings, SVD_SECONDS))
     records = []
-    for shape in draws[draws["mechanism"] == "gaussian"]["shape"].unique():
+    for shape in select(draws, mechanism="gaussian")["shape"].unique():
         for mechanism in legend_order(seconds[shape].index):
             if mechanism == "non-private":
                 continue
@@ -355,8 +352,8 @@ def _timing_spread(given: pd.DataFrame, shape: str) -> float:
     Mechanisms are timed one after another while other programs run, so their medians differ by more
     than the draws of one mechanism do.
     """
-    equal = given[given["mechanism"].isin(EQUAL_DRAWS) & (given["shape"] == shape)]
-    medians = median_seconds(equal)
+    equal = given[given["mechanism"].isin(EQUAL_DRAWS)]
+    medians = median_seconds(select(equal, shape=shape))
     return float(medians.max() / medians.min())
 
 
@@ -378,7 +375,7 @@ def _ratio_to_gaussian(
 ) -> Bootstrap | None:
     """Return the logarithm of the ratio of medians, or None if one of them was not timed."""
     ours, gaussian = (
-        np.log(timed[(timed["shape"] == shape) & (timed["mechanism"] == key)]["value"].to_numpy())
+        np.log(select(timed, shape=shape, mechanism=key)["value"].to_numpy())
         for timed, key in ((draws, mechanism), (given, "gaussian"))
     )
     return bootstrapped(ours, gaussian, np.median) if len(ours) and len(gaussian) else None

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from claims.intervals import Mean, paired
-from claims.judged_rows import official_study, pick
+from claims.judged_rows import official_study, ok_rows, pick, select
 from claims.judges import CannotJudge
 from claims.verdicts import Sizes
 from paper_figures.selections import main_dataset
 from papers import mvg2018
 from papers.setting import PaperSetting
-from runs.result_table import OK
 from runs.results import Results
 from studies.base.treatments import IID, PCA, SUBSPACE
 
@@ -83,7 +82,7 @@ class ComparedStudy:
     def drawn_rows(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         """Return the study's rows on the data set to draw, and its title with the source."""
         dataset, source = main_dataset(rows, self.name)
-        return rows[(rows["study"] == self.name) & (rows["dataset"] == dataset)], source
+        return select(rows, study=self.name, dataset=dataset), source
 
     def judged_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the study's rows at the paper's data, shape and budget.
@@ -103,8 +102,7 @@ class ComparedStudy:
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the score of every trial; an absent `treatment` becomes `WHOLE_QUERY`."""
-        own = (rows["metric"] == self.score) & (rows["status"] == OK)
-        chosen = rows[own & (rows["study"] == self.name)]
+        chosen = ok_rows(rows, self.name, self.score)
         return chosen.assign(treatment=chosen["treatment"].fillna(WHOLE_QUERY))
 
     def sizes(self, scores: pd.DataFrame) -> Sizes:
@@ -131,14 +129,7 @@ def kernels_of(scores: pd.DataFrame) -> list[str | None]:
 
 def select_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:
     """Return the scores with one kernel, or all scores if it is None."""
-    return scores if kernel is None else scores[scores["kernel"] == kernel]
-
-
-def select(scores: pd.DataFrame, **values: str) -> pd.DataFrame:
-    """Return the scores with these values in the given columns; they may be empty."""
-    for column, value in values.items():
-        scores = scores[scores[column] == value]
-    return scores
+    return scores if kernel is None else select(scores, kernel=kernel)
 
 
 def select_best_share(scores: pd.DataFrame) -> pd.DataFrame:
@@ -218,12 +209,6 @@ REGRESSION = ComparedStudy(
 )
 
 
-def control_errors(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the trials of a metric of the non-private control; they may be empty."""
-    own = (rows["study"] == REGRESSION.name) & (rows["metric"] == metric)
-    return rows[own & (rows["status"] == OK)]
-
-
 # The mean error of a uniformly random direction v for the covariance C of the first 2,021 records:
 # lambda_1 - tr(C) / 4, because E v v^T = I / 4.
 RANDOM_COMPONENT = 0.5064142
@@ -277,7 +262,7 @@ def seconds_of(
 ) -> pd.DataFrame:
     """Return published timings of the whole query, such as a release, on the data set to draw."""
     rows, _ = study.drawn_rows(results.rows)
-    own = select(results.timings, study=study.name, metric=metric, status=OK)
-    own = select(own[own["dataset"].isin(rows["dataset"])], calibration="published")
+    timings = results.timings[results.timings["dataset"].isin(rows["dataset"])]
+    own = select(ok_rows(timings, study.name, metric), calibration="published")
     chosen = own.assign(treatment=own["treatment"].fillna(WHOLE_QUERY))
     return chosen[chosen["treatment"] != SUBSPACE]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
-from claims.judged_rows import LEVELS, listed, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required, select
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.mvg2018.compared_study import (
@@ -17,9 +17,7 @@ from paper_figures.mvg2018.compared_study import (
     REGRESSION,
     STUDIES,
     ComparedStudy,
-    control_errors,
     kernels_of,
-    select,
     select_kernel,
     treatment_title,
 )
@@ -60,7 +58,7 @@ def figure_4(results: Results) -> Drawn:
         if each.covers(each.compared.drawn_rows(results.rows)[0])
     }
     lines, by_draws = _replace_by_draws(_mean_lines(scores), papers)
-    zero = control_errors(drawn[0][0], "rmse_of_zero")["value"].mean()
+    zero = ok_rows(drawn[0][0], REGRESSION.name, "rmse_of_zero")["value"].mean()
     levels = {
         study.name: study.scores(rows).query("mechanism in @LEVELS and treatment == ''")
         for study, (rows, _) in zip(studies, drawn, strict=True)
@@ -75,9 +73,9 @@ def figure_4(results: Results) -> Drawn:
         squeeze=False,
     )
     for row, (study, kernel) in zip(axes, columns, strict=True):
-        own = select_kernel(lines[lines["study"] == study.name], kernel)
+        own = select_kernel(select(lines, study=study.name), kernel)
         for axis, calibration in zip(row, calibrations, strict=True):
-            panel = own[own["calibration"] == calibration]
+            panel = select(own, calibration=calibration)
             _panel(axis, panel)
             controls = select_kernel(levels[study.name], kernel)
             _levels(
@@ -212,7 +210,7 @@ def _panel(axis, panel: pd.DataFrame) -> None:
             capsize=1.5,
             label=treatment_title(name),
         )
-    for mean in panel[panel["treatment"] == IID]["mean"]:
+    for mean in select(panel, treatment=IID)["mean"]:
         axis.axhline(
             mean, color="#6F4C9B", linestyle="-", linewidth=0.8, label=treatment_title(IID)
         )

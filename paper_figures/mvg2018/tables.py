@@ -11,7 +11,7 @@ from dataclasses import replace
 import pandas as pd
 
 from claims.intervals import SHOWN, Mean
-from claims.judged_rows import listed, required
+from claims.judged_rows import listed, ok_rows, required, select
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.mvg2018.compared_study import (
     COVARIANCE,
@@ -23,12 +23,10 @@ from paper_figures.mvg2018.compared_study import (
     STUDIES,
     WHOLE_QUERY,
     ComparedStudy,
-    control_errors,
     difference,
     kernels_of,
     right_treatment,
     seconds_of,
-    select,
     select_best_share,
     select_kernel,
     treatment_title,
@@ -183,7 +181,7 @@ def table_3(results: Results) -> Drawn:
     rows, _ = REGRESSION.drawn_rows(results.rows)
     predictions = []
     for metric, title in _PREDICTIONS.items():
-        found = control_errors(rows, metric)
+        found = ok_rows(rows, REGRESSION.name, metric)
         if len(found):
             row = {"calibration": "published", METHOD: "", "mechanism": title, "kernel": None}
             predictions.append(row | mean_columns(found))

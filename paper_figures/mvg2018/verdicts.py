@@ -16,7 +16,7 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, every, number, order, timed_apart
 from claims.intervals import Mean, bootstrapped, ratio_words
-from claims.judged_rows import listed, pick, required
+from claims.judged_rows import listed, ok_rows, pick, required, select
 from claims.judges import CannotJudge, Count, Positive, judge
 from claims.mechanism_titles import mechanism_title
 from claims.verdicts import CONTRADICTED, NOT_RUN, Finding, Outcome, Part, not_run
@@ -32,12 +32,10 @@ from paper_figures.mvg2018.compared_study import (
     WHOLE_QUERY,
     ComparedStudy,
     average_over_shares,
-    control_errors,
     difference,
     kernels_of,
     require_right_treatment,
     seconds_of,
-    select,
     select_best_share,
     select_kernel,
     treatment_title,
@@ -311,7 +309,7 @@ def _nearest(
 def regression_without_noise(results: Results, *, stated: float, tolerance: float) -> Finding:
     """Judge the RMSE without noise in Table 3."""
     control = pick(REGRESSION.judged_rows(results.rows), mechanism="non-private")
-    errors = control_errors(control, "rmse_without_noise")
+    errors = ok_rows(control, REGRESSION.name, "rmse_without_noise")
     outcomes = []
     for scaling, at_scaling in errors.groupby("scaling", sort=True):
         means = at_scaling.groupby("kernel", sort=True)["value"].mean()
@@ -322,7 +320,7 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
     zero, mean = (
         pick(control, metric=f"rmse_of_{each}")["value"].mean() for each in ("zero", "mean")
     )
-    spread = errors[errors["scaling"] == "largest"].groupby("kernel")["value"].std().max()
+    spread = select(errors, scaling="largest").groupby("kernel")["value"].std().max()
     return Finding(
         choice="the scaling of the data into [-1, 1]",
         outcomes=outcomes,
@@ -344,7 +342,7 @@ def regression_close(results: Results, *, stated: float, margin: float) -> Findi
         published = select(scores, calibration="published")
         clean = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
         ours = select_best_share(select(published, mechanism=MVG, treatment=right))
-        zero = control_errors(REGRESSION.judged_rows(results.rows), "rmse_of_zero")
+        zero = ok_rows(REGRESSION.judged_rows(results.rows), REGRESSION.name, "rmse_of_zero")
         above = {"MVG-1 above non-private": difference(ours, clean)}
         means = {"non-private": clean, "MVG-1": ours, "predicting zero": zero}
         return equal(above, margin=margin, stated=stated), _means(means)

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from claims.comparisons import number, order, ratios, statement, universal
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import Bootstrap, bootstrapped, log_mean
-from claims.judged_rows import calibrated, official_study, pick
+from claims.judged_rows import calibrated, official_study, pick, select
 from claims.judges import Positive, Probability, judge
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
@@ -38,6 +38,7 @@ from papers.r1smg2024 import (
     count_query,
     setting,
 )
+from runs.result_table import OK
 from runs.results import Results
 
 SHAPE = "89x89"
@@ -209,7 +210,7 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
 
 def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
     """Average the largest count after post-processing over trials, by mechanism and calibration."""
-    found = rows[(rows["metric"] == "largest_count") & (rows["status"] == "ok")]
+    found = select(rows, metric="largest_count", status=OK)
     return found.groupby(["mechanism", "calibration"])["value"].mean()
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import scipy
 
 from claims.intervals import SHOWN, Mean
-from claims.judged_rows import LEVELS, listed, ok_rows, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required, select
 from paper_figures import pyplot as plt
 from paper_figures.curves import break_gaps
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -67,9 +67,9 @@ def figure_5(results: Results) -> Drawn:
     above, below = figure.subfigures(2, 1, height_ratios=(1, 1.2))
     sizes = above.subplots(1, len(calibrations), sharex=True, sharey=True, squeeze=False)[0]
     for axis, calibration in zip(sizes, calibrations, strict=True):
-        own = losses[losses["calibration"] == calibration]
+        own = select(losses, calibration=calibration)
         _means_panel(axis, own, calibration)
-    _shape_panels(below, losses[losses["calibration"] == calibrations[0]])
+    _shape_panels(below, select(losses, calibration=calibrations[0]))
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
     columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(
@@ -99,7 +99,7 @@ def _means_panel(axis: plt.Axes, losses: pd.DataFrame, calibration: str) -> None
     """Draw the mean of L with its 95% interval, a row per mechanism."""
     mechanisms = legend_order(losses["mechanism"])
     for place, mechanism in enumerate(mechanisms):
-        values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
+        values, style = select(losses, mechanism=mechanism)["value"], look(mechanism)
         interval = Mean(values.to_numpy(float)).interval(SHOWN)
         axis.hlines(place, *interval, color=style.colour, linewidth=3)
         axis.plot(values.mean(), place, marker=style.marker, color=style.colour, markersize=4)
@@ -134,7 +134,7 @@ def _shape_panels(part: plt.Figure, losses: pd.DataFrame) -> None:
     for axis, names in zip(axes, groups, strict=True):
         lines = itertools.cycle(("-", "--", ":"))
         for mechanism, line in zip(names, lines, strict=False):
-            values, style = losses[losses["mechanism"] == mechanism]["value"], look(mechanism)
+            values, style = select(losses, mechanism=mechanism)["value"], look(mechanism)
             ratio = values.to_numpy() / values.mean()
             low, high = max(ratio.min() - 0.02, 0.0), min(ratio.max() + 0.02, 5.0)
             grid = np.linspace(low, high, 500)
@@ -223,7 +223,7 @@ def figure_4(results: Results) -> Drawn:
             "set count_query.map_epsilons in the config"
         )
     rows = results.rows[results.rows["dataset"] == dataset]
-    largest = mean_largest_counts(select_paper_budget(rows[rows["study"] == "count_query"]))
+    largest = mean_largest_counts(select_paper_budget(select(rows, study="count_query")))
     maps = {
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
@@ -406,7 +406,7 @@ def _coinciding_sentences(means: pd.DataFrame) -> str:
     """Return a sentence for each calibration with curves that coincide in all its panels, or ""."""
     sentences = ""
     for calibration in CALIBRATION_LINES:
-        table = means[means["calibration"] == calibration].pivot_table(
+        table = select(means, calibration=calibration).pivot_table(
             index=["metric", "epsilon"], columns="mechanism", values="value", sort=False
         )
         # The margin is relative, hence the logarithms below. At equal true privacy all Gaussian
@@ -432,10 +432,10 @@ def _draw_family(part: plt.Figure, means: pd.DataFrame, levels: pd.Series) -> No
     axes = part.subplots(1, len(METRICS) * len(calibrations), sharex=True)
     panels = itertools.product(METRICS, calibrations)
     for axis, (metric, calibration) in zip(axes, panels, strict=True):
-        panel = means[(means["metric"] == metric) & (means["calibration"] == calibration)]
+        panel = select(means, metric=metric, calibration=calibration)
         for mechanism in legend_order(panel["mechanism"]):
-            own = panel.loc[panel["mechanism"] == mechanism, ["epsilon", "value"]]
-            line = break_gaps(own, "epsilon")
+            own = select(panel, mechanism=mechanism)
+            line = break_gaps(own[["epsilon", "value"]], "epsilon")
             axis.loglog(line["epsilon"], line["value"], **look(mechanism).line)
         for mechanism in LEVELS:
             level = levels.get((metric, mechanism), 0.0)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import calibrated, listed, ok_rows, required
+from claims.judged_rows import calibrated, listed, ok_rows, required, select
 from claims.judges import CannotJudge, Positive, judge
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget
@@ -36,6 +36,7 @@ from paper_figures.style import (
     mechanism_title,
 )
 from papers.r1smg2024 import GROWTH_DELTA, GROWTH_EPSILONS, setting
+from runs.result_table import OK
 from runs.results import Results
 from studies.noise_only import family_query
 
@@ -65,16 +66,18 @@ def figure_9(results: Results) -> Drawn:
     epsilons = sorted(rows["epsilon"].unique(), reverse=True)
     figure, axes = plt.subplots(2, len(epsilons), figsize=(PAGE, 4.2), sharex=True, squeeze=False)
     for column, epsilon in zip(axes.T, epsilons, strict=True):
-        panel = rows[rows["epsilon"] == epsilon]
+        panel = select(rows, epsilon=epsilon)
         for mechanism, calibration in itertools.product(
             legend_order(panel["mechanism"]), CALIBRATION_LINES
         ):
-            of_mechanism = panel[panel["mechanism"] == mechanism]
-            line = of_mechanism[of_mechanism["calibration"] == calibration]
+            line = select(panel, mechanism=mechanism, calibration=calibration)
+            kind = look(mechanism).at(calibration)
+            if mechanism == "gaussian-analytic":
+                kind["label"] += ", and both Gaussians at equal true privacy"
             alone = (mechanism, calibration) == ("r1smg", "published")
             if not line.empty and (mechanism, calibration) not in SAME:
                 for axis in column if alone else column[:1]:
-                    _curve_of(axis, line, mechanism, calibration)
+                    axis.plot(line["size"], line["value"], **kind)
         limit = "paper, limit of R1SMG: 2 / epsilon"
         column[1].axhline(2 / epsilon, color="black", linestyle=":", label=limit)
         column[0].set(yscale="log", title=f"epsilon = {epsilon:g}")
@@ -100,13 +103,6 @@ def figure_9(results: Results) -> Drawn:
             "cannot show."
         ),
     )
-
-
-def _curve_of(axis: plt.Axes, line: pd.DataFrame, mechanism: str, calibration: str) -> None:
-    kind = look(mechanism).at(calibration)
-    if mechanism == "gaussian-analytic":
-        kind["label"] += ", and both Gaussians at equal true privacy"
-    axis.plot(line["size"], line["value"], **kind)
 
 
 @judge(studies=("noise_only",))
@@ -170,8 +166,8 @@ def _curve(
     Raises:
         CannotJudge: The run has other sizes.
     """
-    chosen = (rows["mechanism"] == mechanism) & (rows["calibration"] == calibration)
-    curve = rows[chosen & np.isclose(rows["epsilon"], epsilon, rtol=1e-9, atol=0)]
+    own = select(rows, mechanism=mechanism, calibration=calibration)
+    curve = own[np.isclose(own["epsilon"], epsilon, rtol=1e-9, atol=0)]
     curve = curve.set_index("size")["value"]
     if curve.empty or [curve.index[0], curve.index[-1]] != list(sizes):
         raise CannotJudge(
@@ -188,33 +184,30 @@ BUDGET = Budget(epsilon=1e-5, delta=1e-7)
 @drawing("r1smg2024_stability", kind="tables", needs=["noise_only/fixed-sensitivity"])
 def stability_table(results: Results) -> Drawn:
     """Tabulate the moments of Theorems 8 and 9, and the tails that the paper infers from them."""
-    titles = {
-        ("raw_kurtosis", None): "E[L^4]/E[L^2]^2",
-        ("raw_skewness", None): "E[L^3]/E[L^2]^1.5",
-        ("central_kurtosis", None): "kurtosis (central)",
-        ("central_skewness", None): "skewness (central)",
-        ("tail_exact", 2): "P(L > 2 E L)",
-        ("tail_exact", 5): "P(L > 5 E L)",
-        ("tail_sampled", 5): "P(L > 5 E L), sampled",
-        ("sampled_trials", None): "draws",
+    columns = {
+        "E[L^4]/E[L^2]^2": {"metric": "raw_kurtosis"},
+        "E[L^3]/E[L^2]^1.5": {"metric": "raw_skewness"},
+        "kurtosis (central)": {"metric": "central_kurtosis"},
+        "skewness (central)": {"metric": "central_skewness"},
+        "P(L > 2 E L)": {"metric": "tail_exact", "factor": 2},
+        "P(L > 5 E L)": {"metric": "tail_exact", "factor": 5},
+        "P(L > 5 E L), sampled": {"metric": "tail_sampled", "factor": 5},
+        "draws": {"metric": "sampled_trials"},
     }
-    rows = pd.concat(
-        _select_factor(ok_rows(results.rows, "noise_only", metric, FAMILY), factor).assign(
-            title=title
-        )
-        for (metric, factor), title in titles.items()
+    own = select(
+        results.rows, study="noise_only", dataset=FAMILY, calibration="published", status=OK
     )
     rows = required(
-        rows[rows["calibration"] == "published"],
+        pd.concat(select(own, **at).assign(title=title) for title, at in columns.items()),
         DrawingError(f"the results hold no moments of noise_only/{FAMILY}"),
     )
     # One epsilon is enough: the shape of the distribution of L does not depend on the scale.
-    rows = rows[rows["epsilon"] == rows["epsilon"].max()]
+    rows = select(rows, epsilon=rows["epsilon"].max())
     table = rows.pivot_table(index=["mechanism", "shape"], columns="title", values="value")
     table = table.reset_index().assign(M=lambda t: t["shape"].map(size_of))
     order = table["mechanism"].map(legend_order(table["mechanism"]).index)
     table = table.assign(order=order).sort_values(["M", "order"])
-    present = [title for title in titles.values() if title in table]
+    present = [title for title in columns if title in table]
     return Drawn(
         caption=(
             "r1smg2024 Theorems 8 and 9 and Remark 2: moments of L = ||noise||^2 about zero, which "
@@ -225,10 +218,6 @@ def stability_table(results: Results) -> Drawn:
         data=table[["mechanism", "M", *present]],
         note=("Rescaling the noise changes none of these numbers."),
     )
-
-
-def _select_factor(rows: pd.DataFrame, factor: float | None) -> pd.DataFrame:
-    return rows if factor is None else rows[rows["factor"] == factor]
 
 
 def noise_of(key: str, side: int, **options) -> Noise:

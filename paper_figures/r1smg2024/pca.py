@@ -12,7 +12,7 @@ import pandas as pd
 
 from claims.comparisons import equal, number, order
 from claims.intervals import Mean, paired
-from claims.judged_rows import LEVELS, official_study, ok_rows, pick, required
+from claims.judged_rows import LEVELS, official_study, ok_rows, pick, required, select
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
@@ -148,8 +148,8 @@ def _families(
         )
         for row, metric in zip(axes, titles, strict=True):
             for axis, calibration in zip(row, calibrations, strict=True):
-                own = means[means["mechanism"].isin(names) & (means["metric"] == metric)]
-                _draw_panel(axis, own[own["calibration"] == calibration], levels, metric)
+                own = select(means, metric=metric, calibration=calibration)
+                _draw_panel(axis, own[own["mechanism"].isin(names)], levels, metric)
                 # All families share one scale.
                 axis.set_ylim(_limits(means, levels, metric, simulated=simulated))
             if part is parts[0]:
@@ -179,7 +179,7 @@ def _draw_panel(axis: plt.Axes, panel: pd.DataFrame, levels: pd.Series, metric: 
             level = levels[metric, control]
             axis.axhline(level, color=style.colour, linestyle=":", label=style.title)
     for mechanism in legend_order(panel["mechanism"]):
-        line = panel[panel["mechanism"] == mechanism]
+        line = select(panel, mechanism=mechanism)
         axis.errorbar(
             line["drawn_at"],
             line["mean"],
@@ -193,7 +193,7 @@ def _limits(
     means: pd.DataFrame, levels: pd.Series, metric: str, *, simulated: bool
 ) -> tuple[float, float]:
     """Return the limits of a metric's axis, which leave a margin around all that is drawn."""
-    values = [*means.loc[means["metric"] == metric, "mean"], *levels.get(metric, [])]
+    values = [*select(means, metric=metric)["mean"], *levels.get(metric, [])]
     if metric == "accuracy" and not simulated:
         values.append(PCA_ACCURACY)
     margin = 0.05 * (max(values) - min(values) or 1)
@@ -204,10 +204,8 @@ def _mark_paper(axis: plt.Axes) -> None:
     """Mark the paper's accuracy without noise at the right end of the published panel."""
     place = axis.get_yaxis_transform()
     axis.plot(0.985, PCA_ACCURACY, "*", color="black", markersize=7, transform=place, clip_on=False)
-    axis.text(
-        *(0.93, PCA_ACCURACY, f"paper, non-private: {PCA_ACCURACY:.4f}"),
-        **{"ha": "right", "va": "center", "fontsize": 5.5, "transform": place},
-    )
+    words = f"paper, non-private: {PCA_ACCURACY:.4f}"
+    axis.text(0.93, PCA_ACCURACY, words, ha="right", va="center", fontsize=5.5, transform=place)
 
 
 def official_components(rows: pd.DataFrame) -> pd.DataFrame:

@@ -30,7 +30,7 @@ import pandas as pd
 import scipy
 
 from claims.comparisons import statement
-from claims.judged_rows import calibrated, pick, required
+from claims.judged_rows import calibrated, pick, required, select
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import Finding
 from mechanisms import Budget, Query
@@ -111,8 +111,8 @@ def select_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
     """
     chosen = pick(rows, dataset="grid", calibration="exact", metric="expected_loss")
     gaussian = required(
-        chosen[chosen["mechanism"] == BASELINE],
+        select(chosen, mechanism=BASELINE),
         CannotJudge("The results have no analytic Gaussian on the grid"),
     )
     epsilon = min(gaussian["epsilon"], key=lambda value: abs(np.log(value)))
-    return chosen[chosen["epsilon"] == epsilon]
+    return select(chosen, epsilon=epsilon)

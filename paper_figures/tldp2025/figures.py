@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import ok_rows, required
+from claims.judged_rows import ok_rows, required, select
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.over_epsilon import (
@@ -263,10 +263,8 @@ def _draw(
 @drawing("tldp2025_table5", kind="tables", needs=[IMAGES])
 def table_5(results: Results) -> Drawn:
     """Tabulate the error of one released image: stated, in closed form and measured."""
-    rows = results.rows
-    rows = rows[(rows["study"] == IMAGES) & (rows["status"] == OK)]
     rows = required(
-        rows[rows["calibration"] == "published"],
+        select(results.rows, study=IMAGES, status=OK, calibration="published"),
         DrawingError(f"the results hold no published calibration of {IMAGES}; run it first"),
     )
     keys = ["dataset", "shape", "mechanism", "epsilon"]

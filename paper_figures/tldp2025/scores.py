@@ -10,7 +10,7 @@ import pandas as pd
 from claims.comparisons import most, order
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import TooFewTrials
-from claims.judged_rows import LEVELS, listed, pick
+from claims.judged_rows import LEVELS, listed, pick, select
 from claims.judges import CannotJudge
 from claims.scores import ByDataset, Scores, official_scores
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Outcome, Part
@@ -77,7 +77,7 @@ def theorem_2_words(scores: Scores) -> str:
     sigma_1^2 = I Delta^2 / (2 epsilon) is the classic variance 2 ln(1.25 / delta) I Delta^2 /
     epsilon'^2 at epsilon' = sqrt(4 ln(1.25 / delta) epsilon), whatever I and Delta are.
     """
-    own = scores.rows[scores.rows["mechanism"] == "gaussian"]
+    own = select(scores.rows, mechanism="gaussian")
     if own.empty:
         return ""
     square = 4 * math.log(1.25 / own["delta"].iloc[0])

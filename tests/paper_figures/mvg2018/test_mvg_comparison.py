@@ -2,11 +2,11 @@
 
 import pytest
 
+from claims.judged_rows import select
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from paper_figures.mvg2018.compared_study import (
     average_over_shares,
     right_treatment,
-    select,
     select_best_share,
 )
 from paper_figures.mvg2018.tables import comparison_table
