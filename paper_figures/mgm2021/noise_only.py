@@ -31,6 +31,8 @@ TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
 SVD_SECONDS = "svd_draw_seconds"
 # Mechanisms whose draw is one call for normal numbers, with one scale or a scale per element.
 EQUAL_DRAWS = ("gaussian", "gaussian-analytic", "gaussian-per-element", "imgm")
+# The end of the name of a part that says that the Gaussian takes the least time.
+NOT_FASTER = " not faster"
 # The mechanism and options behind a config's name that is not a mechanism's key.
 VARIANTS = {"mvg-sqrt": ("mvg", {"zeta": "sqrt"})}
 
@@ -265,29 +267,27 @@ def run_times(
     """
     given = draws_as_published(results.timings)
     with_svd = draws_as_published(results.timings, SVD_SECONDS)
-    effects, stated, parts = {}, {}, []
-    # The shapes of the parts that say that the Gaussian takes the least time, by part.
-    fastest = {}
+    effects, stated, shape_of, absent = {}, {}, {}, []
     for draws, names, bounds, ending in (
         (given, little_more, little, ""),
         (with_svd, far_more, far, ""),
-        (given, little_more if least else [], (1, math.inf), " not faster"),
+        (given, little_more if least else [], (1, math.inf), NOT_FASTER),
     ):
         for name, shape in itertools.product(names, shapes):
             title = f"{mechanism_title(name)} at {shape}{ending}"
-            if ending:
-                fastest[title] = shape
             ratio = _ratio_to_gaussian(draws, given, shape, name)
             if ratio is None:
-                parts.append(Part(title, NOT_RUN))
-                continue
-            effects[title], stated[title] = ratio, bounds
+                absent.append(Part(title, NOT_RUN))
+            else:
+                effects[title], stated[title], shape_of[title] = ratio, bounds, shape
     required(effects, CannotJudge(f"The run does not time the draws at {listed(shapes)}"))
-    judged = {part.name: part for part in ratios(effects, stated=stated)}
-    for title in fastest.keys() & judged.keys():
-        apart = _timing_spread(given, fastest[title])
-        judged[title] = timed_apart(judged[title], effects[title], apart)
-    parts = [*judged.values(), *parts]
+    judged = [
+        timed_apart(part, effects[part.name], _timing_spread(given, shape_of[part.name]))
+        if part.name.endswith(NOT_FASTER)
+        else part
+        for part in ratios(effects, stated=stated)
+    ]
+    parts = [*judged, *absent]
     named = ["gaussian", *little_more, *far_more]
     used = given[given["shape"].isin(shapes) & given["mechanism"].isin(named)]
     trials = int(used.groupby(["shape", "mechanism"]).size().min())
