@@ -59,6 +59,15 @@ def pick(rows: pd.DataFrame, **values) -> pd.DataFrame:
     return required(select(rows, status=OK, **values), missing)
 
 
+def number_of(rows: pd.DataFrame, **values) -> float:
+    """Return the number that all rows with status ok and these column values have in common.
+
+    Raises:
+        CannotJudge: There are no such rows.
+    """
+    return float(pick(rows, **values)["value"].iloc[0])
+
+
 def official_study(
     rows: pd.DataFrame, study: str, *, about: str, shape: str, delta: float
 ) -> pd.DataFrame:
@@ -103,6 +112,11 @@ def listed(words: Iterable[str]) -> str:
 def range_text(low: str, high: str) -> str:
     """Join the ends of a range as "a to b", or as one word if they are equal."""
     return low if low == high else f"{low} to {high}"
+
+
+def listed_numbers(numbers: Iterable[float]) -> str:
+    """Join numbers as "0.1, 1 and 10"."""
+    return listed(f"{number:g}" for number in numbers)
 
 
 def at_least(probability: float) -> str:

@@ -45,9 +45,14 @@ def guarantee_of(mechanism: str) -> str:
     return known[mechanism].guarantee if mechanism in known else UNKNOWN
 
 
+def axes_of(shape: str) -> tuple[int, ...]:
+    """Return the lengths of the axes of a shape such as "89x89"."""
+    return tuple(map(int, shape.split("x")))
+
+
 def size_of(shape: str) -> int:
     """Return M, the number of elements of a shape such as "89x89"."""
-    return math.prod(int(axis) for axis in shape.split("x"))
+    return math.prod(axes_of(shape))
 
 
 def query_size(rows: pd.DataFrame, study: str, dataset: str) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from claims.comparisons import statement, universal
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import Finding, Outcome, Part
 from datasets.titles import dataset_title
@@ -372,8 +372,8 @@ def branches(*, epsilons: list[Epsilon], deltas: list[Delta], tolerance: float) 
             for branch, found in errors.items()
         ),
         detail=(
-            f"At epsilon {listed(f'{e:g}' for e in epsilons)} and delta "
-            f"{listed(f'{d:g}' for d in deltas)}. Line 7 is printed with T in one of its two "
+            f"At epsilon {listed_numbers(epsilons)} and delta "
+            f"{listed_numbers(deltas)}. Line 7 is printed with T in one of its two "
             f"terms. At T = 4 that gives {min(fourfold):.3g} to {max(fourfold):.3g} times the B of "
             "four releases at these budgets, where more than 1 is too little noise."
         ),
@@ -456,7 +456,7 @@ def amplified_budget(
         outcomes=outcomes,
         detail=(
             f"IMGM at (epsilon / q, delta / q), q = {batch} / N, at the claimed epsilon "
-            f"{listed(f'{e:g}' for e in epsilons)}. As all records are released, a claimed "
+            f"{listed_numbers(epsilons)}. As all records are released, a claimed "
             f"epsilon of {shown:g} is truly "
             f"{listed(true_epsilons)} at delta {delta:g}. "
             "Sampling at rate q turns epsilon' into ln(1 + q (e^epsilon' - 1)), "

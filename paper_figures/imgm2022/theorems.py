@@ -11,7 +11,7 @@ import scipy
 
 from claims.comparisons import number, statement, universal
 from claims.guarantee import verified
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Epsilon, Shape, judge
 from claims.verdicts import Finding
 from mechanisms import Budget, Query
@@ -144,7 +144,7 @@ def limit_at_zero(*, deltas: list[Delta], epsilons: list[Epsilon], tolerance: fl
     return Finding(
         parts=(statement("", bool(approaching and errors[-1] <= tolerance), found),),
         detail=(
-            f"delta {listed(f'{d:g}' for d in deltas)}; largest relative difference "
+            f"delta {listed_numbers(deltas)}; largest relative difference "
             f"{listed(f'{e:.1g} at {x:g}' for e, x in zip(errors, epsilons, strict=True))}."
         ),
     )
@@ -283,7 +283,7 @@ def mvg_at_small_epsilon(
             ),
         ),
         detail=(
-            f"E||Z||^2 at epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
+            f"E||Z||^2 at epsilon {listed_numbers(epsilons)}, delta "
             f"{delta:g}, s = gamma = 1. MVG's right-hand side falls as epsilon^2. At epsilon "
             "= 0 IMGM's noise has the delta that is claimed."
         ),

@@ -31,7 +31,7 @@ from paper_figures.mgm2021.federated_study import (
     study_size,
 )
 from paper_figures.mgm2021.lemmas import same_noise_on_elements, same_noise_on_whole
-from paper_figures.selections import size_of
+from paper_figures.selections import axes_of, size_of
 from papers.mgm2021 import HORIZONTAL_ROUNDS
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS
@@ -212,7 +212,7 @@ def _orders_and_ties(
             if not set(both) <= set(scores.rows["mechanism"]):
                 others.append(Part(name, NOT_RUN))
             elif both[0] == both[1]:
-                shape = scores.rows["shape"].iloc[0]
+                shape = axes_of(scores.rows["shape"].iloc[0])
                 others += [same_noise_on_elements(name, shape)] if word == CLOSE else []
             else:
                 effects[word][name] = scores.keep_learned(both, margin).gap(*both)
@@ -345,7 +345,7 @@ def matrix_mechanism_on_adult(
     """
     rows, name = results.rows, "MM close to Gaussian"
     finals = _finals(rows, HORIZONTAL, ["adult"])
-    shape = finals["adult"].rows["shape"].iloc[0]
+    shape = axes_of(finals["adult"].rows["shape"].iloc[0])
     by_reading = {
         "element": (same_noise_on_elements(name, shape),),
         "whole": (same_noise_on_whole(name, shape),),

@@ -183,7 +183,7 @@ def only_for_small_data(*, shapes: dict[str, Shape], memory: Positive | None = N
     parts, others = [], []
     for dataset, axes in shapes.items():
         shape, title = "x".join(map(str, axes)), dataset_title(dataset)
-        same = same_noise_on_whole(title, shape)
+        same = same_noise_on_whole(title, axes)
         parts.append(
             statement(
                 f"cannot be applied to {title}, {shape},", same.verdict != "confirmed", same.found
@@ -212,23 +212,22 @@ _BUDGET = Budget(epsilon=0.5, delta=1e-5)
 _ROUNDING = 1e-9
 
 
-def same_noise_on_elements(name: str, shape: str) -> Part:
+def same_noise_on_elements(name: str, shape: Shape) -> Part:
     """Judge whether the matrix mechanism is the Gaussian at the sensitivity of an element.
 
-    Each of the mn elements of a shape such as "2x10" gets (epsilon, delta) / mn, so that together
-    they spend (epsilon, delta) by basic composition.
+    Each of the mn elements gets (epsilon, delta) / mn, so that together they spend (epsilon, delta)
+    by basic composition.
     """
-    axes = tuple(map(int, shape.split("x")))
-    elements = math.prod(axes)
+    elements = math.prod(shape)
     share = Budget(epsilon=_BUDGET.epsilon / elements, delta=_BUDGET.delta / elements)
     element = calibrated("matrix-mechanism", box_query((1, 1), -1.0, 1.0), share).expected_loss()
-    gaussian = calibrated("gaussian-per-element", box_query(axes, -1.0, 1.0), _BUDGET)
+    gaussian = calibrated("gaussian-per-element", box_query(shape, -1.0, 1.0), _BUDGET)
     return _same(name, elements * element / gaussian.expected_loss())
 
 
-def same_noise_on_whole(name: str, shape: str) -> Part:
+def same_noise_on_whole(name: str, shape: Shape) -> Part:
     """Judge whether the matrix mechanism is the Gaussian at the whole answer's sensitivity."""
-    query = box_query(tuple(map(int, shape.split("x"))), -1.0, 1.0)
+    query = box_query(shape, -1.0, 1.0)
     losses = [
         calibrated(key, query, _BUDGET).expected_loss() for key in ("matrix-mechanism", "gaussian")
     ]

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from claims.comparisons import number, order, ratios, statement, universal
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import Bootstrap, bootstrapped, log_mean
-from claims.judged_rows import calibrated, official_study, pick, select
+from claims.judged_rows import calibrated, number_of, official_study, pick, select
 from claims.judges import Positive, Probability, judge
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
@@ -219,7 +219,7 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
     """Judge the largest exact count in Figure 4, in the run's box and in every possible box."""
     rows = official_counts(results.rows)
     facts = {
-        metric: float(pick(rows, metric=metric, mechanism="non-private")["value"].iloc[0])
+        metric: number_of(rows, metric=metric, mechanism="non-private")
         for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
     }
     exact = facts["nonprivate_largest_count"]
@@ -271,7 +271,7 @@ def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -
     ours; otherwise it is open.
     """
     rows = official_counts(results.rows)
-    ours = float(pick(rows, metric="nonprivate_largest_count")["value"].iloc[0])
+    ours = number_of(rows, metric="nonprivate_largest_count")
     parts = []
     for key in mechanisms:
         query, budget = count_query(PICKUPS), Budget(epsilon=count_epsilon(key), delta=COUNT_DELTA)
@@ -383,9 +383,7 @@ def _masked_loss(rows: pd.DataFrame) -> tuple[float, float]:
     of the random direction's squared length in the valid cells: Beta(valid/2, (M - valid)/2).
     """
     loss, valid = (
-        float(
-            pick(rows, metric=metric, mechanism="r1smg", calibration="published")["value"].iloc[0]
-        )
+        number_of(rows, metric=metric, mechanism="r1smg", calibration="published")
         for metric in ("expected_loss", "valid_cells")
     )
     cells = size_of(rows["shape"].iloc[0])

@@ -27,7 +27,7 @@ from paper_figures.r1smg2024.count_query import (
     select_paper_budget,
 )
 from paper_figures.r1smg2024.theorems import stated_constant
-from paper_figures.selections import failed_mechanisms, main_dataset
+from paper_figures.selections import axes_of, failed_mechanisms, main_dataset
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -160,7 +160,7 @@ def table_1(results: Results) -> Drawn:
     squared = count_query(PICKUPS).l2_sensitivity ** 2
     records = []
     for row in rows.itertuples():
-        m, n = (int(axis) for axis in row.shape.split("x"))
+        m, n = axes_of(row.shape)
         name, constant = stated_constant(row.mechanism, m, n, row.epsilon, row.delta)
         bound = constant * squared
         holds = "yes" if row.value >= bound * (1 - 1e-9) else "no"
@@ -336,24 +336,19 @@ ALIKE = 0.1
 GAUSSIAN = "Gaussian noise"
 COUNTING = "for histograms and workloads"
 OTHER = "other noise"
-FAMILIES = {
-    "gaussian": GAUSSIAN,
-    "gaussian-analytic": GAUSSIAN,
-    "gaussian-per-element": GAUSSIAN,
-    "mvg": GAUSSIAN,
-    "mvg-sqrt": GAUSSIAN,
-    "mgm": GAUSSIAN,
-    "udn": GAUSSIAN,
-    "imgm": GAUSSIAN,
-    "tldp-g": GAUSSIAN,
-    "tldp-g-w": GAUSSIAN,
-    "matrix-mechanism": COUNTING,
-    "matrix-mechanism-cvxpy": COUNTING,
-    "matrix-mechanism-l1": COUNTING,
-    "hb": COUNTING,
-    "dawa": COUNTING,
-    "dawa-published": COUNTING,
-}
+FAMILIES = dict.fromkeys(
+    (
+        *("gaussian", "gaussian-analytic", "gaussian-per-element", "mvg", "mvg-sqrt", "mgm"),
+        *("udn", "imgm", "tldp-g", "tldp-g-w"),
+    ),
+    GAUSSIAN,
+) | dict.fromkeys(
+    (
+        *("matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"),
+        *("hb", "dawa", "dawa-published"),
+    ),
+    COUNTING,
+)
 
 
 @drawing("r1smg2024_counts", kind="figures", needs=["count_query"])

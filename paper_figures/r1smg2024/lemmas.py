@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Epsilon, Positive, judge
 from claims.verdicts import Finding, Outcome, Sizes
 from mechanisms import Budget, Query
@@ -392,13 +392,13 @@ def more_noise(*, sides: list[int], epsilons: list[Epsilon], delta: Delta) -> Fi
         parts=parts,
         detail=(
             f"Expected losses at {listed(f'{side} x {side}' for side in sides)}, l2 "
-            f"sensitivity 1, epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
+            f"sensitivity 1, epsilon {listed_numbers(epsilons)}, delta "
             f"{delta:g}; MVG with equal precision and gamma = s/2: a larger gamma or uneven "
             "precision means more noise. At equal true privacy the noise with equal precision is "
             "the analytic Gaussian's."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{e:g}" for e in epsilons)),
+        sizes=Sizes(epsilons=listed_numbers(epsilons)),
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import calibrated, listed, ok_rows, required, select
+from claims.judged_rows import calibrated, listed, listed_numbers, ok_rows, required, select
 from claims.judges import CannotJudge, Positive, judge
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget
@@ -132,11 +132,11 @@ def loss_growth(
         ],
         detail=(
             f"Closed-form E L, l2 sensitivity 1, delta {GROWTH_DELTA:g}, epsilon "
-            f"{listed(f'{e:g}' for e in GROWTH_EPSILONS)}, {len(curve)} sizes M from "
+            f"{listed_numbers(GROWTH_EPSILONS)}, {len(curve)} sizes M from "
             f"{sizes[0]} to {sizes[1]}.{_exact_growth(rows, sizes)}"
         ),
         calibration="both",
-        sizes=Sizes(epsilons=listed(f"{e:g}" for e in GROWTH_EPSILONS)),
+        sizes=Sizes(epsilons=listed_numbers(GROWTH_EPSILONS)),
     )
 
 

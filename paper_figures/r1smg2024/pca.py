@@ -12,7 +12,7 @@ import pandas as pd
 
 from claims.comparisons import equal, number, order
 from claims.intervals import Mean, paired
-from claims.judged_rows import LEVELS, official_study, ok_rows, pick, required, select
+from claims.judged_rows import LEVELS, number_of, official_study, ok_rows, pick, required, select
 from claims.judges import CannotJudge, judge
 from claims.verdicts import NOT_RUN, Finding, Part, Sizes
 from datasets.titles import dataset_title
@@ -221,12 +221,10 @@ def official_components(rows: pd.DataFrame) -> pd.DataFrame:
 def exact_components(results: Results, *, tolerance: float) -> Finding:
     """Judge Section 7.2: the accuracy on the non-private components."""
     rows = official_components(results.rows)
-    chosen = pick(rows, metric="accuracy", mechanism="non-private")["value"]
-    records, dropped = (
-        float(pick(rows, metric=metric, mechanism="non-private")["value"].iloc[0])
-        for metric in ("records", "records_dropped")
+    ours, records, dropped = (
+        number_of(rows, metric=metric, mechanism="non-private")
+        for metric in ("accuracy", "records", "records_dropped")
     )
-    ours = float(chosen.iloc[0])
     return Finding(
         parts=(number("accuracy", ours, PCA_ACCURACY, tolerance),),
         detail=(
@@ -289,8 +287,7 @@ def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, M
     """Return R1SMG's lead over `key` for every metric and every epsilon of the paper."""
     effects = {}
     for metric in metrics:
-        has_unit = metric in UNITS
-        unit = float(pick(rows, metric=UNITS[metric])["value"].iloc[0]) if has_unit else 1.0
+        unit = number_of(rows, metric=UNITS[metric]) if metric in UNITS else 1.0
         for epsilon in PCA_EPSILONS:
             both = (_rows_at(rows, metric, name, epsilon) for name in ("r1smg", key))
             scaled = (own.assign(value=SIGNS[metric] * own["value"] / unit) for own in both)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from claims.comparisons import number, statement
-from claims.judged_rows import calibrated, listed
+from claims.judged_rows import calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, judge
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from mechanisms import Budget, Query
@@ -246,7 +246,7 @@ def expected_loss(
         ),
         detail=(
             f"C_R over 2/epsilon falls at every step of M = {sizes[0]} to "
-            f"{sizes[-1]:.0g}, delta {listed(f'{d:g}' for d in deltas)}. The mean is "
+            f"{sizes[-1]:.0g}, delta {listed_numbers(deltas)}. The mean is "
             "exact and sampled at M = 100. The theorem's range epsilon < 1/M shrinks as M grows, "
             "so no fixed epsilon reaches the limit within it. No mechanism for all answers in R^M "
             f"has so little loss: at ({least.epsilon:g}, {least.delta:g}) and M = {sizes[-2]:g} "
@@ -256,12 +256,6 @@ def expected_loss(
         calibration="published",
         sizes=Sizes(trials=draws),
     )
-
-
-def span(values: list[float]) -> str:
-    """Format the smallest and the largest value to four digits, once if they agree."""
-    ends = dict.fromkeys(f"{value:.4g}" for value in (min(values), max(values)))
-    return " to ".join(ends)
 
 
 @judge
@@ -284,10 +278,12 @@ def loss_bound(
             numbers_there = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
             if mechanism == "mvg":
                 given = f" MVG's loss is that at gamma = {query.frobenius_bound:,g} there."
+    # The smallest and the largest ratio, once if they agree.
+    ends = dict.fromkeys(f"{ratio:.4g}" for ratio in (min(ratios), max(ratios)))
     return Finding(
         parts=(statement("", min(ratios) >= 1 - tolerance, numbers_there),),
         detail=(
-            f"Loss over bound is {span(ratios)} at {len(ratios)} settings of the papers with "
+            f"Loss over bound is {' to '.join(ends)} at {len(ratios)} settings of the papers with "
             f"matrix-valued queries, in closed form.{given}"
         ),
         calibration="published",
@@ -381,6 +377,6 @@ def _same_order(
     )
 
 
-def _loss(key: str, side: int, budget: Budget, calibration: str = "published") -> float:
+def _loss(key: str, side: int, budget: Budget, calibration: str) -> float:
     query = family_query("fixed-sensitivity", (side, side))
     return calibrated(key, query, budget, calibration).expected_loss()

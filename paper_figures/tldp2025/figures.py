@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from claims.judged_rows import ok_rows, required, select
+from claims.judged_rows import number_of, ok_rows, required, select
 from datasets.titles import dataset_title
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.over_epsilon import (
@@ -16,7 +16,7 @@ from paper_figures.over_epsilon import (
     study_words,
     true_epsilons,
 )
-from paper_figures.selections import query_size
+from paper_figures.selections import axes_of, query_size
 from paper_figures.style import legend_order
 from paper_figures.tldp2025.scores import (
     CLASSIFIER_WORDS,
@@ -24,7 +24,6 @@ from paper_figures.tldp2025.scores import (
     IMAGES,
     OF_THE_PAPER,
     PARAMETERS,
-    shared_number,
     width_of,
 )
 from papers.tldp2025 import (
@@ -132,10 +131,10 @@ def figure_2(results: Results) -> Drawn:
 
 def _extractor(rows: pd.DataFrame, dataset: str) -> str:
     """Describe the extractor, with its accuracy if the suite has trained it."""
-    public = shared_number(rows, FEATURES, dataset, "public_records")
+    public = number_of(rows, study=FEATURES, dataset=dataset, metric="public_records")
     if public == 0:
         return "MobileNetV2 with ImageNet weights, with tanh in place of ReLU6"
-    accuracy = shared_number(rows, FEATURES, dataset, "extractor_accuracy")
+    accuracy = number_of(rows, study=FEATURES, dataset=dataset, metric="extractor_accuracy")
     return (
         f"an extractor trained on {public:,.0f} public records (accuracy {accuracy:.2f} with its "
         "own last layer)"
@@ -172,7 +171,7 @@ def figure_3(results: Results) -> Drawn:
     )
 
     def trained(dataset: str, records: str) -> str:
-        rounds = shared_number(rows, PARAMETERS, dataset, "rounds")
+        rounds = number_of(rows, study=PARAMETERS, dataset=dataset, metric="rounds")
         size = query_size(rows, PARAMETERS, dataset)
         return f"{records} records, a model of {size:,} parameters, {rounds:.0f} rounds"
 
@@ -235,7 +234,7 @@ def _draw(
     shown = spread[spread["mechanism"].isin(OF_THE_PAPER)]
     run = rows[rows["mechanism"].isin(OF_THE_PAPER)]
     records = {
-        dataset: f"{shared_number(rows, study, dataset, 'records'):,.0f}"
+        dataset: f"{number_of(rows, study=study, dataset=dataset, metric='records'):,.0f}"
         for dataset in spread["dataset"].unique()
     }
     caption = (
@@ -297,6 +296,5 @@ def table_5(results: Results) -> Drawn:
 
 def _stated_error(shape: str, mechanism: str, epsilon: float) -> float | None:
     """Return a mechanism's entry in Table 5 for one image; None if it has none."""
-    axes = tuple(int(n) for n in shape.split("x"))
-    entries = stated_errors(axes, epsilon, PIXELS[1] - PIXELS[0])
+    entries = stated_errors(axes_of(shape), epsilon, PIXELS[1] - PIXELS[0])
     return entries.get(STANDS_FOR.get(mechanism, mechanism))

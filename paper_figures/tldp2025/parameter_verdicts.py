@@ -25,7 +25,7 @@ from claims.comparisons import (
     some,
     statement,
 )
-from claims.judged_rows import calibrated, listed, ok_rows, pick, required
+from claims.judged_rows import calibrated, listed, number_of, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import Scores, label_of, sizes_in_lines
@@ -39,7 +39,6 @@ from paper_figures.tldp2025.scores import (
     PARAMETERS,
     TLDP,
     scores_of,
-    shared_number,
     width_of,
 )
 from papers.tldp2025 import (
@@ -109,7 +108,10 @@ def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]
     lines = []
     for dataset in sorted({name for own in found.values() for name in own}):
         scores = {name: own[dataset] for name, own in found.items() if dataset in own}
-        facts = (shared_number(rows, PARAMETERS, dataset, each) for each in ("records", "rounds"))
+        facts = {
+            metric: int(number_of(rows, study=PARAMETERS, dataset=dataset, metric=metric))
+            for metric in ("records", "rounds")
+        }
         epsilons = listed(
             own.range_of_epsilons
             + (f" (Delta = {width_of(dataset, name):,.0f})" if name == "stated" else "")
@@ -118,7 +120,7 @@ def _sizes(rows: pd.DataFrame, found: ByRange) -> dict[str, Sizes | list[Sizes]]
         lines.append(
             Sizes(
                 dataset=dataset,
-                **dict(zip(("records", "rounds"), map(int, facts), strict=True)),
+                **facts,
                 trials=min(each.trials for each in scores.values()),
                 network=f"{query_size(rows, PARAMETERS, dataset):,} parameters",
                 epsilons=epsilons,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from claims.comparisons import confirm_or_leave_open, equal, every, levels, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, listed, required
+from claims.judged_rows import calibrated, listed, listed_numbers, number_of, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import Scores, label_of, select_datasets, sizes_in_lines
@@ -19,6 +19,7 @@ from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_RUN, Finding, Outcom
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
+from paper_figures.selections import axes_of
 from paper_figures.tldp2025.scores import (
     CLASSIFIER_WORDS,
     FEATURES,
@@ -27,7 +28,6 @@ from paper_figures.tldp2025.scores import (
     TLDP,
     leads_by_side,
     scores_of,
-    shared_number,
     theorem_2_words,
 )
 from papers.tldp2025 import FEATURES as FEATURE_RANGE
@@ -54,7 +54,9 @@ def _sizes(rows: pd.DataFrame, scores: Scores, epsilons: str = "") -> Sizes:
         trained = f"one layer; extractor {_extractor_kind(rows, scores.dataset)}"
     return Sizes(
         dataset=scores.dataset,
-        records=int(shared_number(rows, first["study"], scores.dataset, "records")),
+        records=int(
+            number_of(rows, study=first["study"], dataset=scores.dataset, metric="records")
+        ),
         trials=scores.trials,
         network=trained,
         epsilons=epsilons or scores.range_of_epsilons,
@@ -229,8 +231,7 @@ def variant_order(
         # Only a figure of the paper shows which epsilons it means.
         reason = f"{slightly.found}, and less at the others; the paper's epsilons are not stated"
         slightly = replace(slightly, verdict=INCONCLUSIVE, found="", reason=reason)
-    shape = tuple(int(axis) for axis in scores.rows["shape"].iloc[0].split("x"))
-    query = box_query(shape, *PIXELS)
+    query = box_query(axes_of(scores.rows["shape"].iloc[0]), *PIXELS)
     # The log of the largest probability that an image keeps any value.
     kept = max(
         calibrated(key, query, Budget(epsilon=epsilon)).profile().log_atom_mass
@@ -256,7 +257,7 @@ def variant_order(
         beside=weights,
         detail=(
             "Mean differences of F1 over the trials. How far TLDP-G is above TLDP-L, and the "
-            f"weighted variants, on MNIST at epsilon {listed(f'{e:g}' for e in epsilons)}. Weights "
+            f"weighted variants, on MNIST at epsilon {listed_numbers(epsilons)}. Weights "
             "change only how often a value is kept."
         ),
         calibration="published",
@@ -335,7 +336,8 @@ def _extractor_reason(ahead: list[str]) -> str:
 
 
 def _extractor_kind(rows: pd.DataFrame, dataset: str) -> str:
-    return OWN if shared_number(rows, FEATURES, dataset, "public_records") else IMAGENET
+    public = number_of(rows, study=FEATURES, dataset=dataset, metric="public_records")
+    return OWN if public else IMAGENET
 
 
 def _lead_of_images(rows: pd.DataFrame, dataset: str, best: Mean, margin: float) -> Part:

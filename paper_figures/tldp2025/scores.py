@@ -10,7 +10,7 @@ import pandas as pd
 from claims.comparisons import most, order
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import TooFewTrials
-from claims.judged_rows import LEVELS, listed, pick, select
+from claims.judged_rows import LEVELS, listed, select
 from claims.judges import CannotJudge
 from claims.scores import ByDataset, Scores, official_scores
 from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Outcome, Part
@@ -54,16 +54,6 @@ def scores_of(
 ) -> ByDataset:
     """Return `official_scores` of the paper's mechanisms."""
     return official_scores(rows, study, calibration, OF_THE_PAPER, STEP, **at)
-
-
-def shared_number(rows: pd.DataFrame, study: str, dataset: str, metric: str) -> float:
-    """Return a number that all cells of a data set have in common.
-
-    Raises:
-        CannotJudge: The results do not have it.
-    """
-    own = pick(rows, study=study, dataset=dataset, metric=metric)
-    return float(own["value"].iloc[0])
 
 
 def width_of(dataset: str, delta_range: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import number, statement, universal
-from claims.judged_rows import at_least, calibrated, listed
+from claims.judged_rows import at_least, calibrated, listed, listed_numbers
 from claims.judges import Count, Delta, Epsilon, Positive, Shape, judge
 from claims.mechanism_titles import mechanism_title
 from claims.verdicts import Finding, Part, Sizes
@@ -231,7 +231,7 @@ def constant_factor(
         ),
         detail=(
             f"Entries of Table 5 at I = {listed(str(side**2) for side in sides)}, epsilon "
-            f"{listed(f'{e:g}' for e in epsilons)}. Over that of Laplace the entry is "
+            f"{listed_numbers(epsilons)}. Over that of Laplace the entry is "
             f"{ratios['laplace'][0]:.3g} C."
         ),
     )
@@ -368,7 +368,7 @@ def lower_at_every_shape(
         for own in KINDS
         for other in others
     }
-    budgets = listed(f"{epsilon:g}" for epsilon in epsilons)
+    budgets = listed_numbers(epsilons)
     return Finding(
         parts=[_judge_below_one(own, other, found) for (own, other), found in ratios.items()],
         detail=(
@@ -412,7 +412,7 @@ def best_subspace(*, shapes: list[Shape], epsilons: list[Epsilon], delta: Delta)
         parts=parts,
         detail=(
             "Least standard deviation of IDN's noise along a direction over that of the classic "
-            f"Gaussian's on every element, epsilon {listed(f'{e:g}' for e in epsilons)}, delta "
+            f"Gaussian's on every element, epsilon {listed_numbers(epsilons)}, delta "
             f"{delta:g}, noise as published."
         ),
         calibration="published",
@@ -464,13 +464,13 @@ def symmetry_kept(
     return Finding(
         parts=parts,
         detail=(
-            f"Epsilon {listed(f'{e:g}' for e in epsilons)}, Delta "
-            f"{listed(f'{w:g}' for w in widths)}. Both elements of every pair have to be kept, as "
+            f"Epsilon {listed_numbers(epsilons)}, Delta "
+            f"{listed_numbers(widths)}. Both elements of every pair have to be kept, as "
             "the noise of the others is independent for each component. The paper's p is a "
             "probability over a density: data in a smaller unit are kept more often."
         ),
         calibration="published",
-        sizes=Sizes(epsilons=listed(f"{e:g}" for e in epsilons)),
+        sizes=Sizes(epsilons=listed_numbers(epsilons)),
     )
 
 

@@ -36,7 +36,7 @@ def test_all_of_epsilon_on_each_element_needs_less_noise_than_the_whole_layer():
         assert whole == pytest.approx(setting.query.size * literal)
 
 
-@pytest.mark.parametrize("shape", ["2x10", "105x12"])
+@pytest.mark.parametrize("shape", [(2, 10), (105, 12)])
 def test_the_matrix_mechanism_is_the_gaussian_of_the_same_sensitivity(shape, monkeypatch):
     def verdicts():
         return [each("close", shape).verdict for each in (on_elements, on_whole)]
