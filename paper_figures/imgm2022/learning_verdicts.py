@@ -10,7 +10,15 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, order, statement
 from claims.intervals import Mean, paired, words
-from claims.judged_rows import calibrated, listed, ok_rows, required, select, tally
+from claims.judged_rows import (
+    calibrated,
+    listed,
+    number_of,
+    ok_rows,
+    required,
+    select,
+    tally,
+)
 from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -139,10 +147,9 @@ def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
     else:
         network = CUT_NETWORKS[network_name(int(own["shape"].iloc[0].split("x")[-1]))]
         epochs = ok_rows(own, study, "epochs")["value"]
-    records = ok_rows(own, study, "records")["value"]
     return Sizes(
         dataset=scores.dataset,
-        records=int(records.iloc[0]) if len(records) else None,
+        records=int(number_of(own, metric="records")),
         epochs=float(epochs.max()),
         trials=scores.trials,
         network=network,

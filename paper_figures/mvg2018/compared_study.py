@@ -122,9 +122,9 @@ def treatment_title(treatment: str) -> str:
 
 def kernels_of(scores: pd.DataFrame) -> list[str | None]:
     """Return the kernels of the regression, or [None] for a study without kernels."""
-    if "kernel" not in scores or scores["kernel"].isna().all():
+    if "kernel" not in scores:
         return [None]
-    return sorted(scores["kernel"].dropna().unique())
+    return sorted(scores["kernel"].dropna().unique()) or [None]
 
 
 def select_kernel(scores: pd.DataFrame, kernel: str | None) -> pd.DataFrame:

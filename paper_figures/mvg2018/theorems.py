@@ -21,6 +21,9 @@ from mechanisms.query.words import rounded_up
 from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from papers.setting import PaperSetting
 
+# The studies of identity queries, which run Algorithm 1.
+IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
+
 
 @judge
 def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
@@ -65,7 +68,10 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
     """
     rng = np.random.default_rng(0)
     parts = []
-    for mode, setting in (("unimodal", REGRESSION), ("equimodal", FIRST_COMPONENT)):
+    for mode, setting, name in (
+        ("unimodal", REGRESSION, "Theorem 4, Psi = I"),
+        ("equimodal", FIRST_COMPONENT, "Theorem 5, Psi = Sigma"),
+    ):
         query = setting.query
         bound = theorem_3_bound(setting)
         spent = []
@@ -86,7 +92,6 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
             spent.append(np.prod([_inverse_norm(*factor) for factor in factors]) / bound)
         holds = max(abs(ratio - 1) for ratio in spent) <= tolerance
         found = f"spends {min(spent):.9g} to {max(spent):.9g} times the bound"
-        name = {"unimodal": "Theorem 4, Psi = I", "equimodal": "Theorem 5, Psi = Sigma"}[mode]
         parts.append(statement(name, holds, "spends exactly the bound" if holds else found))
     return Finding(
         parts=parts,
@@ -148,15 +153,14 @@ def sensitivities(*, stated: dict[str, float], tolerance: float) -> Finding:
     X X^T / N by (x x^T - y y^T) / N, for which all pairs of the box's corners are tried. The bound
     over the ball around the box shows that no other pair changes it more.
     """
-    queries = {"regression": REGRESSION.query, "covariance": COVARIANCE.query}
     parts = [
         number(
             f"{study}, f(X) = X:",
-            float(np.linalg.norm(2 * np.ones(query.shape[0]))),
+            float(np.linalg.norm(2 * np.ones(setting.query.shape[0]))),
             stated[study],
             tolerance,
         )
-        for study, query in queries.items()
+        for study, setting in IDENTITY_QUERIES.items()
     ]
     query, records = FIRST_COMPONENT.query, round(1 / FIRST_COMPONENT.budget.delta)
     corners = np.array(list(itertools.product((-1.0, 1.0), repeat=query.shape[0])))
@@ -210,10 +214,6 @@ def least_in_every_direction(*, shares: list[float], tolerance: float) -> Findin
         ),
         calibration="published",
     )
-
-
-# The identity queries, which run Algorithm 1.
-IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
 
 
 def distance_of_algorithm_1(setting: PaperSetting, zeta: str) -> float:
