@@ -248,12 +248,11 @@ def closed_form_cost(
 
     Multiplications are counted. The power of n is taken at fixed m, and that of m at fixed n.
     """
-    short, long = rows, columns
-    wide, tall = [(short, n) for n in long], [(m, short) for m in long]
+    wide, tall = [(rows, n) for n in columns], [(m, rows) for m in columns]
     parts = []
     for key, words in inputs.items():
         count = CLOSED_FORM_COSTS[key]
-        over_n, over_m = (power([count(m, n) for m, n in kind], long) for kind in (wide, tall))
+        over_n, over_m = (power([count(m, n) for m, n in kind], columns) for kind in (wide, tall))
         below = all(count(m, n) < m**4 * (m + n) ** 4 for m, n in (*wide, *tall))
         parts += [
             statement(f"O(m n^2) for m < n, {words}:", over_n <= 2 + tolerance, f"n^{over_n:.2f}"),

@@ -42,10 +42,14 @@ from runs.result_table import OK
 from runs.results import Results
 
 SHAPE = "89x89"
+_OTHERS, _R1SMG = f"{count_epsilon('gaussian'):g}", f"{count_epsilon('r1smg'):g}"
+# The paper's budgets as a clause, and its epsilons alone.
+BUDGET_WORDS = f"epsilon {_OTHERS} (R1SMG as published: {_R1SMG}), delta {COUNT_DELTA:g}"
+EPSILONS = f"{_OTHERS} (R1SMG {_R1SMG})"
 
 
 def select_paper_budget(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the budgets of Figures 4 and 5, which `budget_words` describes.
+    """Return the rows at the budgets of Figures 4 and 5, which BUDGET_WORDS describes.
 
     As published, these are the paper's budgets. At equal true privacy all mechanisms have the same
     budget, the one that the paper gives to those other than R1SMG.
@@ -66,12 +70,6 @@ def official_counts(rows: pd.DataFrame) -> pd.DataFrame:
         rows, "count_query", about="the Uber pickups", shape=SHAPE, delta=COUNT_DELTA
     )
     return select_paper_budget(found)
-
-
-def budget_words() -> str:
-    """Describe the paper's budgets as a clause."""
-    others, r1smg = count_epsilon("gaussian"), count_epsilon("r1smg")
-    return f"epsilon {others:g} (R1SMG as published: {r1smg:g}), delta {COUNT_DELTA:g}"
 
 
 def trials_by_mechanism(
@@ -97,7 +95,7 @@ def budget_sizes(rows: pd.DataFrame) -> Sizes:
     return Sizes(
         records=PICKUPS,
         trials=int(rows["trial"].nunique()),
-        epsilons=f"{count_epsilon('gaussian'):g} (R1SMG {count_epsilon('r1smg'):g})",
+        epsilons=EPSILONS,
     )
 
 
@@ -114,7 +112,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     return Finding(
         parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
         detail=(
-            f"E L = E||noise||^2 in closed form, by Definition 1, {budget_words()}, s^2 = 2; MVG "
+            f"E L = E||noise||^2 in closed form, by Definition 1, {BUDGET_WORDS}, s^2 = 2; MVG "
             "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
             f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
             "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
@@ -122,10 +120,7 @@ def accuracy_loss(*, tolerance: float) -> Finding:
             f"{_cell_count_sentence(found, stated, tolerance)}"
         ),
         calibration="published",
-        sizes=Sizes(
-            records=PICKUPS,
-            epsilons=f"{count_epsilon('gaussian'):g} (R1SMG {count_epsilon('r1smg'):g})",
-        ),
+        sizes=Sizes(records=PICKUPS, epsilons=EPSILONS),
     )
 
 
@@ -199,7 +194,7 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
     return Finding(
         parts=[*order(effects, margin=margin), *bells],
         detail=(
-            f"Moments about the mean over trials, {budget_words()}, with bootstrap intervals of "
+            f"Moments about the mean over trials, {BUDGET_WORDS}, with bootstrap intervals of "
             "the differences; the others' own shape in closed form. The shape of L depends "
             "neither on the data nor on the scale of the noise."
         ),
@@ -239,7 +234,12 @@ def largest_counts(results: Results, *, tolerance: float) -> Finding:
             f"at least {least} (stated {LARGEST_COUNT:g})",
         )
     )
-    released = _largest(rows)
+    means = mean_largest_counts(rows)
+    released = ", ".join(
+        f"{mechanism_title(key)} {means[key, 'published']:.4g}"
+        for key in LARGEST_RELEASED
+        if (key, "published") in means
+    )
     return Finding(
         parts=parts,
         detail=(
@@ -285,19 +285,9 @@ def empty_areas(results: Results, *, mechanisms: list[str], many: Probability) -
         detail=(
             "The normal probability that the noise on an area outweighs its count. The largest "
             f"count is {LARGEST_COUNT} in the paper, {ours:g} here. Noise as published at "
-            f"{budget_words()}."
+            f"{BUDGET_WORDS}."
         ),
         calibration="published",
-    )
-
-
-def _largest(rows: pd.DataFrame) -> str:
-    """Describe the largest released counts of the mechanisms for which the paper gives one."""
-    means = mean_largest_counts(rows)
-    return ", ".join(
-        f"{mechanism_title(key)} {means[key, 'published']:.4g}"
-        for key in LARGEST_RELEASED
-        if (key, "published") in means
     )
 
 
@@ -363,7 +353,7 @@ def count_order(
         choice="how errors are measured",
         outcomes=outcomes,
         detail=(
-            f"Official pickups, {budget_words()}; ratio of the mean of L, after post-processing, "
+            f"Official pickups, {BUDGET_WORDS}; ratio of the mean of L, after post-processing, "
             f"to R1SMG's exact {exact:.4g} (over the trials it is {sampled:.4g}), and of the "
             f"median to its exact {typical:.4g}, with bootstrap intervals. Our bounding box and "
             "valid areas, which the paper does not give, scale every additive L alike. At the "

@@ -22,7 +22,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
 from paper_figures.r1smg2024.count_query import (
-    budget_words,
+    BUDGET_WORDS,
     mean_largest_counts,
     select_paper_budget,
 )
@@ -76,7 +76,7 @@ def figure_5(results: Results) -> Drawn:
         caption=(
             f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
             f"{losses['shape'].iloc[0]} count query, "
-            f"{trials} trials, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
+            f"{trials} trials, {BUDGET_WORDS}, l2 sensitivity sqrt(2) (replacing one pickup). "
             "Above: mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: "
             "histograms and densities of L over its mean, the same at either calibration."
         ),
@@ -243,7 +243,7 @@ def figure_4(results: Results) -> Drawn:
     return Drawn(
         caption=(
             f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
-            f"post-processing, {budget_words()}, l2 sensitivity sqrt(2) (replacing one pickup). "
+            f"post-processing, {BUDGET_WORDS}, l2 sensitivity sqrt(2) (replacing one pickup). "
             f"Below a map: its mean largest count over {trials} trials. All maps use the colour "
             "scale (square root) of the exact counts. Noise as published, and rescaled until the "
             "true delta at epsilon is the budget's."
