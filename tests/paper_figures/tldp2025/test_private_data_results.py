@@ -30,6 +30,7 @@ def test_table_5_has_the_stated_error_over_the_measured_one(make_results):
     assert table.loc["tldp-g", "measured"] == pytest.approx(32**0.5)
 
 
+KIND = {"classifier": "network", "shape": "28x28"}
 VARIANTS = {"crossing": 4.0, "slight": 0.1, "alike": 0.02, "negligible": 1e-9, "margin": 0.01}
 
 
@@ -46,13 +47,10 @@ def test_a_slight_lead_is_decided_where_all_epsilons_agree(
 ):
     """The paper does not state its epsilons."""
 
-    def rows(scores, epsilons):
-        kind = {"classifier": "logistic", "shape": "28x28"}
-        return study_rows("private_data", "mnist", scores, epsilons, **kind)
-
-    made = rows({"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}, tuple(ahead))
+    same = {"tldp-g": 0.8, "tldp-g-w": 0.8, "tldp-l-w": 0.8}
+    made = study_rows("private_data", "mnist", same, tuple(ahead), **KIND)
     for epsilon, lead in ahead.items():
-        made += rows({"tldp-l": 0.8 - lead}, (epsilon,))
+        made += study_rows("private_data", "mnist", {"tldp-l": 0.8 - lead}, (epsilon,), **KIND)
     found = variant_order(make_results(made), epsilons=list(ahead), **VARIANTS)
     below, above = found.outcomes
     assert below.parts[1].verdict == verdict
@@ -61,11 +59,14 @@ def test_a_slight_lead_is_decided_where_all_epsilons_agree(
 
 def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_results, study_rows):
     """TLDP-G is ahead at 0.5 and behind at 50 on both data sets."""
-    given = []
-    for dataset in ("mnist", "cifar10"):
-        given += study_rows("private_data", dataset, {"tldp-g": 0.8, "tldp-l": 0.7}, (0.5,))
-        given += study_rows("private_data", dataset, {"tldp-g": 0.8, "tldp-l": 0.9}, (50.0,))
-    given = [row | {"classifier": "logistic", "shape": "28x28"} for row in given]
+    given = [
+        row
+        for dataset in ("mnist", "cifar10")
+        for epsilon, other in ((0.5, 0.7), (50.0, 0.9))
+        for row in study_rows(
+            "private_data", dataset, {"tldp-g": 0.8, "tldp-l": other}, (epsilon,), **KIND
+        )
+    ]
     found = variant_order(make_results(given), epsilons=[0.5], **VARIANTS)
     below, above = (outcome.parts[0] for outcome in found.outcomes)
     assert (below.verdict, above.verdict) == (CONFIRMED, CONTRADICTED)
@@ -81,10 +82,12 @@ def test_which_variant_is_ahead_is_judged_on_both_sides_of_equal_noise(make_resu
 
 def scores_of(study_rows, dataset, scores):
     """Rows of both TLDP methods with these scores by epsilon, and of the controls."""
-    made = study_rows("private_data", dataset, {"non-private": 0.72, "random-answer": 0.1})
+    controls = {"non-private": 0.72, "random-answer": 0.1}
+    made = study_rows("private_data", dataset, controls, **KIND)
     for epsilon, score in scores.items():
-        made += study_rows("private_data", dataset, dict.fromkeys(TLDP, score), (epsilon,))
-    return [row | {"classifier": "network", "shape": "28x28"} for row in made]
+        own = dict.fromkeys(TLDP, score)
+        made += study_rows("private_data", dataset, own, (epsilon,), **KIND)
+    return made
 
 
 GROWTH = {
@@ -137,8 +140,7 @@ def test_an_end_of_the_axis_is_an_outcome(make_results, study_rows):
     """Gaussian is at chance at epsilon 2, and above it at 50."""
     given = scores_of(study_rows, "cifar10", {0.5: 0.2, 50.0: 0.7})
     for epsilon, score in {2.0: 0.1, 50.0: 0.6}.items():
-        given += study_rows("private_data", "cifar10", {"gaussian": score}, (epsilon,))
-    given = [row | {"classifier": "network", "shape": "28x28"} for row in given]
+        given += study_rows("private_data", "cifar10", {"gaussian": score}, (epsilon,), **KIND)
     arguments = {"datasets": ["cifar10"], "others": ["gaussian"], "ends": [2.0, 50.0]}
     found = others_low(make_results(given), margin=0.1, **arguments)
     assert [each.parts[0].verdict for each in found.outcomes] == [CONFIRMED, CONTRADICTED]

@@ -27,9 +27,10 @@ def spent(given):
 def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
     sets = ("mnist", "cifar10", "svhn", "imdb", "darknet2020")
     given = [
-        row for name in sets for row in study_rows("private_parameters", name, {"tldp-g": 0.5})
+        row
+        for name in sets
+        for row in study_rows("private_parameters", name, {"tldp-g": 0.5}, shape="1x2410")
     ]
-    given = [row | {"shape": "1x2410"} for row in given]
     drawn = figure_3(make_results(given + spent(given)))
     assert "MNIST, Delta = 2: 100 for 10, 5e+03 for 500" in drawn.note
     assert "IMDB: 3,000 records, a model of 2,410 parameters, 3000 rounds" in drawn.note
@@ -39,11 +40,10 @@ def test_figure_3_has_what_all_rounds_truly_spend(make_results, study_rows):
 
 def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
     scores = {"tldp-l": 0.8, "random-answer": 0.1, "non-private": 0.9}
-    given = study_rows("private_parameters", "mnist", scores)
-    wide = study_rows("private_parameters", "mnist", scores, range="stated")
-    wide = [row for row in wide if row.get("calibration") != "exact"]
-    given += wide
-    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent(given)]))
+    given = study_rows("private_parameters", "mnist", scores, shape="1x2410")
+    wide = study_rows("private_parameters", "mnist", scores, shape="1x2410", range="stated")
+    given += [row for row in wide if row.get("calibration") != "exact"]
+    drawn = figure_3(make_results(given + spent(given)))
     assert set(drawn.data["panel"]) == {"MNIST, Delta = 2", "MNIST, Delta = 256"}
     labels = [axis.get_ylabel() for axis in drawn.figure.axes]
     assert "F1 of MNIST, Delta = 256" in labels
@@ -59,8 +59,9 @@ def test_figure_3_has_a_panel_for_each_delta(make_results, study_rows):
 
 
 def test_figure_3_of_a_data_set_that_is_not_the_papers_has_its_size_alone(make_results, study_rows):
-    given = study_rows("private_parameters", "digits", {"tldp-l": 0.8, "random-answer": 0.1})
-    drawn = figure_3(make_results([row | {"shape": "1x2410"} for row in given + spent(given)]))
+    scores = {"tldp-l": 0.8, "random-answer": 0.1}
+    given = study_rows("private_parameters", "digits", scores, shape="1x2410")
+    drawn = figure_3(make_results(given + spent(given)))
     assert drawn.figure.axes[-1].texts[0].get_text() == "2,410 parameters"
 
 
@@ -77,9 +78,9 @@ def test_only_a_network_smaller_than_the_papers_leaves_early_learning_open(
     make_results, study_rows, size, verdict
 ):
     """The paper's network for DarkNet has 185,476 parameters."""
-    given = study_rows("private_parameters", "darknet2020", {"tldp-l": 0.99} | LEVELS)
-    given = [row | {"shape": f"1x{size}"} for row in given + spent(given)]
-    found = comparable_range(make_results(given), above=100.0, margin=0.15)
+    scores = {"tldp-l": 0.99} | LEVELS
+    given = study_rows("private_parameters", "darknet2020", scores, shape=f"1x{size}")
+    found = comparable_range(make_results(given + spent(given)), above=100.0, margin=0.15)
     assert found.outcomes[0].parts[0].verdict == verdict
 
 
@@ -104,12 +105,9 @@ def test_uploads_are_noise_where_what_all_rounds_spend_says_so():
 def test_models_that_have_learned_nothing_have_neither_an_order_nor_a_tie(
     make_results, study_rows, best, rebuilt, reason
 ):
-    scores = {"tldp-g": best, "llagp": rebuilt, "idn": rebuilt}
-    given = study_rows(
-        "private_parameters", "cifar10", scores | {"random-answer": 0.1, "non-private": 0.95}
-    )
+    scores = {"tldp-g": best, "llagp": rebuilt, "idn": rebuilt} | LEVELS
     found = parameter_pairs(
-        make_results([row | {"shape": "1x7010"} for row in given]),
+        make_results(study_rows("private_parameters", "cifar10", scores, shape="1x7010")),
         dataset="cifar10",
         ahead=[("tldp-g", "llagp")],
         close=[("idn", "llagp")],
@@ -166,9 +164,8 @@ def test_the_failure_of_what_is_rebuilt_decides_nothing(
 
 
 def _places_on_mnist(make_results, study_rows, scores):
-    given = study_rows("private_parameters", "mnist", LEVELS | scores)
     found = parameter_order(
-        make_results([row | {"shape": "1x6434"} for row in given]),
+        make_results(study_rows("private_parameters", "mnist", LEVELS | scores)),
         exception="cifar10",
         good_on="darknet2020",
         signal=0.15,
@@ -184,8 +181,7 @@ def test_without_baselines_there_is_no_order(make_results, study_rows):
 
 def test_noise_in_the_end_is_that_of_all_parameters(make_results, study_rows):
     """sqrt(2) Delta / epsilon and Delta / sqrt(2 epsilon) at epsilon 1e8, for a range of 1."""
-    given = study_rows("private_parameters", "mnist", {"tldp-l": 0.9, "tldp-g": 0.8} | LEVELS)
-    found = crossover(
-        make_results([row | {"shape": "1x6434"} for row in given]), negligible=1e-3, margin=0.01
-    )
+    scores = {"tldp-l": 0.9, "tldp-g": 0.8} | LEVELS
+    given = study_rows("private_parameters", "mnist", scores, shape="1x6434")
+    found = crossover(make_results(given), negligible=1e-3, margin=0.01)
     assert "TLDP-L 1.4e-08 and TLDP-G 7.1e-05 of the range" in found.parts[1].found
