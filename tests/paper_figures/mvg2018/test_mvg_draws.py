@@ -6,19 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_FOUND
+from claims.verdicts import NOT_FOUND
 from paper_figures.mvg2018 import draws
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.mvg2018.draws import (
     COMPONENT,
     close_to_noiseless,
-    drawn_directions,
     drawn_error,
 )
-from paper_figures.mvg2018.theorems import (
-    distance_of_algorithm_1,
-    sampling_cost,
-)
+from paper_figures.mvg2018.theorems import distance_of_algorithm_1
 from papers.mvg2018 import COVARIANCE, FIRST_COMPONENT, REGRESSION
 from runs.results import read_results
 from studies.base.principal_components import captured_variance, principal_directions
@@ -63,9 +59,8 @@ def test_mean_errors_of_the_component(treatment, mean):
     assert errors.mean() == pytest.approx(mean, abs=4 * errors.std() / 100)
 
 
-def test_the_best_share_is_no_better_than_a_random_component():
+def test_few_draws_do_not_show_that_the_best_share_is_worse_than_a_random_component():
     assert drawn_error(margin=0.037, draws=5000).verdict == NOT_FOUND
-    assert drawn_error(margin=0.037, draws=200_000).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize("treatment", ["fhr-asv-alv", "wrong", "iid"])
@@ -95,18 +90,6 @@ def test_the_covariance_and_the_draws_of_experiment_iii_agree_with_the_study():
     drawn = draws.record_errors("iid", 0.5, 2000)
     spread = np.hypot(trials.sem(), drawn.std() / 2000**0.5)
     assert trials.mean() == pytest.approx(drawn.mean(), abs=4 * spread)
-
-
-def test_products_never_cost_more_than_the_svds():
-    assert sampling_cost(shapes=[(1, 1), (2, 1000), (7, 7)]).verdict == "confirmed"
-
-
-def test_components_worse_than_a_random_one_have_no_order():
-    """Anchors 0 and 3, and anchor 0 alone, are above the error of a random component."""
-    pairs = [("anc0", "anc0-anc3"), ("anc3", "anc0-anc3")]
-    found = drawn_directions(numeral="II", above=pairs, margin=5e-5, draws=40_000)
-    assert [part.verdict for part in found.parts] == [INCONCLUSIVE, CONTRADICTED]
-    assert "no signal" in found.parts[0].reason
 
 
 def test_closeness_is_judged_in_two_experiments_and_says_so():

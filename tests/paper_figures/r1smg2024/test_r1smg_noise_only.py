@@ -5,8 +5,6 @@ from paper_figures.r1smg2024 import noise_only
 
 
 def test_full_rank_moments_beyond_r1smg_s_would_contradict(monkeypatch):
-    found = noise_only.full_rank_moments(sides=[2, 10], tolerance=1e-6)
-    assert [part.verdict for part in found.parts[:3]] == [CONFIRMED] * 3
     gaussian = noise_only.noise_of("gaussian", 100)
     of = noise_only.noise_of
     monkeypatch.setattr(

@@ -1,11 +1,11 @@
-"""tldp2025 in closed form: IDN's best direction, and which variant a guarantee is about."""
+"""The best direction of IDN's noise."""
 
 import numpy as np
 import pytest
 
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
-from paper_figures.tldp2025.theorems import least_deviation, tensor_guarantee
+from paper_figures.tldp2025.theorems import least_deviation
 
 
 def test_no_workload_gives_a_row_less_noise_than_the_best_direction():
@@ -20,8 +20,3 @@ def test_no_workload_gives_a_row_less_noise_than_the_best_direction():
         assert least_deviation(found) == pytest.approx(best)
         assert found.row_std.min() >= best
     assert noise_for([1, 1e-6, 1e-6, 1e-6]).row_std.min() == pytest.approx(best, rel=1e-5)
-
-
-def test_a_guarantee_names_the_variant_with_weights():
-    parts = tensor_guarantee(epsilon=1.0, width=1.0, counts=[1], weight=0.9).parts
-    assert [part.name.split(",")[0] for part in parts] == ["TLDP-L-w", "TLDP-G-w"]
