@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from paper_figures.r1smg2024.count_query_figures import figure_4, figure_5
 from papers import r1smg2024
 from runs.config import read_config
-from runs.results import Results, read_results
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,15 +47,3 @@ def test_the_paper_s_own_grids():
     assert studies["pca"].delta == r1smg2024.PCA_DELTA
     for dataset, training in r1smg2024.TRAINING.items():
         assert studies["dpsgd"].epochs[dataset] == training.epochs
-
-
-@pytest.mark.parametrize("figure", [figure_4, figure_5])
-def test_the_reader_s_own_noise_is_drawn_beside_the_paper_s(figure):
-    """Rows of the Gaussian stand for those of a mechanism that the package does not have."""
-    tables = (ROOT / "results/reference/studies").glob("count_query*.parquet")
-    stored = read_results(path for path in tables if "timings" not in path.name)
-    rows, maps = (table[table["mechanism"] == "gaussian"] for table in (stored.rows, stored.maps))
-    rows, maps = (table.assign(mechanism="my-noise") for table in (rows, maps))
-    results = Results(pd.concat([stored.rows, rows]), maps=pd.concat([stored.maps, maps]))
-    drawn = figure(results)
-    assert "my-noise" in drawn.data.to_csv()
