@@ -75,20 +75,21 @@ def _finding(
     """
     outcomes = [each for each in found if isinstance(each, Outcome)]
     parts = [part for each in outcomes for part in each.parts] or found
-    facts = {
-        "because": tally(
-            parts, (scores.trials for finals in studies.values() for scores in finals.values())
-        ),
-        "calibration": "published",
-        "detail": " ".join(filter(None, detail)),
-    } | sizes_in_lines(
+    sizes = [
         _sizes(rows, study, scores)
         for study, finals in studies.items()
         for scores in finals.values()
+    ]
+    finding = Finding(
+        parts=parts,
+        because=tally(parts, (each.trials for each in sizes)),
+        calibration="published",
+        detail=" ".join(filter(None, detail)),
+        **sizes_in_lines(sizes),
     )
     if len(outcomes) > 1:
-        return Finding(choice=choice, outcomes=outcomes, **facts)
-    return Finding(parts=parts, **facts)
+        return replace(finding, parts=(), choice=choice, outcomes=outcomes)
+    return finding
 
 
 def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
