@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paper_figures.mgm2021.noise_only import SVD_SECONDS, growth, run_times, table_4, table_5
+from paper_figures.mgm2021.noise_only import SVD_SECONDS, run_times, table_4, table_5
 
 SHAPES = ["120x400", "105x12"]
 
@@ -67,14 +67,6 @@ def test_who_is_faster_is_open_where_equal_draws_differ_by_as_much(
     assert verdicts["MVG far slower than MGM-IDN at 120x400"] == "inconclusive"
     assert verdicts["MGM-IDN at 120x400 not faster"] == expected
     assert verdicts["MGM-IDN at 120x400"] == verdicts["MVG at 120x400"] == "confirmed"
-
-
-def test_growth_divides_the_logarithm_out():
-    # ln^2(m+1) at m = e - 1 and e^2 - 1 is 1 and 4.
-    sizes = (2.718281828459045 - 1, 7.38905609893065 - 1)
-    values = (sizes[0] ** 3, 4 * sizes[1] ** 3)
-    assert growth(values, sizes, squared_log=True) == pytest.approx(3)
-    assert growth(values, sizes, squared_log=False) > 4
 
 
 def test_powers_of_table_4(make_results):

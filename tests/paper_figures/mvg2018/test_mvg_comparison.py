@@ -9,7 +9,7 @@ from paper_figures.mvg2018.compared_study import (
     right_treatment,
     select_best_share,
 )
-from paper_figures.mvg2018.tables import comparison_table
+from paper_figures.mvg2018.tables import comparison_table, table_3
 from paper_figures.mvg2018.verdicts import (
     ahead_of_a_guess,
     error_above,
@@ -105,3 +105,18 @@ def test_rows_of_bundled_data_have_no_part_in_a_verdict(make_results):
     slower = none | {"regression": ["jl"]}
     times = study_times(results, faster=none, slower=slower, tolerance=1.0)
     assert [above.verdict, times.verdict] == [CONFIRMED, CONFIRMED]
+
+
+def test_table_3_has_the_predictions_without_features_and_every_kernel(make_results):
+    rows = [
+        *rows_of("regression", {"non-private": 0.012}, kernel="linear"),
+        *rows_of("regression", {"non-private": 0.0108}, kernel="rbf"),
+        *rows_of("regression", {"non-private": 0.016}, metric="rmse_of_zero"),
+        *rows_of("regression", {"non-private": 0.016}, metric="rmse_of_mean"),
+    ]
+    drawn = table_3(make_results(rows))
+    table = drawn.data
+    assert table["mechanism"].tolist()[:2] == ["predict zero", "predict the mean"]
+    assert table["kernel"].tolist()[2:] == ["linear kernel", "Gaussian kernel"]
+    assert table["mean"].tolist() == pytest.approx([0.016, 0.016, 0.012, 0.0108], rel=0.02)
+    assert "linear kernel and Gaussian kernel" in drawn.caption

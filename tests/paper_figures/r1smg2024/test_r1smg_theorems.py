@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 import scipy
 
+from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
-from paper_figures.r1smg2024.lemmas import (
-    symmetric_norm,
-)
-from paper_figures.r1smg2024.theorems import (
-    least_variance,
-    noise_along_one_direction,
-)
+from paper_figures.r1smg2024 import noise_only
+from paper_figures.r1smg2024.lemmas import symmetric_norm
+from paper_figures.r1smg2024.theorems import least_variance, noise_along_one_direction
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-5, 1e-7), (0.1, 1e-6), (1.0, 1e-5), (3.0, 0.1)])
@@ -48,3 +45,14 @@ def test_the_noise_of_a_symmetric_matrix_is_smaller_by_a_root_of_two():
     plain, symmetric = (np.linalg.norm(n, 2) for n in (noise, (noise + noise.T) / 2))
     assert symmetric == pytest.approx(symmetric_norm(1.0, 800), rel=0.02)
     assert symmetric == pytest.approx(plain / math.sqrt(2), rel=0.02)
+
+
+def test_full_rank_moments_beyond_r1smg_s_would_contradict(monkeypatch):
+    gaussian = noise_only.noise_of("gaussian", 100)
+    of = noise_only.noise_of
+    monkeypatch.setattr(
+        noise_only, "noise_of", lambda key, side: gaussian if key == "r1smg" else of(key, side)
+    )
+    found = noise_only.full_rank_moments(sides=[2, 10], tolerance=1e-6)
+    verdicts = [part.verdict for part in found.parts[:3]]
+    assert verdicts == [CONFIRMED, CONFIRMED, CONTRADICTED]
