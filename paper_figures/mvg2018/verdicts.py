@@ -46,7 +46,6 @@ from runs.results import Results
 from studies.base.treatments import PCA
 
 Study = Literal["regression", "first_component", "covariance"]
-NAMES = tuple(STUDIES)
 # The mechanisms or sets of features to compare with, by study.
 Others = dict[str, list[str]]
 # The parts of a claim, and the means as text.
@@ -400,7 +399,7 @@ def all_experiments(results: Results, *, others: list[str], margin: float, draws
     )
 
 
-@judge(studies=NAMES, timings=NAMES)
+@judge(studies=STUDIES, timings=STUDIES)
 def study_times(
     results: Results,
     *,

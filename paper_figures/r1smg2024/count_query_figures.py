@@ -290,7 +290,8 @@ def _draw_maps(
         for offset, calibration in enumerate(calibrations):
             axis = axes[band * len(calibrations) + offset, column]
             if offset == 0:
-                axis.set_title(_panel_title(mechanism), fontsize=7)
+                stated = "" if mechanism == "non-private" else f", ε = {count_epsilon(mechanism):g}"
+                axis.set_title(look(mechanism).title + stated, fontsize=7)
             if column == 0:
                 axis.set_ylabel(CALIBRATION_TITLES[calibration], fontsize=7)
             key = (mechanism, calibration)
@@ -322,11 +323,6 @@ def _paper_count(mechanism: str, calibration: str) -> str:
     if calibration == "published" and mechanism in LARGEST_RELEASED:
         return f"\n(paper: above {LARGEST_RELEASED[mechanism]})"
     return ""
-
-
-def _panel_title(mechanism: str) -> str:
-    title = look(mechanism).title
-    return title if mechanism == "non-private" else f"{title}, ε = {count_epsilon(mechanism):g}"
 
 
 METRICS = {"rmse_valid_cell": "per valid cell", "rectangle_rmse": "per rectangle"}
