@@ -238,12 +238,11 @@ def stable_accuracy(*, others: list[str], side: Count, bell: Positive) -> Findin
     skews = [abs(noise_of(key, side).loss().central_skewness) for key in others]
     found = f"skewness at most {max(skews):.2g}"
     parts.append(statement("the others bell-shaped,", max(skews) <= bell, found))
-    own = _relative_spread("r1smg", side)
-    for key in others:
-        theirs = _relative_spread(key, side)
-        parts.append(
-            statement(f"spread below {key},", own < theirs, f"{own:.3g} against {theirs:.2g}")
-        )
+    own, *theirs = (_relative_spread(key, side) for key in ("r1smg", *others))
+    parts += [
+        statement(f"spread below {key},", own < spread, f"{own:.3g} against {spread:.2g}")
+        for key, spread in zip(others, theirs, strict=True)
+    ]
     return Finding(
         parts=parts,
         detail=f"Standard deviation of the loss over its mean, in closed form, M = {side**2}.",

@@ -300,18 +300,15 @@ def lower_order(*, sides: list[int], setting: str, others: list[str], tolerance:
     """
     budget = stated_setting(setting).budget
     sizes = [side**2 for side in sides]
-    powers, exact = {}, {}
-    for key in others:
-        ratios = {
-            calibration: [
-                _loss(key, side, budget, calibration) / _loss("r1smg", side, budget, calibration)
-                for side in sides
-            ]
-            for calibration in ("published", "exact")
-        }
-        powers[key] = power(ratios["published"][-2:], sizes[-2:])
-        exact[key] = ratios["exact"]
-    reverse = 1 / np.array(list(exact.values()))
+
+    def over_r1smg(key: str, calibration: str) -> list[float]:
+        return [
+            _loss(key, side, budget, calibration) / _loss("r1smg", side, budget, calibration)
+            for side in sides
+        ]
+
+    powers = {key: power(over_r1smg(key, "published")[-2:], sizes[-2:]) for key in others}
+    reverse = 1 / np.array([over_r1smg(key, "exact") for key in others])
     ratios = {key: [_ratio_to_c_r(key, side, budget) for side in sides] for key in others}
     smaller = [budget, replace(budget, epsilon=budget.epsilon / 10)]
     inverse = [1 / each.epsilon for each in smaller]
