@@ -51,7 +51,7 @@ from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
 from runs.frames import frame_of
 from runs.provenance import commit_of_tree
-from runs.redo import Wanted, redo
+from runs.redo import redo
 from runs.result_table import CELL, STATUSES, DamagedTable, read_file
 from runs.runner import CellError, run_cells
 from runs.start import start
@@ -254,14 +254,8 @@ def _run(options) -> int:
 
 
 def _redo(options) -> int:
-    wanted = Wanted(
-        statuses=options.status,
-        studies=options.study,
-        datasets=options.dataset,
-        mechanisms=options.mechanism,
-        other_packages=options.other_packages,
-    )
-    stems = redo(Path("results") / options.name, wanted)
+    wanted = {name: getattr(options, name) for name in ("study", "dataset", "mechanism", "status")}
+    stems = redo(RESULTS / options.name, wanted, other_packages=options.other_packages)
     print("\n".join(stems))
     print(
         f"{len(stems)} cell{'s' * (len(stems) != 1)} of {options.name} will be measured again by "

@@ -1,8 +1,7 @@
 """Make cells of a finished or broken run stale, so that the next run measures them again."""
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
@@ -14,28 +13,19 @@ from studies.base.settings import ConfigError, nearest
 _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-[\d.e+-]+)?$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """The cells to redo: those that meet every condition that is given.
-
-    Args:
-        statuses: At least one row of the cell has one of these statuses.
-        studies, datasets, mechanisms: The cell has one of these names.
-        other_packages: The cell was measured with other versions of the packages.
-    """
-
-    statuses: Collection[str] = ()
-    studies: Collection[str] = ()
-    datasets: Collection[str] = ()
-    mechanisms: Collection[str] = ()
-    other_packages: bool = False
-
-
-def redo(run: Path, wanted: Wanted) -> list[str]:
+def redo(
+    run: Path, wanted: Mapping[str, Collection[str]], *, other_packages: bool = False
+) -> list[str]:
     """Remove the results of cells with their batches' stamps and their tables; return their stems.
 
     The tables have to go, as otherwise the next run would find nothing to do. Figures drawn from
     them stay until then. Cells with damaged files are always removed.
+
+    Args:
+        run: The folder of the run.
+        wanted: The values of study, dataset, mechanism and status that a cell must have in one of
+            its rows; a column without values allows all.
+        other_packages: Only cells that were measured with other versions of the packages.
 
     Raises:
         ConfigError: There is no such run, or it has no cell with a name that is wanted.
@@ -49,7 +39,7 @@ def redo(run: Path, wanted: Wanted) -> list[str]:
         )
     cells = sorted(folder.glob("*/*/*.parquet"))
     _require_known(cells, wanted, run)
-    found = [path for path in cells if _matches(path, wanted)]
+    found = [path for path in cells if _matches(path, wanted, other_packages)]
     for path in found:
         path.unlink()
     stems = [str(path.relative_to(folder).with_suffix("")) for path in found]
@@ -70,34 +60,28 @@ def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
         return True
 
 
-def _require_known(cells: list[Path], wanted: Wanted, run: Path) -> None:
+def _require_known(cells: list[Path], wanted: Mapping[str, Collection[str]], run: Path) -> None:
     """Raise ConfigError if no cell has one of the wanted studies, data sets or mechanisms."""
     # The names come from the paths, so that damaged files have them too.
-    for option, names, known in (
-        ("study", wanted.studies, {path.parts[-3] for path in cells}),
-        ("dataset", wanted.datasets, {path.parts[-2] for path in cells}),
-        ("mechanism", wanted.mechanisms, {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
+    for option, known in (
+        ("study", {path.parts[-3] for path in cells}),
+        ("dataset", {path.parts[-2] for path in cells}),
+        ("mechanism", {_AFTER_MECHANISM.sub("", path.stem) for path in cells}),
     ):
-        for name in names:
+        for name in wanted.get(option, ()):
             if name not in known:
                 hint = nearest(name, known, "did you mean {!r}? ")
                 has = ", ".join(sorted(known)) or "no cells"
                 raise ConfigError(f"--{option} {name}: {run} has no such cell; {hint}it has {has}")
 
 
-def _matches(rows: Path, wanted: Wanted) -> bool:
+def _matches(rows: Path, wanted: Mapping[str, Collection[str]], other_packages: bool) -> bool:
     try:
         table = read_file(rows).select([*CELL, "status"]).to_pylist()
     except DamagedTable:
         return True
-    if wanted.other_packages and not ((found := provenance_in(rows)) and found.other_packages()):
+    if other_packages and not ((found := provenance_in(rows)) and found.other_packages()):
         return False
-    allowed = {
-        "study": wanted.studies,
-        "dataset": wanted.datasets,
-        "mechanism": wanted.mechanisms,
-        "status": wanted.statuses,
-    }
     return any(
-        all(not names or row[column] in names for column, names in allowed.items()) for row in table
+        all(not names or row[column] in names for column, names in wanted.items()) for row in table
     )

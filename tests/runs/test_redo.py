@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runs.__main__ import main
-from runs.redo import Wanted, redo
+from runs.redo import redo
 from runs.result_table import to_table, write_table
 from runs.summary import summary_of
 
@@ -58,19 +58,19 @@ def left(run):
 @pytest.mark.parametrize(
     ("wanted", "removed"),
     [
-        ({"statuses": ["error"]}, {"counts/city/half--published"}),
+        ({"status": ["error"]}, {"counts/city/half--published"}),
         (
-            {"statuses": ["error", "timeout"]},
+            {"status": ["error", "timeout"]},
             {"counts/city/half--published", "counts/uber/slow--exact"},
         ),
-        ({"mechanisms": ["good"], "studies": ["noise"]}, {"noise/none/good--exact"}),
-        ({"datasets": ["uber"]}, {"counts/uber/good--exact", "counts/uber/slow--exact"}),
-        ({"statuses": ["error"], "datasets": ["uber"]}, set()),
+        ({"mechanism": ["good"], "study": ["noise"]}, {"noise/none/good--exact"}),
+        ({"dataset": ["uber"]}, {"counts/uber/good--exact", "counts/uber/slow--exact"}),
+        ({"status": ["error"], "dataset": ["uber"]}, set()),
         ({}, set(CELLS)),
     ],
 )
 def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
-    assert set(redo(run, Wanted(**wanted))) == removed
+    assert set(redo(run, wanted)) == removed
     assert left(run) == set(CELLS) - removed
     studies, datasets = ({stem.split("/")[place] for stem in removed} for place in (0, 1))
     for study in ("counts", "noise"):
@@ -82,14 +82,14 @@ def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
 def test_damaged_cells_are_always_among_them(run):
     damaged = run / "cells/counts/city/good--published.parquet"
     damaged.write_bytes(damaged.read_bytes()[:50])
-    assert redo(run, Wanted(statuses=["timeout"])) == [
+    assert redo(run, {"status": ["timeout"]}) == [
         "counts/city/good--published", "counts/uber/slow--exact"
     ]  # fmt: skip
 
 
 def test_a_damaged_stamp_may_name_any_cell(run):
     (run / "batches/counts/0.json").write_text("{")
-    redo(run, Wanted(datasets=["uber"]))
+    redo(run, {"dataset": ["uber"]})
     assert not (run / "batches/counts/0.json").exists()
 
 
@@ -125,9 +125,7 @@ def test_a_name_that_no_cell_has_is_refused(run, capsys, option, name, words):
 def test_a_trial_is_no_part_of_a_mechanisms_name(run):
     folder = run / "cells/noise/none"
     (folder / "good--exact.parquet").rename(folder / "good--exact--3.parquet")
-    assert redo(run, Wanted(mechanisms=["good"], studies=["noise"])) == [
-        "noise/none/good--exact--3"
-    ]
+    assert redo(run, {"mechanism": ["good"], "study": ["noise"]}) == ["noise/none/good--exact--3"]
 
 
 def test_a_summary_counts_and_gives_reasons(run):
