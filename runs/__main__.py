@@ -1,7 +1,5 @@
 """The command line without Snakemake: check a config, run one cell, check a run.
 
-python -m runs list
-    List the studies with their data sets.
 python -m runs check CONFIG
     Check a config; count its cells, jobs and grid points, and the cells that still have to run.
 python -m runs check RUN [--sample 5] [--seed N] [--seconds S]
@@ -224,15 +222,6 @@ def _adopt(options) -> int:
     return 0
 
 
-def _list(options) -> int:
-    studies = all_studies()
-    width = max(map(len, studies))
-    for name, study in studies.items():
-        print(f"{name:<{width}}  {study.paper:<10}  data: {', '.join(study.datasets)}")
-        print(f"{'':<{width}}  {study.title}")
-    return 0
-
-
 def _run(options) -> int:
     config = read_config(options.config)
     cell = Cell(
@@ -341,7 +330,6 @@ def _parser() -> reading.Parser:
         command.set_defaults(run=run)
         return command
 
-    add("list", "list every study and its data sets", _list)
     check = add("check", "check a config, or the numbers of a run", _check)
     check.add_argument(
         "what",
@@ -377,7 +365,7 @@ def _parser() -> reading.Parser:
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
     starting.add_argument("--cores", type=_cores, default="all", help="default: all")
     run = add("run", "run one cell, without Snakemake", _run)
-    run.add_argument("study", metavar="STUDY", help="a study of the config; see `list`")
+    run.add_argument("study", metavar="STUDY", help="a study of the config")
     run.add_argument("--dataset", required=True, help="a data set of that study")
     run.add_argument("--mechanism", required=True, help="a mechanism or variant of the config")
     run.add_argument(

@@ -154,11 +154,3 @@ def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, mon
     (line,) = capsys.readouterr().err.splitlines()
     assert "config key variants.mine.use: cannot load mechanism 'no_python:Mine'" in line
     assert line.endswith("no_python.py, line 1): invalid syntax")
-
-
-def test_every_study_is_listed(capsys):
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert len({line.index("data: ") for line in shown.splitlines()[::2]}) == 1
-    for name, study in all_studies().items():
-        assert all(words in shown for words in (name, study.title, *study.datasets))
