@@ -43,7 +43,7 @@ from mechanisms.cli import arguments as reading
 from mechanisms.query.words import in_one_line
 from runs import rerun
 from runs.adopt import adopt, adoptions
-from runs.batches import batches_of, cells_to_run
+from runs.batches import batches_of
 from runs.cell_table import cell_table
 from runs.cells import Cell, cells_of, results_folder
 from runs.config import read_config
@@ -90,34 +90,26 @@ def _check(options) -> int:
                 f"leave --{name} out"
             )
     config = read_config(options.what)
-    cells = cells_of(config)
-    points = sum(len(cell.points(config)) for cell in cells)
-    run = results_folder(config)
-    todo = cells_to_run(config, run)
+    specs = [cell.spec(config) for cell in cells_of(config)]
+    stale: Counter[str] = Counter()
+    packages: Counter[str] = Counter()
+    for spec in specs:
+        found = provenance_in(cell_file(results_folder(config), spec.stem))
+        if found is None:
+            stale["not measured"] += 1
+            continue
+        if changed := found.differs(spec):
+            stale[f"other {', '.join(changed)}"] += 1
+        packages.update(found.other_packages())
+    points = sum(len(spec.points) for spec in specs)
     jobs = len(batches_of(config))
     print(
-        f"{options.what}: {len(cells)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
-        f"grid points; {len(todo)} cells have no current result"
+        f"{options.what}: {len(specs)} cells in {jobs} job{'s' * (jobs != 1)}, with {points} "
+        f"grid points; {stale.total()} cells have no current result"
     )
-    for words, count in (*_reasons(todo, config, run), *_other_packages(cells, run)):
+    for words, count in (*stale.most_common(), *packages.most_common()):
         print(f"  {words}: {count} cell{'s' * (count != 1)}")
     return 0
-
-
-def _reasons(cells: list[Cell], config: dict, run: Path) -> list[tuple[str, int]]:
-    """Return the reasons why cells are not current, each with its number of cells."""
-    counted: Counter[str] = Counter()
-    for cell in cells:
-        spec = cell.spec(config)
-        found = provenance_in(cell_file(run, spec.stem))
-        counted["not measured" if found is None else f"other {', '.join(found.differs(spec))}"] += 1
-    return counted.most_common()
-
-
-def _other_packages(cells: list[Cell], run: Path) -> list[tuple[str, int]]:
-    """Return the packages that have changed version since, each with its number of cells."""
-    found = (provenance_in(cell_file(run, cell.stem)) for cell in cells)
-    return Counter(words for each in found if each for words in each.other_packages()).most_common()
 
 
 def _check_run(options) -> int:
