@@ -4,7 +4,6 @@ import functools
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from mechanisms import get_mechanism
 from runs.cell_spec import CellSpec
@@ -73,10 +72,6 @@ class Cell:
         files = [self.files] if self.data_source == "official" else []
         return files + self._study.also_reads(config["studies"][self.study], self.dataset)
 
-    def takes_gpu(self, config: dict) -> bool:
-        """Return whether it uses a CUDA device if there is one."""
-        return config["studies"][self.study].takes_gpu
-
     def points(self, config: dict) -> list[Point]:
         """Return its grid points, in order."""
         settings = config["studies"][self.study]
@@ -101,10 +96,6 @@ class Cell:
         )
         return frozenset(modules)
 
-    def settings(self, config: dict) -> dict[str, Any]:
-        """Return the settings of its study that its numbers depend on, as JSON data."""
-        return config["studies"][self.study].model_dump(mode="json", exclude=GRID)
-
     def spec(self, config: dict) -> CellSpec:
         """Return everything in a checked config that its numbers depend on."""
         use, options = variant_of(config, self.mechanism)
@@ -122,30 +113,26 @@ class Cell:
             "seed": config["seed"],
             "trial": self.trial,
         }
-        settings = config["studies"][self.study].of_one(
+        study_settings = config["studies"][self.study]
+        own = study_settings.of_one(
             self.dataset, self.mechanism, self.calibration, split=self.trial is not None
         )
         # Budgets only decide which points exist.
-        for name in {*GRID, "budgets"} & set(settings):
-            del settings[name]
+        own = {name: value for name, value in own.items() if name not in {*GRID, "budgets"}}
         points = [asdict(point) for point in fields["points"]]
+        asked = json.dumps(fields | {"points": points, "settings": own}, sort_keys=True)
         return CellSpec(
             stem=self.stem,
             code=_digest_of_modules(modules),
-            asked=_hash(fields | {"points": points, "settings": settings}),
+            asked=digest_of_text(asked),
             packages=tuple(sorted(_packages_of_modules(modules))),
             reads=tuple(self.downloads(config)),
             study=self.study,
             use=f"{mechanism.__module__}:{mechanism.__qualname__}",
-            settings=self.settings(config),
+            settings=study_settings.model_dump(mode="json", exclude=GRID),
             data_folder=config["data"]["folder"],
             **fields,
         )
-
-
-def _hash(data: Any) -> str:
-    """Hash JSON data independently of the order of its keys."""
-    return digest_of_text(json.dumps(data, sort_keys=True))
 
 
 @functools.cache
@@ -192,17 +179,7 @@ def cells_of(config: dict) -> list[Cell]:
         or get_mechanism(variant_of(config, mechanism)[0]).guarantee != "none"
         for trial in _trials(settings, dataset, calibration)
     ]
-    bounded = {
-        (name, dataset)
-        for name, settings in config["studies"].items()
-        for dataset in settings.least_exact_epsilon
-    }
-    return [
-        part
-        for cell in cells
-        if (cell.study, cell.dataset) not in bounded or cell.points(config)
-        for part in _split_epsilons(cell, config)
-    ]
+    return [part for cell in cells if cell.points(config) for part in _split_epsilons(cell, config)]
 
 
 def _split_epsilons(cell: Cell, config: dict) -> list[Cell]:

@@ -24,7 +24,7 @@ rule run_batch:
             len(BATCHES[wildcards.batch].cells) * CONFIG["limits"]["seconds"] / 60
         )
         + 5,
-        gpu=lambda wildcards: int(BATCHES[wildcards.batch].cells[0].takes_gpu(CONFIG)),
+        gpu=lambda wildcards: int(CONFIG["studies"][BATCHES[wildcards.batch].study].takes_gpu),
     params:
         # The job refuses a plan with another digest, which would belong to another run.
         digest=lambda wildcards: BATCHES[wildcards.batch].digest(CONFIG),
