@@ -1,10 +1,5 @@
 """List the data sets, or fetch official ones: `python -m datasets list | fetch NAME...`."""
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import os
 import sys
 from pathlib import Path
