@@ -15,7 +15,8 @@ from mechanisms.cli.arguments import number, share, whole_number
 from mechanisms.cli.query_arguments import (
     BESIDE_SHAPE,
     add_shape_and_sensitivities,
-    audited_mechanism_of,
+    mechanism_key,
+    mechanism_of,
     query_of,
 )
 from mechanisms.query.words import query_in_words, rounded_down
@@ -120,7 +121,10 @@ def _audit(options: argparse.Namespace) -> tuple[str, OutputAudit]:
     settings |= {"samples": options.samples or DEFAULT_SAMPLES, "seed": options.seed or 0}
     if options.shape is not None:
         _refuse(options, "is not for a mechanism with --shape", "batch", "pair")
-        mechanism = audited_mechanism_of(options)
+        # As published, with its own options at their defaults.
+        options.key = mechanism_key(options.key)
+        options.calibration, options.option = "published", []
+        mechanism = mechanism_of(options)
         return mechanism.key, audit_mechanism(mechanism, options.epsilon, **settings)
     if ":" not in options.key:
         raise ValueError(

@@ -140,7 +140,9 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         if options.best:
             return best_code(query, frame, options, per)
         if options.json:
-            return {"rows": _plain(frame), "conclusion": conclusion(frame, per)}
+            # What is missing is None.
+            rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+            return {"rows": rows, "conclusion": conclusion(frame, per)}
         return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
 
     parser.set_defaults(run=run, show=str)
@@ -184,11 +186,6 @@ def is_identity(workload) -> bool:
 
 def _numbers(given: str) -> list[float]:
     return [number(each) for each in given.split(",")]
-
-
-def _plain(frame: pd.DataFrame) -> list[dict]:
-    """The rows with None for what is missing."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:

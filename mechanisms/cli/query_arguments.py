@@ -145,13 +145,6 @@ def stated(options) -> dict[str, object]:
     return {name: value for name in BESIDE_SHAPE if (value := getattr(options, name)) is not None}
 
 
-def audited_mechanism_of(options) -> Mechanism:
-    """The mechanism of `audit`, as published and with its options at their defaults."""
-    options.key = mechanism_key(options.key)
-    options.calibration, options.option = "published", []
-    return mechanism_of(options)
-
-
 def mechanism_of(options, judged: bool = False) -> Mechanism:
     """The mechanism that the command line describes; `options.notes` get what to say of it.
 

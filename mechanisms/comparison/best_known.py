@@ -15,7 +15,6 @@ class BestKnown:
     """A mechanism and its root mean square error of an element at the exact calibration."""
 
     mechanism: str
-    title: str
     rmse: float
 
 
@@ -50,4 +49,4 @@ def _known(cls, query: Query, budget: Budget) -> BestKnown | None:
     if not mechanism.only_adds_noise:
         return None
     rmse = math.sqrt(mechanism.expected_loss() / query.size)
-    return BestKnown(mechanism=cls.key, title=cls.title, rmse=rmse)
+    return BestKnown(mechanism=cls.key, rmse=rmse)

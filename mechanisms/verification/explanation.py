@@ -28,7 +28,7 @@ def explain(result: Verification) -> str:
     plus = f", plus {result.claimed_delta:g}" if result.claimed_delta else ""
     lines = [
         f"{result.mechanism}, {result.calibration} calibration",
-        *_query(result),
+        f"  query        {query_in_words(vars(result.query))}",
         f"  verdict      {result.verdict}: {result.contradiction or _reason(result)}",
         f"  claim        {claimed}-differential privacy: the probability of any event is at most",
         f"               e^{result.claimed_epsilon:g} times that for a neighbouring data set{plus}",
@@ -64,10 +64,6 @@ def explain(result: Verification) -> str:
         lines.append(f"  sampled      nothing, the worst pair is not known: {result.not_sampled}")
     lines.append(f"  releases     {_compared(result)}")
     return "\n".join([*lines, *_BEYOND])
-
-
-def _query(result: Verification) -> list[str]:
-    return [f"  query        {query_in_words(vars(result.query))}"] if result.query else []
 
 
 def _limit_broken(result: Verification) -> list[str]:
