@@ -186,16 +186,8 @@ def ranked(rows: pd.DataFrame) -> pd.DataFrame:
         ["epsilon", "delta", "rank", "refuted", "rmse", "mechanism", "calibration"],
         na_position="last",
     )
-    return (
-        frame[list(COLUMNS)]
-        .reset_index(drop=True)
-        .astype(
-            {
-                name: "Int64" if name == "rank" else "string" if name in _WORDS else "float64"
-                for name in COLUMNS
-            }
-        )
-    )
+    types = dict.fromkeys(COLUMNS, "float64") | dict.fromkeys(_WORDS, "string") | {"rank": "Int64"}
+    return frame[list(COLUMNS)].reset_index(drop=True).astype(types)
 
 
 def refuted(rows: pd.DataFrame) -> pd.Series:
