@@ -224,8 +224,7 @@ def _run(options) -> int:
     )
     # This command runs all trials in one job, even where the config splits them.
     cells = [replace(each, trial=None, epsilon=None) for each in cells_of(config)]
-    if cell not in cells:
-        raise ConfigError(_no_cell(cell, cells, options.config))
+    _require_cell(cell, cells, options.config)
     path = _measure(cell, config, results_folder(config))
     frame = frame_of(read_cell(path)[0])
     study = all_studies()[cell.study]
@@ -269,8 +268,8 @@ def _remove_if_damaged(path: Path) -> None:
         )
 
 
-def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
-    """Explain why a config has no such cell: name the first of the four keys that is unknown."""
+def _require_cell(cell: Cell, cells: list[Cell], path: str) -> None:
+    """Raise ConfigError with the first of the four keys of a cell that the config does not have."""
     above: list[str] = []
     for name in CELL:
         given = getattr(cell, name)
@@ -281,10 +280,9 @@ def _no_cell(cell: Cell, cells: list[Cell], path: str) -> str:
             message = f"{path} has no {name} {given!r}{where}; {hint}it has {', '.join(known)}"
             if name == "study" and given in all_studies():
                 message += f". Add a section {given} to its `studies`, or name another --config"
-            return message
+            raise ConfigError(message)
         cells = [each for each in cells if getattr(each, name) == given]
         above.append(f"{name} {given}")
-    raise AssertionError(f"{cell.stem} is a cell")
 
 
 def _cores(text: str) -> str:

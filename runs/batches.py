@@ -62,17 +62,14 @@ def batches_of(config: dict) -> list[Batch]:
     batches: dict[str, list[Batch]] = {}
     for (study, _), cells in groups.items():
         of_study = batches.setdefault(study, [])
-        jobs = ceil(len(cells) / _size(config, study))
+        settings = config["studies"][study]
+        usual = 1 if settings.split_trials else config["cells_per_job"]
+        jobs = ceil(len(cells) / (settings.cells_per_job or usual))
         # Sizes differ by at most one: starting a job for a leftover cell costs more than the cell.
         for job in range(jobs):
             part = cells[len(cells) * job // jobs : len(cells) * (job + 1) // jobs]
             of_study.append(Batch(len(of_study), tuple(part)))
     return [batch for of_study in batches.values() for batch in of_study]
-
-
-def _size(config: dict, study: str) -> int:
-    settings = config["studies"][study]
-    return settings.cells_per_job or (1 if settings.split_trials else config["cells_per_job"])
 
 
 def cells_to_run(config: dict, run: Path) -> list[Cell]:

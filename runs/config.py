@@ -43,19 +43,15 @@ class Data(Section):
 
 # The paths of included files are relative to this folder.
 PROJECT = Path(__file__).resolve().parents[1]
-YEAR = 365 * 24 * 3600
-MOST_MEMORY_GIB = 10**5
 
 
 class Limits(Section):
     """Limits of one cell; too many seconds fail its remaining grid points, too much memory one."""
 
     seconds: Positive = Field(
-        3600.0, le=YEAR, description="wall-clock seconds of one cell, a year at most"
+        3600.0, le=365 * 24 * 3600, description="wall-clock seconds of one cell, a year at most"
     )
-    memory_gib: Positive = Field(
-        2.0, le=MOST_MEMORY_GIB, description="resident memory of one cell, GiB"
-    )
+    memory_gib: Positive = Field(2.0, le=10**5, description="resident memory of one cell, GiB")
 
 
 class VariantSettings(Section):

@@ -57,9 +57,6 @@ class Ended:
     certain: bool = False
 
 
-LOST = "the process that runs the cells ended; see the messages above"
-
-
 class Allowance:
     """The seconds that a cell has left.
 
@@ -108,7 +105,8 @@ class WarmProcess:
                 "OMP_NUM_THREADS": "1",
                 **_KEEP_FREED_MEMORY,
                 **os.environ,
-                "PYTHONPATH": _python_path(),
+                # The child finds outside mechanisms too.
+                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
             },
         )
         os.set_blocking(self.process.stderr.fileno(), False)
@@ -153,7 +151,8 @@ class WarmProcess:
             while (line := self._answers.line(0)) is not None:
                 if not line:
                     self.close()
-                    return Ended(None, LOST)
+                    lost = "the process that runs the cells ended; see the messages above"
+                    return Ended(None, lost)
                 answer = json.loads(line)
                 at_work = answer.get("pid", at_work)
                 if "ended" in answer:
@@ -177,7 +176,10 @@ class WarmProcess:
 
     def _kill(self, at_work: int) -> None:
         """Kill a child and wait for the report of its end; without one, close the warm process."""
-        _kill_with_group(at_work)
+        # The child may have left the group that it started with.
+        for kill in (os.kill, os.killpg):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(at_work, signal.SIGKILL)
         while at_work != self.process.pid and (line := self._answers.line(SECONDS_TO_END)):
             if "ended" in json.loads(line):
                 return
@@ -225,13 +227,6 @@ def _interpret_end(answer: dict, largest: int, limits: dict) -> Ended:
     return Ended(None, f"{died}, which comes from outside: out of memory, a scheduler or a user")
 
 
-def _kill_with_group(number: int) -> None:
-    """Kill a process and the group that it started with, as it may have left that group."""
-    for kill in (os.kill, os.killpg):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(number, signal.SIGKILL)
-
-
 def _resident_bytes(pid: int, root: int | None) -> int:
     """Sum the resident memory of a process and of the descendants of `root`, if it is given."""
     total = 0
@@ -242,8 +237,3 @@ def _resident_bytes(pid: int, root: int | None) -> int:
             with contextlib.suppress(psutil.Error):
                 total += member.memory_info().rss
     return total
-
-
-def _python_path() -> str:
-    """Return the parent's import path, so that the child finds outside mechanisms too."""
-    return os.pathsep.join(path or os.getcwd() for path in sys.path)
