@@ -25,27 +25,16 @@ class Comparison:
     """The agreement of the stored and the recomputed rows of one cell.
 
     Args:
-        values: The number of values that both have.
-        equal: The number of these that are equal to the last bit.
-        largest: The largest relative difference, and the metric that has it.
         problems: Differences outside the tolerances, one sentence each.
+        agreement: How many values both have, how many of these are equal to the last bit, and the
+            largest relative difference with its metric.
     """
 
-    values: int
-    equal: int
-    largest: tuple[float, str]
     problems: list[str]
+    agreement: str
 
     def __str__(self) -> str:
-        if self.problems:
-            return "; ".join(self.problems)
-        if self.values == self.equal:
-            return f"{self.values} values, all equal"
-        relative, metric = self.largest
-        return (
-            f"{self.values} values, {self.equal} equal, the others within {relative:.1g} of the "
-            f"value ({metric})"
-        )
+        return "; ".join(self.problems) or self.agreement
 
 
 def cells_with_values(run: str, config: dict, seconds: float = np.inf) -> list[Cell]:
@@ -139,16 +128,18 @@ def compare(before: pd.DataFrame, again: pd.DataFrame, cell: Cell) -> Comparison
             f"{row['metric']} at {row['shape']}, epsilon {row['epsilon']:g}: {old[worst]:.10g} "
             f"stored, {new[worst]:.10g} now, allowed difference {allowed[worst]:.2g}"
         )
-    relative = np.divide(
-        difference, np.abs(old), out=np.where(difference > 0, np.inf, 0.0), where=old != 0
-    )
-    most = int(np.argmax(relative)) if len(both) else None
-    return Comparison(
-        values=len(both),
-        equal=int((difference == 0).sum()),
-        largest=(0.0, "") if most is None else (float(relative[most]), both.iloc[most]["metric"]),
-        problems=problems,
-    )
+    differs = difference != 0
+    agreement = f"{len(both)} values, all equal"
+    if differs.any():
+        relative = np.divide(
+            difference, np.abs(old), out=np.where(differs, np.inf, 0.0), where=old != 0
+        )
+        most = int(np.argmax(relative))
+        agreement = (
+            f"{len(both)} values, {(~differs).sum()} equal, the others within {relative[most]:.1g} "
+            f"of the value ({both.iloc[most]['metric']})"
+        )
+    return Comparison(problems, agreement)
 
 
 def _where(rows: pd.DataFrame, keys: list[str], side: str) -> str:
