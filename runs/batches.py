@@ -40,10 +40,6 @@ class Batch:
         """Return the entries of `datasets` that have to be fetched first."""
         return sorted({name for cell in self.cells for name in cell.downloads(config)})
 
-    def sources(self, config: dict) -> frozenset[str]:
-        """Return the source files that the numbers of its cells depend on."""
-        return frozenset().union(*{cell.sources(config) for cell in self.cells})
-
     def specs(self, config: dict) -> list[CellSpec]:
         """Return the specification of each cell."""
         return [cell.spec(config) for cell in self.cells]

@@ -61,19 +61,20 @@ def write_plan(run: Path, config: dict, batches: Iterable[Batch]) -> None:
     """Bring results/<run>/plan/ up to date with the batches of a checked config."""
     commit = commit_of_tree()
     for batch in batches:
-        sources = sorted(batch.sources(config))
+        specs = batch.specs(config)
+        sources = sorted(set().union(*(cell.sources(config) for cell in batch.cells)))
         planned = {
             "digest": batch.digest(config),
             "commit": commit,
             "sources": sources,
             "bytes": digest_of(sources),
-            "cells": [cell.to_json() for cell in batch.specs(config)],
+            "cells": [cell.to_json() for cell in specs],
         }
         path = plan_file(run, batch.stem)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_at_once(path, json.dumps(planned))
         stamp = stamp_file(run, batch.stem)
-        if _is_done(stamp, batch.specs(config), run):
+        if _is_done(stamp, specs, run):
             then = stamp.stat().st_mtime
             os.utime(path, (then, then))
 

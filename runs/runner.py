@@ -65,7 +65,7 @@ def run_cells(cells: list[CellSpec], run: Path, *, limits: dict[str, float], com
         for cell in stale:
             try:
                 _run_cell(cell, run, limits, commit, warm)
-            except CellError as error:
+            except (CellError, LostPart) as error:
                 errors.append(str(error))
             except OSError as error:
                 errors.append(f"cell {cell.stem} could not be written: {error}")
@@ -79,11 +79,7 @@ def _run_cell(cell: CellSpec, run: Path, limits: dict, commit: str, warm: WarmPr
     folder = _partial_folder(cell, run)
     with CellLog(run / "logs" / "cells" / f"{cell.stem}.log") as log:
         _finish(cell, folder, log, limits, warm)
-    try:
-        rows = rows_of(cell, folder)
-    except LostPart as error:
-        raise CellError(str(error)) from None
-    write_cell(cell, rows, run, provenance_now(cell, commit))
+    write_cell(cell, rows_of(cell, folder), run, provenance_now(cell, commit))
     shutil.rmtree(folder)
 
 
