@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mechanisms.cli.interrupts import INTERRUPTED
@@ -26,13 +26,10 @@ class Parser(argparse.ArgumentParser):
     exit status of such an error is 2, as in argparse.
     """
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._negative_number_matcher = _NEGATIVE
-
     def parse_known_args(self, args=None, namespace=None):
-        self._bare = not (sys.argv[1:] if args is None else args)
-        return super().parse_known_args(args, namespace)
+        given = list(sys.argv[1:] if args is None else args)
+        self._bare = not given
+        return super().parse_known_args(_with_negative_values(given), namespace)
 
     def error(self, message: str):
         if self._bare:
@@ -57,6 +54,18 @@ class Parser(argparse.ArgumentParser):
 def add_command(commands, name: str, about: str) -> Parser:
     """A command of `add_subparsers`, with one sentence for the overview and for its own help."""
     return commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+
+
+def _with_negative_values(arguments: Sequence[str]) -> list[str]:
+    """The arguments with every negative value joined to its option: --delta=-1e-5."""
+    joined: list[str] = []
+    for argument in arguments:
+        option = joined[-1] if joined else ""
+        if _NEGATIVE.match(argument) and option.startswith("--") and "=" not in option:
+            joined[-1] = f"{option}={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
