@@ -1,4 +1,4 @@
-"""Federated averaging: training without noise, means, clipping, and resuming after a kill."""
+"""Federated averaging: training without noise, means and clipping."""
 
 from dataclasses import replace
 
@@ -22,10 +22,6 @@ SEEDS = Seeds(start=1, batches=2, noise=3)
 
 def unchanged(value, rng):
     return value
-
-
-def noisy(value, rng):
-    return value + rng.standard_normal(value.shape, np.float32) / 20
 
 
 @pytest.fixture(scope="module")
@@ -89,28 +85,3 @@ def test_training_survives_overflowing_noise(users):
         return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)
 
     assert np.isfinite(averaged(NETWORK, users, PLAN, huge, SEEDS)).all()
-
-
-@pytest.mark.parametrize("killed_after", [1, 2])
-def test_a_killed_run_ends_with_the_same_bytes(users, tmp_path, killed_after):
-    whole = averaged(NETWORK, users, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole.npz")
-    calls = []
-
-    def dying(value, rng):
-        if len(calls) == 3 * killed_after:
-            raise KeyboardInterrupt
-        calls.append(1)
-        return noisy(value, rng)
-
-    path = tmp_path / "kept.npz"
-    with pytest.raises(KeyboardInterrupt):
-        averaged(NETWORK, users, PLAN, dying, SEEDS, checkpoint=path)
-    done = []
-
-    def counted(value, rng):
-        done.append(1)
-        return noisy(value, rng)
-
-    again = averaged(NETWORK, users, PLAN, counted, SEEDS, checkpoint=path)
-    assert again.tobytes() == whole.tobytes()
-    assert len(done) == 3 * (3 - killed_after)

@@ -1,4 +1,4 @@
-"""Training repeats byte for byte, even after a kill; Poisson samples; divergence."""
+"""The steps of training, their Poisson samples, and divergence."""
 
 from dataclasses import replace
 
@@ -33,10 +33,6 @@ def noisy(value, rng):
     return value + 0.1 * rng.standard_normal(value.shape, np.float32)
 
 
-def accuracies(history):
-    return [(epoch.train_accuracy, epoch.test_accuracy) for epoch in history]
-
-
 def test_steps_fill_the_epochs():
     plan = replace(PLAN, batch=256, epochs=30)
     assert plan.steps(60_000) == 7031
@@ -44,39 +40,6 @@ def test_steps_fill_the_epochs():
     per_epoch = np.diff([plan.steps(60_000, epoch) for epoch in range(31)])
     assert set(per_epoch) == {234, 235}
     assert per_epoch.sum() == 7031
-
-
-def test_training_learns(data):
-    plan = replace(PLAN, epochs=10, clipping=None)
-    history = noisy_descent.train(NETWORK, data, plan, exact, SEEDS)
-    assert len(history) == 10
-    # A linear classifier on 150 digits does equally well; chance is 0.1.
-    assert history[-1].test_accuracy > 0.7
-
-
-def test_a_killed_run_resumes_at_its_last_epoch_and_ends_with_the_same_bytes(data, tmp_path):
-    whole = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "whole")
-    calls = 0
-
-    def killed(value, rng):
-        nonlocal calls
-        calls += 1
-        # This is the middle of the third epoch, which has seven or eight steps.
-        if calls == 18:
-            raise KeyboardInterrupt
-        return noisy(value, rng)
-
-    with pytest.raises(KeyboardInterrupt):
-        noisy_descent.train(NETWORK, data, PLAN, killed, SEEDS, checkpoint=tmp_path / "killed")
-    done = torch.load(tmp_path / "killed")["history"]
-    assert len(done) == 2
-    resumed = noisy_descent.train(NETWORK, data, PLAN, noisy, SEEDS, checkpoint=tmp_path / "killed")
-    assert accuracies(resumed) == accuracies(whole)
-    assert resumed[:2] == [noisy_descent.Epoch(*epoch) for epoch in done]
-    found, expected = (
-        torch.load(tmp_path / name)["parameters"].numpy() for name in ("killed", "whole")
-    )
-    assert found.tobytes() == expected.tobytes()
 
 
 def test_empty_samples_are_released_and_noised(data):

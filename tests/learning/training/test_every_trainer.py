@@ -1,5 +1,6 @@
-"""Training on a CPU and a GPU gives the same accuracy, and checkpoints move between them."""
+"""Every trainer learns, goes on after a kill, and is as accurate on a GPU as on a CPU."""
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ def noisy(value, rng):
 
 
 class Trainer(NamedTuple):
-    """A training method: maps data, device, trial, rounds and checkpoint to parameters."""
+    """A training method: maps data, device, trial, rounds, checkpoint, release to parameters."""
 
     network: object
     run: object
@@ -55,29 +56,29 @@ class Trainer(NamedTuple):
         return float(np.mean(found == data.test_labels))
 
 
-def last_parameters(train, network, plan, data, seeds, checkpoint, tmp_path):
-    path = checkpoint or tmp_path / f"{seeds.start}-{plan.device}"
+def last_parameters(train, network, plan, data, release, seeds, path):
     runs = seeds if train is noisy_descent.train else [seeds]
-    train(network, data, plan, noisy, runs, checkpoint=path)
+    train(network, data, plan, release, runs, checkpoint=path)
     return torch.load(path, weights_only=True)["parameters"].numpy().ravel()
 
 
 @pytest.fixture(params=["descent", "horizontal", "vertical", "averaging"])
 def trainer(request, tmp_path):
     def keeping(train, network, plan, length):
-        def run(data, device, trial, rounds, checkpoint):
+        def run(data, device, trial, rounds, checkpoint, release=noisy):
             seeds = Seeds(start=trial, batches=trial + 100, noise=trial + 200)
             chosen = replace(plan, device=device, **{length: rounds})
-            return last_parameters(train, network, chosen, data, seeds, checkpoint, tmp_path)
+            path = checkpoint or tmp_path / f"{trial}-{device}"
+            return last_parameters(train, network, chosen, data, release, seeds, path)
 
         return Trainer(network.network if network is SPLIT else network, run)
 
-    def averaging(data, device, trial, rounds, checkpoint):
+    def averaging(data, device, trial, rounds, checkpoint, release=noisy):
         users = [(data.train_inputs[i::3], data.train_labels[i::3]) for i in range(3)]
         local = Training(epochs=1, batch=16, learning_rate=0.02, device=device)
         plan = AveragingPlan(rounds=rounds, local=local, bound=1.0)
         seeds = Seeds(start=trial, batches=trial + 100, noise=trial + 200)
-        return averaged(NETWORK, users, plan, noisy, seeds, checkpoint=checkpoint)
+        return averaged(NETWORK, users, plan, release, seeds, checkpoint=checkpoint)
 
     descent = noisy_descent.DescentPlan(
         batch=30, epochs=4, learning_rate=2.0, clipping=Clipping(bound=1.0), chunk=16
@@ -96,6 +97,31 @@ def trainer(request, tmp_path):
 
 def test_every_trainer_learns_so_that_a_wrong_device_would_show(trainer, data):
     assert trainer.accuracy(data, "cpu", 0) > 0.5
+
+
+def counted(calls, most=math.inf):
+    """Noise that counts its releases, and a kill after the most of them."""
+
+    def release(value, rng):
+        if len(calls) == most:
+            raise KeyboardInterrupt
+        calls.append(value)
+        return noisy(value, rng)
+
+    return release
+
+
+def test_a_killed_run_resumes_at_its_last_round_and_ends_with_the_same_bytes(
+    trainer, data, tmp_path
+):
+    """The kill falls into the middle of the third of four rounds."""
+    calls, resumed = [], []
+    whole = trainer.run(data, "cpu", 0, 4, tmp_path / "whole", counted(calls))
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run(data, "cpu", 0, 4, tmp_path / "killed", counted([], len(calls) * 5 // 8))
+    again = trainer.run(data, "cpu", 0, 4, tmp_path / "killed", counted(resumed))
+    assert again.tobytes() == whole.tobytes()
+    assert len(resumed) == len(calls) // 2
 
 
 @on_a_gpu
