@@ -29,6 +29,16 @@ def convolution(*weight, bias=True, **options):
     )
 
 
+def many_channels(layout):
+    """A convolution of 16 channels in this memory layout."""
+
+    def apply(p, x):
+        images = x.repeat(1, 8, 1, 1).contiguous(memory_format=layout)
+        return conv2d(images, *p[0]).tanh().mean(dim=(2, 3))
+
+    return network(apply, (6, 16, 3, 3))
+
+
 def gather(p, x):
     return linear(linear(x.flatten(2), *p[0]).tanh().mean(dim=1), *p[1])
 
@@ -62,6 +72,8 @@ KINDS = {
     "convolution": convolution(6, 2, 3, 3),
     "convolution without bias": convolution(6, 2, 3, 3, bias=False),
     "convolution with stride and padding": convolution(6, 2, 3, 2, stride=(2, 3), padding=(1, 0)),
+    "convolution of many channels": many_channels(torch.contiguous_format),
+    "convolution of channels together": many_channels(torch.channels_last),
     "embedding": network(lookup, Layer(weight=(WORDS, 6), bias=False)),
     "group norm": network(group_normalised, (6, 2, 3, 3), Layer(weight=(6, 1), scales=True)),
     "lstm": network(recurrent, (24, 8), (24, 6)),
@@ -85,6 +97,8 @@ def batch(net, seed=0):
 def test_clipped_sums_equal_a_loop_over_examples(kind, share, products, monkeypatch):
     """Bounds of one, half and two mean norms clip some, most and few gradients."""
     monkeypatch.setattr(recorded_calls, "_PRODUCTS_PER_NUMBER", products)
+    # The patches of one image at a time.
+    monkeypatch.setitem(recorded_calls._PATCHES_AT_ONCE, "cpu", 1)
     net = KINDS[kind]
     parameters, inputs, labels = batch(net)
     rows = one_by_one(net, parameters, inputs, labels)

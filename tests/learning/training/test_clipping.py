@@ -22,12 +22,6 @@ def batch(dataset, n, seed=0):
     return network, torch.from_numpy(network.initial(rng)), images, labels
 
 
-def test_networks_have_the_parameters_of_the_tutorials():
-    sizes = {name: network.size for name, network in TUTORIALS.items()}
-    # TensorFlow Privacy's MNIST network, and the summary that TensorFlow's CNN tutorial prints.
-    assert sizes == {"digits": 64 * 32 + 32 + 32 * 10 + 10, "mnist": 26_010, "cifar10": 122_570}
-
-
 @pytest.mark.parametrize("dataset", TUTORIALS)
 def test_weights_start_as_glorot_says_and_biases_at_zero(dataset):
     network = TUTORIALS[dataset]
