@@ -14,7 +14,91 @@ from studies.base import Point
 from studies.base.study import all_studies
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_CLAIM = {key for key, cls in all_mechanisms().items() if cls.guarantee == "none"}
+# Two data sets of private_data, and two of noise_only.
+DIGITS_AND_MNIST = {
+    "datasets": ["digits", "mnist"],
+    "classifiers": {"digits": "logistic", "mnist": "logistic"},
+    "mechanisms": ["laplace", "tldp-g"],
+}
+TWO_FAMILIES = {
+    "datasets": ["fixed-sensitivity", "gradient-shapes"],
+    "mechanisms": ["mvg", "udn"],
+}
+# The settings of a study, with the calibrations of its cells by data set and mechanism.
+CALIBRATIONS = [
+    (
+        {"mechanisms": ["udn", "mvg", "non-private"]},
+        {
+            ("fixed-sensitivity", "udn"): ["published", "exact"],
+            ("fixed-sensitivity", "mvg"): ["published", "exact"],
+            ("fixed-sensitivity", "non-private"): ["published"],
+        },
+    ),
+    (
+        {"variants": {"truth": {"use": "non-private"}}, "mechanisms": ["truth", "udn"]},
+        {
+            ("fixed-sensitivity", "truth"): ["published"],
+            ("fixed-sensitivity", "udn"): ["published", "exact"],
+        },
+    ),
+    (
+        {"mechanisms": ["mvg", "non-private"], "calibrations": ["exact"]},
+        {("fixed-sensitivity", "mvg"): ["exact"]},
+    ),
+    (
+        TWO_FAMILIES
+        | {"mechanisms_for": {"gradient-shapes": ["udn"]}, "calibrations": ["published"]},
+        {
+            ("fixed-sensitivity", "mvg"): ["published"],
+            ("fixed-sensitivity", "udn"): ["published"],
+            ("gradient-shapes", "udn"): ["published"],
+        },
+    ),
+    (
+        TWO_FAMILIES
+        | {
+            "calibrations_for": {"udn": ["exact"]},
+            "calibrations_on": {"gradient-shapes": ["published"]},
+        },
+        {
+            ("fixed-sensitivity", "mvg"): ["published", "exact"],
+            ("fixed-sensitivity", "udn"): ["exact"],
+            ("gradient-shapes", "mvg"): ["published"],
+        },
+    ),
+]
+# The settings of private_data, with the budgets of its cells by data set, mechanism, calibration.
+BUDGETS = [
+    (
+        {
+            "epsilons": [1.0, 2.0, 5.0],
+            "epsilons_for": {"laplace": [1.0]},
+            "least_exact_epsilon": {"digits": 2.0},
+        },
+        {
+            ("digits", "laplace", "published"): [1.0],
+            ("digits", "tldp-g", "published"): [1.0, 2.0, 5.0],
+            ("digits", "tldp-g", "exact"): [2.0, 5.0],
+            ("mnist", "laplace", "published"): [1.0],
+            ("mnist", "laplace", "exact"): [1.0],
+            ("mnist", "tldp-g", "published"): [1.0, 2.0, 5.0],
+            ("mnist", "tldp-g", "exact"): [1.0, 2.0, 5.0],
+        },
+    ),
+    (
+        {
+            "calibrations": ["published"],
+            "epsilons_for": {"tldp-g": [2.0]},
+            "epsilons_on": {"digits": {"tldp-g": [3.0, 4.0]}},
+        },
+        {
+            ("digits", "laplace", "published"): [1.0],
+            ("digits", "tldp-g", "published"): [3.0, 4.0],
+            ("mnist", "laplace", "published"): [1.0],
+            ("mnist", "tldp-g", "published"): [2.0],
+        },
+    ),
+]
 
 
 @pytest.fixture
@@ -27,83 +111,22 @@ def cell(study="count_query", dataset="city", mechanism="mvg", calibration="publ
     return Cell(study=study, dataset=dataset, mechanism=mechanism, calibration=calibration)
 
 
-def test_cells_are_the_product_but_for_exact_calibrations_of_no_claim(tiny):
-    cells = cells_of(tiny)
-    assert len(set(cells)) == len(cells)
-    expected = 0
-    for settings in tiny["studies"].values():
-        for dataset in settings.datasets:
-            names = settings.mechanisms_for.get(dataset, settings.mechanisms)
-            for name in names:
-                calibrations = settings.calibrations_for.get(name, settings.calibrations)
-                here = settings.calibrations_on.get(dataset, settings.calibrations)
-                calibrations = {"published"} if name in NO_CLAIM else set(calibrations)
-                expected += len(calibrations & set(here))
-    assert len(cells) == expected
+@pytest.mark.parametrize(("settings", "expected"), CALIBRATIONS)
+def test_the_cells_of_a_study(make_config, settings, expected):
+    found = {}
+    for each in cells_of(make_config(**settings)):
+        found.setdefault((each.dataset, each.mechanism), []).append(each.calibration)
+    assert found == expected
 
 
-def test_a_data_set_can_have_mechanisms_of_its_own(make_config):
-    config = make_config(
-        datasets=["fixed-sensitivity", "gradient-shapes"],
-        mechanisms=["mvg", "udn", "non-private"],
-        mechanisms_for={"gradient-shapes": ["udn"]},
-        calibrations=["published"],
-    )
-    found = [(c.dataset, c.mechanism) for c in cells_of(config)]
-    others = ("gradient-shapes", "udn")
-    assert found == [("fixed-sensitivity", n) for n in ("mvg", "udn", "non-private")] + [others]
-
-
-def test_a_variant_of_a_mechanism_without_a_claim_has_no_exact_calibration_either(make_config):
-    config = make_config(variants={"truth": {"use": "non-private"}}, mechanisms=["truth", "udn"])
-    calibrations = [(c.mechanism, c.calibration) for c in cells_of(config)]
-    assert calibrations == [("truth", "published"), ("udn", "published"), ("udn", "exact")]
-
-
-def test_only_the_calibrations_asked_for(make_config):
-    config = make_config(mechanisms=["mvg", "non-private"], calibrations=["exact"])
-    assert [c.mechanism for c in cells_of(config)] == ["mvg"]
-
-
-def test_a_data_set_can_have_calibrations_of_its_own(make_config):
-    config = make_config(
-        datasets=["fixed-sensitivity", "gradient-shapes"],
-        mechanisms=["mvg", "udn"],
-        calibrations_for={"udn": ["exact"]},
-        calibrations_on={"gradient-shapes": ["published"]},
-    )
-    found = [(c.dataset, c.mechanism, c.calibration) for c in cells_of(config)]
-    assert found == [
-        ("fixed-sensitivity", "mvg", "published"),
-        ("fixed-sensitivity", "mvg", "exact"),
-        ("fixed-sensitivity", "udn", "exact"),
-        ("gradient-shapes", "mvg", "published"),
-    ]
-
-
-def test_small_budgets_can_be_left_out_at_the_exact_calibration(make_config):
-    """A mechanism with only small budgets has no such cell; other data sets keep all budgets."""
-    config = make_config(
-        study="private_data",
-        datasets=["digits", "mnist"],
-        classifiers={"digits": "logistic", "mnist": "logistic"},
-        mechanisms=["laplace", "tldp-g"],
-        epsilons=[1.0, 2.0, 5.0],
-        epsilons_for={"laplace": [1.0]},
-        least_exact_epsilon={"digits": 2.0},
-    )
+@pytest.mark.parametrize(("settings", "expected"), BUDGETS)
+def test_the_budgets_of_cells(make_config, settings, expected):
+    config = make_config("private_data", **DIGITS_AND_MNIST | settings)
     found = {
-        (c.dataset, c.mechanism): [point.epsilon for point in c.points(config)]
-        for c in cells_of(config)
-        if c.calibration == "exact"
+        (each.dataset, each.mechanism, each.calibration): [p.epsilon for p in each.points(config)]
+        for each in cells_of(config)
     }
-    assert found == {
-        ("digits", "tldp-g"): [2.0, 5.0],
-        ("mnist", "laplace"): [1.0],
-        ("mnist", "tldp-g"): [1.0, 2.0, 5.0],
-    }
-    published = [len(c.points(config)) for c in cells_of(config) if c.calibration == "published"]
-    assert published == [1, 3, 1, 3]
+    assert found == expected
 
 
 def test_every_cell_has_a_file_of_its_own(tiny):
@@ -186,17 +209,18 @@ def test_sources_of_every_study_follow_its_imports(tiny):
                 assert str(other) in each.sources(tiny)
 
 
-def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
+def test_sources_of_an_outside_mechanism_are_its_own_package_what_it_imports_and_ours(
     tmp_path, monkeypatch, make_config
 ):
     (tmp_path / "elsewhere/deep").mkdir(parents=True)
     (tmp_path / "elsewhere/__init__.py").write_text("FACTOR = 2.0\n")
     (tmp_path / "elsewhere/unused.py").write_text("")
+    (tmp_path / "beside_elsewhere.py").write_text("")
     (tmp_path / "elsewhere/tables.py").write_text("from .deep.more import SIGMA\n")
     (tmp_path / "elsewhere/deep/__init__.py").write_text("")
     (tmp_path / "elsewhere/deep/more.py").write_text("from .. import FACTOR\nSIGMA = 3 * FACTOR\n")
     (tmp_path / "elsewhere/noise.py").write_text(
-        "import numpy\n"
+        "import numpy, beside_elsewhere\n"
         "from . import tables\n"
         "from mechanisms import AdditiveMechanism\n"
         "from mechanisms.noise.gaussian_noise import IndependentGaussian\n"
@@ -211,8 +235,8 @@ def test_sources_of_an_outside_mechanism_are_its_own_package_and_ours(
     config = make_config(variants={"mine": {"use": "elsewhere.noise:Mine"}}, mechanisms=["mine"])
     sources = cells_of(config)[0].sources(config)
     own = {name for name in sources if name.startswith(str(tmp_path))}
-    files = ("__init__", "noise", "tables", "deep/__init__", "deep/more")
-    assert own == {str(tmp_path / f"elsewhere/{name}.py") for name in files}
+    files = ("__init__", "noise", "tables", "deep/__init__", "deep/more", "../beside_elsewhere")
+    assert own == {str((tmp_path / f"elsewhere/{name}.py").resolve()) for name in files}
     assert "mechanisms/noise/gaussian_noise.py" in sources
     assert "mechanisms/catalogue/mvg.py" not in sources
     assert not [name for name in sources if "numpy" in name]

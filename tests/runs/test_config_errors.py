@@ -303,6 +303,11 @@ MAPS = {"datasets": ["uber"], "mechanisms": ["r1smg"], "epsilons": [0.5], "delta
         # Mechanisms that the study does not run.
         ("studies.dpsgd.calibrations_for", {"udn": ["exact"]}, "calibrations_for.udn; allowed"),
         ("studies.pca.epsilons_for", {"udn": [1]}, "epsilons_for.udn; allowed here are non-"),
+        (
+            "studies.private_data.epsilons_on",
+            {"digits": {"udn": [1]}},
+            "epsilons_on.digits.udn; allowed here are ",
+        ),
         # Data sets that the study does not have.
         ("studies.dpsgd.records", {"digit": 5}, "dpsgd.records.digit; did you mean 'digits'?"),
         ("studies.dpsgd.records", {"mnist": 5}, "dpsgd.records.mnist; allowed here are digits"),

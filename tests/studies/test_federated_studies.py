@@ -18,7 +18,6 @@ from mechanisms.privacy.finite_profile import WishartProfile
 from mechanisms.privacy.sampling import kairouz
 from runs.config import read_config
 from studies import federated as both_studies
-from studies import federated_horizontal
 from studies.base import Point
 from studies.base.settings import ConfigError
 from studies.base.study import study_named
@@ -54,14 +53,6 @@ def measure(study, mechanism, calibration="published", folder=None, **changed):
     case = case_of(setup(study, **changed), mechanism, calibration, folder)
     first, *_ = study.points(case.settings, mechanism, case.dataset)
     return measured(case, point=first)
-
-
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_mechanism_may_have_budgets_of_its_own(study):
-    settings = setup(study, epsilons_on={"breast_cancer": {"idn": [7.0]}}).settings
-    for mechanism, budgets in {"idn": [7.0], "gaussian-analytic": [3.0, 30.0]}.items():
-        found = study.points(settings, mechanism, "breast_cancer")
-        assert [point.epsilon for point in found] == budgets
 
 
 def test_points_have_the_shapes_of_the_paper_s_tables():
@@ -176,25 +167,6 @@ def test_rows_of_a_point(study, tmp_path):
     assert finals == [v.value for v in rows if v.at["round"] == 3]
     # The two trials train together.
     assert [p.name for p in tmp_path.iterdir()] == ["epsilon-300-0-1.checkpoint"]
-    again = measure(study, "idn")
-    kept = [[v for v in run if not v.timing] for run in (values, again)]
-    assert kept[0] == kept[1]
-
-
-def test_trials_train_one_by_one_where_the_network_does_not_stack(tmp_path, monkeypatch):
-    together = measure(HORIZONTAL, "idn")
-    network = replace(federated_horizontal.NETWORKS["breast_cancer"], stacks=False)
-    monkeypatch.setitem(federated_horizontal.NETWORKS, "breast_cancer", network)
-    alone = measure(HORIZONTAL, "idn", folder=tmp_path)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "epsilon-300-0.checkpoint",
-        "epsilon-300-1.checkpoint",
-    ]
-    pairs = zip(*([v for v in run if not v.timing] for run in (together, alone)), strict=True)
-    for one, other in pairs:
-        assert (one.metric, one.trial, one.seed) == (other.metric, other.trial, other.seed)
-        # One test record may change sides.
-        assert one.value == pytest.approx(other.value, abs=0.01)
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -18,7 +18,6 @@ from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_data
 from studies.base import Point
-from studies.base.settings import ConfigError
 from studies.private_data import SHAPES
 
 SETTINGS = {
@@ -51,9 +50,7 @@ def measure(problem, key, epsilon=1.0, calibration="published", **options):
     return measured(case_of(setup(), key, calibration, **options), problem, point)
 
 
-def test_mechanisms_share_the_images_and_no_others_are_kept(problem):
-    other = problem_of(setup())
-    assert np.array_equal(problem.split.train_inputs, other.split.train_inputs)
+def test_images_are_in_units_of_their_range(problem):
     assert problem.split.train_inputs.shape == (400, 1, 8, 8)
     assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
 
@@ -136,49 +133,6 @@ def test_rows_say_which_classifier_was_trained(problem):
     assert [dict(value.at) for value in scores] == [{"classifier": "network"}] * 4
     assert numbers(values, "epochs") == [1]
     assert numbers(measure(problem, "tldp-g"), "epochs") == []
-
-
-def test_a_mechanism_may_have_a_grid_of_its_own_on_one_data_set():
-    """The grid overrides all others and changes no cell of another data set or mechanism."""
-    own = SETTINGS | {
-        "datasets": ["digits", "mnist"],
-        "mechanisms": ["laplace", "tldp-g"],
-        "calibrations": ["published"],
-        "classifiers": {"digits": "logistic", "mnist": "logistic"},
-        "epsilons_for": {"tldp-g": [2.0]},
-    }
-    more = {"epsilons_on": {"digits": {"tldp-g": [3.0, 4.0]}}}
-    before, after = (
-        check_config({"run": "test", "studies": {"private_data": settings}})
-        for settings in (own, own | more)
-    )
-    grids = {
-        (cell.dataset, cell.mechanism): [point.epsilon for point in cell.points(after)]
-        for cell in cells_of(after)
-    }
-    assert grids == {
-        ("digits", "laplace"): [1.0],
-        ("digits", "tldp-g"): [3.0, 4.0],
-        ("mnist", "laplace"): [1.0],
-        ("mnist", "tldp-g"): [2.0],
-    }
-    changed = [
-        (cell.dataset, cell.mechanism)
-        for cell in cells_of(after)
-        if cell.spec(after).digest != cell.spec(before).digest
-    ]
-    assert changed == [("digits", "tldp-g")]
-
-
-@pytest.mark.parametrize("mechanisms", [["laplace"], ["laplace", "tldp-g"]])
-def test_a_grid_of_a_mechanism_that_does_not_run_there_is_refused(mechanisms):
-    own = SETTINGS | {
-        "mechanisms": mechanisms,
-        "mechanisms_for": {"digits": ["laplace"]},
-        "epsilons_on": {"digits": {"tldp-g": [1.0]}},
-    }
-    with pytest.raises(ConfigError, match=r"epsilons_on\.digits\.tldp-g; allowed here are laplace"):
-        check_config({"run": "test", "studies": {"private_data": own}})
 
 
 def test_a_classifier_with_imagenet_weights(problem, monkeypatch):
