@@ -1,13 +1,12 @@
-"""The whole DAG on config/tiny.yaml, with a new mechanism and a new study of one file each.
+"""The whole DAG on config/tiny.yaml, with a new mechanism of one file.
 
-One finished run serves all these tests: whether everything is there, whether the additions are
+One finished run serves all these tests: whether everything is there, whether the mechanism is
 everywhere, which cells run again, and whether a killed run ends with the same bytes.
 """
 
 import html
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,16 +27,8 @@ from studies.base.study import all_studies
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-# The README's mechanism runs in every study; the template's runs in the template's study.
+# The README's mechanism runs in every study.
 KEY, TITLE = "gaussian-zcdp", "Gaussian (zCDP)"
-TEMPLATE = "my-mechanism"
-MY_STUDY = {
-    "datasets": ["coins"],
-    "mechanisms": {"except": ["suite"], "also": ["non-private", "gaussian", TEMPLATE]},
-    "calibrations": ["published"],
-    "epsilons": [1],
-    "delta": 1e-5,
-}
 
 
 def readme_example():
@@ -47,19 +38,9 @@ def readme_example():
 
 @pytest.fixture(scope="module")
 def finished(new_project, tmp_path_factory):
-    """A project with an additional mechanism and study, in which the tiny run has finished."""
+    """A project with an additional mechanism, in which the tiny run has finished."""
     project = new_project(tmp_path_factory.mktemp("finished"))
     (project.folder / "mechanisms/catalogue/gaussian_zcdp.py").write_text(readme_example())
-    templates = ROOT / "extend"
-    shutil.copy(templates / "mechanism.py", project.folder / "mechanisms/catalogue/my_mechanism.py")
-    shutil.copy(templates / "noise.py", project.folder / "mechanisms/noise/two_scales.py")
-    shutil.copy(templates / "study.py", project.folder / "studies/my_study.py")
-    suite, tiny = project.folder / "config/suite.yaml", project.folder / "config/tiny.yaml"
-    shared, config = yaml.safe_load(suite.read_text()), yaml.safe_load(tiny.read_text())
-    shared["sets"]["suite"].append(TEMPLATE)
-    config["studies"]["my_study"] = MY_STUDY
-    suite.write_text(yaml.safe_dump(shared, sort_keys=False))
-    tiny.write_text(yaml.safe_dump(config))
     project.snakemake()
     return project
 
@@ -70,7 +51,7 @@ def rows(finished):
 
 
 def test_every_mechanism_is_there_and_none_failed(finished, rows):
-    assert {*all_mechanisms(), KEY, TEMPLATE} <= set(rows["mechanism"])
+    assert {*all_mechanisms(), KEY} <= set(rows["mechanism"])
     assert set(rows["status"]) <= {"ok", "unsupported"}
     found = rows[["study", "dataset", "mechanism", "calibration"]].drop_duplicates()
     cells = {stem for stems in finished.plan().values() for stem in stems}
@@ -91,7 +72,7 @@ def test_everything_is_drawn(finished):
 
 def test_a_new_mechanism_is_in_every_study(rows):
     mine = rows[rows["mechanism"] == KEY]
-    assert set(mine["study"]) == {*all_studies(), "my_study"}
+    assert set(mine["study"]) == set(all_studies())
     statuses = mine.groupby("study")["status"].agg(set).to_dict()
     # It adds Gaussian noise to the answer, which the query of every other study allows.
     assert all("ok" in found for found in statuses.values()), statuses
@@ -104,30 +85,9 @@ def test_a_new_mechanism_is_in_the_table_of_verdicts(finished):
     assert mine.astype(str).apply(lambda row: row.str.contains("refuted").any(), axis=1).sum() == 0
 
 
-def test_a_new_mechanism_is_in_the_figures_with_a_look_of_its_own(finished):
+def test_a_new_mechanism_is_in_the_figures(finished):
     drawn = pd.read_csv(finished.folder / "results/tiny/figures/r1smg2024_counts.csv")
     assert KEY in set(drawn["mechanism"])
-    code = f"from paper_figures.style import look; print(look('{KEY}'))"
-    (finished.folder / "show_look.py").write_text(code)
-    shown = finished.python("show_look")
-    assert TITLE in shown
-    assert re.search(r"colour='#[0-9A-F]{6}', marker='.'", shown)
-
-
-def test_the_command_line_knows_a_new_mechanism(finished):
-    assert KEY in finished.python("mechanisms", "list")
-    query = ("--shape", "4x4", "--l2-sensitivity", "1", "--epsilon", "1", "--delta", "1e-5")
-    shown = finished.python("mechanisms", "verify", KEY, *query)
-    assert "loose" in shown or "holds" in shown
-
-
-def test_a_template_of_a_mechanism_and_of_a_study_run(rows):
-    mine = rows[rows["study"] == "my_study"]
-    assert set(mine["status"]) == {"ok"}
-    assert {TEMPLATE, KEY, "gaussian", "non-private"} == set(mine["mechanism"])
-    errors = mine[mine["metric"] == "squared_error"].groupby("mechanism")["value"].mean()
-    assert errors["non-private"] == 0
-    assert errors[TEMPLATE] > 0
 
 
 @pytest.mark.parametrize("name", ["tiny", "quick", "reference", "paper"])
@@ -163,7 +123,7 @@ def test_the_site_of_any_run_has_every_page_and_no_broken_link(finished):
     site = finished.folder / "results/tiny/site"
     pages = parsed(site)
     assert broken_links(site, pages) == []
-    assert {f"mechanisms/{key}.html" for key in (*all_mechanisms(), KEY, TEMPLATE)} <= set(pages)
+    assert {f"mechanisms/{key}.html" for key in (*all_mechanisms(), KEY)} <= set(pages)
     assert {"index.html", "claims.html", "papers/suite.html", "data.html"} <= set(pages)
     assert TITLE in (site / "leaderboard/counts.html").read_text(encoding="utf-8")
 
