@@ -20,12 +20,6 @@ def forget_calls():
 
 
 @ERRORS
-def test_without_noise_there_is_no_error(study, error):
-    _, values = measure(study, "non-private")
-    assert series(values, error).max() < 1e-12
-
-
-@ERRORS
 def test_vanishing_noise_leaves_no_error(study, error, monkeypatch):
     monkeypatch.setattr(
         Echo, "answer", lambda self, v, rng: v + 1e-9 * rng.standard_normal(v.shape)

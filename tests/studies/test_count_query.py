@@ -18,7 +18,6 @@ from studies.count_query import (
     histogram,
     in_window,
     map_edges,
-    rectangle_sums,
 )
 
 SIDE = 7
@@ -45,12 +44,6 @@ def cell_of(latitude, longitude):
     return (row, column) if 0 <= row < SIDE and 0 <= column < SIDE else None
 
 
-def test_edges_divide_the_box_evenly():
-    rows, columns = map_edges((1.0, 2.0), (-4.0, 0.0), 4)
-    assert rows.tolist() == [1.0, 1.25, 1.5, 1.75, 2.0]
-    assert columns.tolist() == [-4.0, -3.0, -2.0, -1.0, 0.0]
-
-
 def test_histogram_counts_every_pickup_inside_once(pickups):
     expected = np.zeros((SIDE, SIDE))
     for place in zip(pickups.latitude, pickups.longitude, strict=True):
@@ -58,31 +51,6 @@ def test_histogram_counts_every_pickup_inside_once(pickups):
             expected[cell] += 1
     assert 300 < expected.sum() < 500
     assert np.array_equal(histogram(pickups, slice(None), EDGES), expected)
-
-
-@pytest.mark.parametrize(("latitude", "row"), [(40.01, 0), (40.99, SIDE - 1)])
-def test_row_zero_is_the_south_and_column_zero_the_west(latitude, row):
-    counts = histogram(pickups_at([latitude], [-74.99]), slice(None), EDGES)
-    assert counts[row, 0] == counts.sum() == 1
-
-
-def test_rectangle_sums_against_slices():
-    rng = np.random.default_rng(0)
-    maps = rng.standard_normal((3, 6, 6))
-    rectangles = [
-        (top, left, bottom, right)
-        for top in range(6)
-        for left in range(6)
-        for bottom in range(top + 1, 7)
-        for right in range(left + 1, 7)
-    ]
-    expected = [
-        [each[top:bottom, left:right].sum() for top, left, bottom, right in rectangles]
-        for each in maps
-    ]
-    sums = rectangle_sums(maps, np.array(rectangles))
-    assert sums.shape == (3, 441)
-    assert np.allclose(sums, expected, rtol=0, atol=1e-12)
 
 
 def test_replacing_one_pickup_changes_the_counts_by_at_most_the_sensitivities(pickups):
@@ -205,13 +173,6 @@ def test_pickups_in_cells_thought_empty_are_counted_as_lost(problem, measure):
     assert series(values, "loss_postprocessed").tolist() == [lost**2] * 4
 
 
-def test_the_non_private_answer_has_no_error(problem, measure):
-    values = measure(problem, "non-private")
-    for metric in ("loss", "loss_postprocessed", "rmse_valid_cell", "rectangle_rmse"):
-        assert series(values, metric).tolist() == [0.0] * 4
-    assert set(series(values, "largest_count")) == {problem.counts.max()}
-
-
 @pytest.mark.parametrize("key", ["random-answer", ZEROED])
 def test_an_answer_that_does_not_know_the_counts_has_no_closed_form(problem, measure, key):
     """Its error is about that of answering zero everywhere, the squared counts."""
@@ -304,28 +265,14 @@ def test_pickups_are_inside_and_outside_the_window(make_config, monkeypatch, sta
 
 
 @pytest.fixture
-def uber(official_data):
-    return official_data("uber")
-
-
-@pytest.fixture
 def uber_settings(make_config):
     config = make_config("count_query", datasets=["uber"], cells_per_side=89)
     return config["studies"]["count_query"]
 
 
-def test_the_window_of_the_paper_has_52692_pickups(uber, uber_settings):
-    pickups = load_dataset("uber", uber)
-    assert len(pickups) == 564_516
-    window = in_window(pickups.time, uber_settings)
-    assert window.sum() == 52_692
-    # Both ends of the window are included.
-    moments = pickups.time[window]
-    assert str(moments.min()) == uber_settings.start and str(moments.max()) == uber_settings.end
-
-
 @pytest.mark.slow
-def test_the_uber_problem(uber, uber_settings):
+def test_the_uber_problem(official_data, uber_settings):
+    uber = official_data("uber")
     problem = problem_of(setup_of("count_query", "uber", uber_settings), uber)
     pickups = load_dataset("uber", uber)
     window = in_window(pickups.time, uber_settings)

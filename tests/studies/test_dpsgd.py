@@ -161,8 +161,6 @@ def test_rows_of_a_point():
         finals = values_of(values, f"final_{metric}")
         assert [v.value for v in finals] == [v.value for v in rows if v.at["epoch"] == 2]
     assert len(values_of(values, "epoch_seconds")) == 4
-    keys = [(v.metric, v.trial, *v.at.items()) for v in values]
-    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.slow

@@ -23,10 +23,10 @@ def settings_of(name, **changed):
     return checked(name, own | {"mechanisms": [KEYS.get(name, "gaussian")]} | changed)
 
 
-def case(name, calibration="published"):
+def case(name, calibration="published", key=None):
     dataset = STUDIES[name]["datasets"][0]
     setup = setup_of(name, dataset, settings_of(name))
-    return case_of(setup, KEYS.get(name, "gaussian"), calibration)
+    return case_of(setup, key or KEYS.get(name, "gaussian"), calibration)
 
 
 def values_of(own, problem):
@@ -60,6 +60,25 @@ def test_a_point_measured_again_is_the_same_and_calibrations_share_their_seeds(n
     ]
     shared = seeds[0].keys() & seeds[1].keys()
     assert shared and all(seeds[0][key] == seeds[1][key] for key in shared)
+
+
+# The error of each study that has one.
+ERRORS = {
+    "count_query": "loss",
+    "linear_queries": "mse",
+    "pca": "total_deviation",
+    "first_component": "error",
+    "covariance": "rss",
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_without_noise_there_is_no_error(name):
+    own = case(name, key="non-private")
+    values = values_of(own, problem_of(own))
+    errors = [value.value for value in values if value.metric == ERRORS[name]]
+    assert errors
+    assert np.abs(errors).max() < 1e-12
 
 
 def by_dataset():

@@ -1,7 +1,5 @@
 """The guarantee study: true delta, verdict and audit at the papers' settings, and the grid."""
 
-import math
-
 import pytest
 from one_case import case_of, checked, setup_of
 from one_case import measured as values_of
@@ -20,13 +18,11 @@ STUDY = study_named("guarantee")
 
 
 def measured(mechanism, point, dataset="papers", calibration="published", samples=0):
-    """The values at a point by metric; every one is declared and finite."""
+    """The values at a point by metric."""
     given = {"datasets": [dataset], "epsilons": [1], "delta": 1e-5, "sizes": ["2x2"]}
     settings = checked("guarantee", given | {"mechanisms": [mechanism], "audit_samples": samples})
     setup = setup_of("guarantee", dataset, settings, base_seed=0)
     values = values_of(case_of(setup, mechanism, calibration), point=point)
-    assert all(math.isfinite(value.value) for value in values)
-    assert len({value.metric for value in values}) == len(values)
     return {value.metric: value for value in values}
 
 

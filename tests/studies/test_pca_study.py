@@ -15,9 +15,7 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.verification.verification import verify
 from papers.r1smg2024 import covariance_query
-from papers.settings import PAPER_SETTINGS
 from studies import pca
 from studies.base import Point
 from studies.base.settings import ConfigError
@@ -62,14 +60,6 @@ def test_more_components_than_features_are_refused():
         setup(components=37)
     with pytest.raises(ConfigError, match="at most 2400, the features of swarm, got 2401"):
         setup(components=2401, datasets=["swarm"])
-
-
-def test_all_mechanisms_see_one_problem(problem):
-    other = problem_of(setup())
-    assert np.array_equal(other.features, problem.features)
-    assert np.array_equal(other.training, problem.training)
-    assert problem.training.sum() == 72
-    assert problem.dropped == 0
 
 
 def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(problem):
@@ -135,13 +125,6 @@ def test_accuracy_belongs_to_the_minimum_of_the_stated_objective(problem):
     assert expected > 0.7
 
 
-def test_the_non_private_components_deviate_by_nothing(problem):
-    values = measure(problem, "non-private")
-    scale = number(values, "variance")
-    assert np.abs(series(values, "total_deviation")).max() < 1e-12 * scale
-    assert np.abs(series(values, "leading_deviation")).max() < 1e-12 * scale
-
-
 def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
     values = measure(problem, "ppca", epsilon=1.6)
     assert not [v for v in values if v.metric == "total_deviation"]
@@ -154,13 +137,6 @@ def test_ppca_gets_the_components_and_tells_of_its_chains(problem):
     }
     fewer = measure(problem, "ppca", epsilon=1.6, components=1)
     assert series(fewer, "leading_deviation").mean() != series(values, "leading_deviation").mean()
-
-
-def test_a_large_epsilon_gives_nearly_the_exact_components(problem):
-    """The noise is then far smaller than every gap that matters for the leading span."""
-    for key in ("gaussian-analytic", "mod-sulq"):
-        lost = series(measure(problem, key, epsilon=1e5), "leading_deviation")
-        assert 0 <= lost.max() < 0.02 * problem.eigenvalues[:4].sum(), key
 
 
 @pytest.mark.parametrize("key", ["mod-sulq", "analyze-gauss", "wishart"])
@@ -198,25 +174,4 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
 def test_boids_are_used_as_they_are(problem):
     data = boids.load(seed=setup().shared_seed("boids"), groups=120, boids=3)
     assert np.array_equal(problem.features, data.features)
-
-
-@pytest.mark.parametrize(
-    ("key", "verdicts"),
-    [
-        # Under the element box of the Movement query, symmetric noise has only an upper bound.
-        ("mod-sulq", ["loose"] * 3),
-        ("analyze-gauss", ["loose"] * 3),
-        ("wishart", ["refuted"] * 3),
-        ("ppca", ["holds"] * 3),
-    ],
-)
-def test_the_guarantee_study_judges_the_papers_covariances(key, verdicts):
-    grams = [s for s in PAPER_SETTINGS if s.query.structure == "gram"]
-    assert [s.name for s in grams] == [
-        "mvg2018-component", "r1smg2024-pca-1.6", "r1smg2024-pca-1.6e-07",
-    ]  # fmt: skip
-    found = []
-    for setting in grams:
-        mechanism = get_mechanism(key).calibrate(setting.query, setting.budget)
-        found.append(verify(mechanism).verdict)
-    assert found == verdicts
+    assert (problem.training.sum(), problem.dropped) == (72, 0)

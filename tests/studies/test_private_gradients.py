@@ -15,8 +15,6 @@ from mechanisms import (
 )
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
-from runs.config import read_config
-from studies.base import Point
 from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,16 +49,6 @@ def measure(mechanism, calibration="published", folder=None, **changes):
 def step(key, calibration):
     own = variant(key)
     return step_mechanism(own.mechanism, own.calibrate, QUERY, TOTAL, SCHEDULE, calibration)
-
-
-def test_shapes_are_those_of_the_networks():
-    paper = read_config(ROOT / "config/paper.yaml")["studies"]["gradients"]
-    shapes = {d: STUDY.points(paper, "imgm", d)[0].shape for d in paper.datasets}
-    assert shapes["mnist"] == (1, 61_706)
-    assert shapes["cora"] == (1, 1433 * 16 + 16 + 16 * 7 + 7)
-    assert STUDY.points(settings_of(), "imgm", "digits") == [
-        Point(shape=(1, 2410), epsilon=1.0, delta=1e-5)
-    ]
 
 
 def test_a_step_s_budget_composes_to_the_total():
@@ -107,8 +95,6 @@ def test_rows_of_a_point():
     assert 0.8 < number(values, "true_epsilon_upper") < 1
     finals = [v for v in values if v.metric == "final_test_accuracy"]
     assert [v.trial for v in finals] == [0, 1] and all(0 <= v.value <= 1 for v in finals)
-    keys = [(v.metric, v.trial, v.at.get("epoch")) for v in values]
-    assert len(set(keys)) == len(keys)
 
 
 def test_fewer_records_than_a_lot_are_refused_under_the_key_of_lots():
@@ -119,10 +105,3 @@ def test_fewer_records_than_a_lot_are_refused_under_the_key_of_lots():
 def test_the_published_shares_leave_room():
     """Theorem 3.4 uses only (epsilon, delta), so IMGM spends a fraction of its budget."""
     assert number(measure("imgm"), "true_epsilon_upper") < 0.5
-
-
-def test_lots_of_one_record_are_often_empty():
-    """At rate 1/150 a third of the samples are empty; they are released like any other."""
-    values = measure("imgm", lots={"digits": 1}, epochs={"digits": 1}, trials=1)
-    assert number(values, "steps") == 150
-    assert 0 <= number(values, "final_test_accuracy") <= 1

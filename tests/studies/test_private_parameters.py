@@ -80,14 +80,12 @@ def test_at_the_exact_calibration_all_releases_together_spend_the_budget(key, re
 
 
 def test_user_public_and_test_records_are_disjoint():
-    problem, other = problem_of(setup()), problem_of(setup())
+    problem = problem_of(setup())
     assert [len(labels) for _, labels in problem.users] == [112, 112, 112]
     assert len(problem.public[1]) == 64 and len(problem.test[1]) == 150
     parts = [problem.public, problem.test, *problem.users]
     rows = [{row.tobytes() for row in inputs} for inputs, _ in parts]
     assert len(set().union(*rows)) == sum(map(len, rows)) == 64 + 150 + 336
-    for mine, theirs in zip(problem.users, other.users, strict=True):
-        assert np.array_equal(mine[0], theirs[0])
 
 
 def test_rows_of_a_point():
@@ -105,7 +103,6 @@ def test_rows_of_a_point():
         own = [v for v in values if v.metric == metric]
         assert [v.trial for v in own] == [0, 1]
         assert own[0].value != own[1].value
-    assert len({(v.metric, v.trial) for v in values}) == len(values)
 
 
 def test_a_point_measured_twice_is_the_same_and_resumes_from_a_checkpoint(tmp_path):

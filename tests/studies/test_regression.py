@@ -44,6 +44,7 @@ def test_errors_are_taken_on_the_test_records():
     dataset = load_dataset("diabetes")
     table = np.column_stack([dataset.features, dataset.progression])
     table = table / table.max()
+    assert len({tuple(split) for split in problem.splits}) == 3
     for trial, found in enumerate(series(values, "rmse", kernel="rbf")):
         private, tests = table[problem.splits[trial, :40]], table[problem.splits[trial, 40:]]
         assert sorted(problem.splits[trial]) == list(range(442))
@@ -126,14 +127,6 @@ def test_private_directions_split_the_budget(monkeypatch):
         assert np.diag(along.T @ noisy @ along)[:2] == pytest.approx(top[::-1], rel=1e-9)
         assert options["precision"][:2] == pytest.approx([sum(options["precision"][:2]) / 2] * 2)
         assert np.trace(value) <= 11
-
-
-def test_mechanisms_share_the_splits_and_no_noise():
-    first, noisy = measure("regression", "gaussian")
-    second, other = measure("regression", "laplace")
-    assert np.array_equal(first.splits, second.splits)
-    assert len({tuple(split) for split in first.splits}) == 3
-    assert {v.seed for v in noisy if v.seed}.isdisjoint({v.seed for v in other if v.seed})
 
 
 def test_the_paper_s_data(official_data):
