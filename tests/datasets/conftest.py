@@ -76,6 +76,12 @@ def server(tmp_path, monkeypatch):
     thread.join()
 
 
+@pytest.fixture
+def data(tmp_path):
+    """The data folder, which does not exist yet."""
+    return tmp_path / "data"
+
+
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     """Retry without waiting."""

@@ -205,11 +205,51 @@ def test_every_column_of_a_table(name, small):
         write(path, parts)
 
 
-@pytest.mark.parametrize("name", ["adult"])
-def test_a_whole_number_beyond_float_precision(name, small):
-    path = small / "adult.data"
-    path.write_text(re.sub(r"^\d+", "9" * 400, path.read_text()))
-    refused(name, small, r"adult\.data: age: record 1 has '999")
+@pytest.mark.parametrize(
+    ("name", "place", "old", "new", "words"),
+    [
+        ("adult", 0, "<=50K\n", "50K\n", "income: record 1 has '50K', allowed are <=50K >50K"),
+        (
+            "adult",
+            0,
+            "^39",
+            "39.5",
+            r"age: record 1 has '39\.5', allowed are whole numbers 0\.\.120",
+        ),
+        ("adult", 0, "^39", "?", "age: record 1 has nan, allowed"),
+        ("adult", 0, "^39", "9" * 400, r"adult\.data: age: record 1 has '999"),
+        ("adult", 0, "Male", "?", "sex: record 1 has nan, allowed are Female Male;"),
+        ("adult", 0, "<=50K\n", "<=50K, 1\n", "16 fields in line 2, saw 15|not a table|16 columns"),
+        ("uber", 0, "4/1/2014 0:11:00", "", "Date/Time: record 1 has ''"),
+        (
+            "uber",
+            0,
+            "4/1/2014 0",
+            "4/31/2014 0",
+            "'4/31/2014 0:11:00', allowed are times in April 2014",
+        ),
+        ("uber", 0, "4/1/2014 0", "4/1/2013 0", "record 1 has '4/1/2013 0:11:00'"),
+        ("uber", 0, "4/1/2014 0", "2014-04-01 00", "record 1 has '2014-04-01 00:11:00'"),
+        *(
+            ("darknet2020", 0, ",Chat\n", f",{label}\n", r"Darknet\.CSV: application: record 2 has")
+            for label in ("", "None", "NA", "NaN", "Chat room", "1")
+        ),
+        ("location30", 0, ",[01]$", "", "line 3 has 445 features"),
+        ("location30", 0, "[01]$", "2", "line 3 has other features"),
+        ("location30", 0, ",[01]$", ";1", "line 3 has other features"),
+        ("location30", 0, "[01],[01]$", "010", "line 3 has other features"),
+        ("location30", 0, '^"13"', '"31"', r"record 1 has '31', allowed are whole numbers 1\.\.30"),
+        ("location30", 0, '^"13"', '"a"', "record 1 has 'a'"),
+        ("movement_aal", 1, "1,-1", "1,0", r"target\.csv: class_label: record 1 has 0.*1 and -1"),
+    ],
+)
+def test_what_is_allowed_is_told(small, name, place, old, new, words):
+    file, member, *_ = TEXTS[name][place]
+    parts = contents(small / file)
+    damaged = re.sub(old, new, parts[member], count=1)
+    assert damaged != parts[member]
+    write(small / file, parts | {member: damaged})
+    refused(name, small, words)
 
 
 def value_of(cell):
@@ -418,36 +458,52 @@ def test_svhn_files(name, small):
     refused(name, small, r"train_32x32\.mat: not the MATLAB file of SVHN \(NotImplementedError")
 
 
+def with_item(place, value, part=None):
+    """A change that puts a value into a table, or into one of the arrays of a sparse one."""
+
+    def change(table):
+        array = table if part is None else getattr(table, part)
+        array[place] = value
+        return table
+
+    return change
+
+
+NO_BITS = (0.5, float("nan"), 1e30, 2)
+NO_GRAPHS = ({0: [508]}, {0: [0.5]}, {"a": [1]}, {0: ["1"]}, {0: [-1]}, {0: 1}, [1], 3, {0: []})
+NO_WORDS = [
+    *(with_item(0, value, "data") for value in NO_BITS),
+    *(with_item(0, place, "indices") for place in (-1, 1433, 1 << 30)),
+    lambda table: table[:-1],
+    lambda table: table[:, :-1],
+    lambda table: {"a": 1},
+]
+NO_CLASSES = [
+    with_item((0, slice(0, 2)), 1),
+    with_item(0, 0),
+    lambda table: np.where(table == 1, 2, table),
+    lambda table: table * 0.5,
+    lambda table: table[:-1],
+    lambda table: table[:, :-1],
+    lambda table: [1],
+]
+# The changes of each part of Cora.
+CORA = {
+    **dict.fromkeys(("x", "tx", "allx"), NO_WORDS),
+    **dict.fromkeys(("y", "ty", "ally"), NO_CLASSES),
+    "graph": [lambda table, graph=graph: graph for graph in NO_GRAPHS],
+}
+
+
 @pytest.mark.parametrize("name", ["cora"])
 def test_cora_files(name, small):
-    def damage(part, change):
+    for part, changes in CORA.items():
         path = small / f"ind.cora.{part}"
         whole = path.read_bytes()
-        table = read_pickle(path)
-        changed = change(table)
-        table = table if changed is None else changed
-        path.write_bytes(python2_pickle(table))
-        refused(name, small, "cora")
-        path.write_bytes(whole)
-
-    for part in ("x", "tx", "allx"):
-        for value in (0.5, float("nan"), 1e30, 2):
-            damage(part, lambda table, value=value: table.data.__setitem__(0, value))
-        for place in (-1, 1433, 1 << 30):
-            damage(part, lambda table, place=place: table.indices.__setitem__(0, place))
-        damage(part, lambda table: table[:-1])
-        damage(part, lambda table: table[:, :-1])
-        damage(part, lambda table: {"a": 1})
-    for part in ("y", "ty", "ally"):
-        damage(part, lambda table: table.__setitem__((0, slice(0, 2)), 1))
-        damage(part, lambda table: table.__setitem__(0, 0))
-        damage(part, lambda table: np.where(table == 1, 2, table))
-        damage(part, lambda table: table * 0.5)
-        damage(part, lambda table: table[:-1])
-        damage(part, lambda table: table[:, :-1])
-        damage(part, lambda table: [1])
-    for graph in ({0: [508]}, {0: [0.5]}, {"a": [1]}, {0: ["1"]}, {0: [-1]}, {0: 1}, [1], 3, {}):
-        damage("graph", lambda table, graph=graph: graph or {0: []})
+        for change in changes:
+            path.write_bytes(python2_pickle(change(read_pickle(path))))
+            refused(name, small, "cora")
+            path.write_bytes(whole)
     for lines in ("", "505\n507\n", "505\n506\n507.5\n", "505\nnan\n507\n", "505,506\n507\n"):
         (small / "ind.cora.test.index").write_text(lines)
         refused(name, small, r"ind\.cora\.test\.index")

@@ -4,8 +4,6 @@ import re
 import subprocess
 import sys
 
-from loader_contract import declare
-
 from datasets import DATASETS
 from datasets.__main__ import main
 from mechanisms.cli.arguments import CLOSED_PIPE
@@ -28,14 +26,6 @@ def test_list_into_a_pipe_that_is_closed():
     assert (done.returncode, done.stderr) == (CLOSED_PIPE, "")
 
 
-def test_a_missing_mirror_stops(tmp_path, capsys):
-    missing = str(tmp_path / "missing")
-    assert main(["fetch", "adult", "--folder", str(tmp_path / "data"), "--mirror", missing]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"error: mirror {missing} is not a folder: set --mirror, DATA_MIRROR")
-    assert not (tmp_path / "data").exists()
-
-
 def test_an_unknown_name_stops_before_anything_is_fetched(tmp_path, capsys):
     assert main(["fetch", "adult", "minst", "--folder", str(tmp_path / "data")]) == 2
     assert capsys.readouterr().err == (
@@ -52,12 +42,3 @@ def test_fetch_that_fails_exits_with_1_and_goes_on(tmp_path, capsys, monkeypatch
     assert f"{tmp_path}/darknet2020/Darknet.CSV: no such file" in errors
     assert "https://www.unb.ca/cic/datasets/darknet2020.html" in errors
     assert len(errors.splitlines()) == 2
-
-
-def test_fetch_from_a_mirror(tmp_path, capsys, monkeypatch):
-    (tmp_path / "mirror" / "liver_disorders").mkdir(parents=True)
-    (tmp_path / "mirror" / "liver_disorders" / "bupa.data").write_text("85,92,45,27,31,0.0,1\n")
-    declare(monkeypatch, "liver_disorders", tmp_path / "mirror", {"records": 1})
-    folder, mirror = str(tmp_path / "data"), str(tmp_path / "mirror")
-    assert main(["fetch", "liver_disorders", "--folder", folder, "--mirror", mirror]) == 0
-    assert capsys.readouterr().out == f"liver_disorders: verified in {folder}/liver_disorders\n"

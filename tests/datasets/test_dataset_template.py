@@ -38,14 +38,6 @@ def test_it_is_listed_fetched_and_loaded(copied, tmp_path, capsys):
     assert loaded.labels.dtype == np.int64
 
 
-def test_another_file_is_refused(copied, tmp_path):
-    data = tmp_path / "data"
-    (data / "my_data").mkdir(parents=True)
-    (data / "my_data" / "my_data.csv").write_text(CONTENT[8:])
-    with pytest.raises(DataError, match="expected sha256"):
-        datasets.load("my_data", data)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -21,11 +21,6 @@ from datasets.fetching.download import DownloadError, NotThereError, download
 DAMAGED = lzma.compress(CONTENT)[:-20]
 
 
-@pytest.fixture
-def data(tmp_path):
-    return tmp_path / "data"
-
-
 # Where files come from
 
 
@@ -327,18 +322,6 @@ def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch, number, wo
     with pytest.raises(DataError, match=words):
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
     assert left_in(data) == []
-
-
-def test_simulated_data_are_not_fetched(data):
-    with pytest.raises(DataError, match="city is simulated: it needs no files"):
-        fetch("city", data)
-    assert not data.exists()
-
-
-def test_data_behind_a_form_state_the_manual_step(data, tmp_path):
-    step = r"form at https://www.unb.ca\S+, take the csv file and save it as \S+/Darknet\.CSV"
-    with pytest.raises(DataError, match=step):
-        fetch("darknet2020", data, mirror=tmp_path)
 
 
 # Other content in place of the data

@@ -23,11 +23,6 @@ from datasets.entry import RemoteFile
 from datasets.fetching.checksums import local_files
 
 
-@pytest.fixture
-def data(tmp_path):
-    return tmp_path / "data"
-
-
 def packed(server, inner=CONTENT):
     """A data set of two files, published as one tar.gz of a folder."""
     archive = tar_bytes({"toy/a": inner, "toy/readme": b"hello", "toy/b": b"second"})

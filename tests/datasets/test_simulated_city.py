@@ -93,15 +93,6 @@ def test_water_cells_hold_water_only_and_miss_little():
     assert 0.2 < water.mean() < 0.5
 
 
-def test_depth_changes_by_at_most_one_per_km():
-    """The promise of water_cells depends on this."""
-    rng = np.random.default_rng(0)
-    start = rng.uniform(-25, 25, (2, 100_000))
-    step = 0.2 * rng.standard_normal((2, 100_000))
-    change = city._depth(*(start + step)) - city._depth(*start)
-    assert (np.abs(change) <= np.hypot(*step) * (1 + 1e-12)).all()
-
-
 def test_densities_have_a_heavy_tail(pickups):
     filled = np.sort(counts(pickups).ravel())[::-1]
     filled = filled[filled > 0]
