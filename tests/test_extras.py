@@ -7,7 +7,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from changed_tests import modules_of
 
 from mechanisms.query.extras import EXTRAS as TOLD
@@ -91,8 +90,3 @@ def test_the_extra_of_the_site_is_what_importing_it_needs():
     needed, own = needed_to_import(*DISCOVERED), stated("site")
     assert needed - own - brought(own) == set()
     assert own - stated() <= needed, "the extra holds what nothing imports"
-
-
-@pytest.mark.parametrize("name", ["annotated-types", "pydantic-core"])
-def test_parts_of_pydantic_come_with_it(name):
-    assert name in brought({"pydantic"})

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,7 +15,7 @@ from runs.aggregation import join_study, write_csv
 from runs.cell_spec import CellSpec
 from runs.frames import StudyCheck, TableError, read_frame
 from runs.parts import failure
-from runs.provenance import Provenance, provenance_now
+from runs.provenance import provenance_now
 from runs.result_table import (
     BASE,
     DamagedTable,
@@ -172,36 +171,6 @@ def test_a_study_joined_in_parts_has_the_bytes_of_one_table(tmp_path, monkeypatc
         ours = tmp_path / "groups" / f"{kind}.parquet"
         assert read_table(ours).equals(read_table(tmp_path / "whole" / f"{kind}.parquet"))
     assert pq.read_metadata(tmp_path / "groups/rows.parquet").num_row_groups == 3
-
-
-def test_the_memory_of_a_join_does_not_grow_with_its_cells(tmp_path, monkeypatch):
-    measured = Provenance(code="", asked="", data="", commit="", packages="", machine="CPU")
-
-    def peak(cells):
-        held, before = [], pa.total_allocated_bytes()
-
-        def scanned(stamps, run):
-            for i in range(cells):
-                table = to_table([row(mechanism=f"m{i}")])
-                yield f"m{i}", measured, table.append_column("timing", pa.array([False]))
-                held.append(pa.total_allocated_bytes() - before)
-
-        monkeypatch.setattr(aggregation, "scan", scanned)
-        expected = {("e", "d", f"m{i}", "published"): 1 for i in range(cells)}
-        join_study(
-            [],
-            tmp_path,
-            expected,
-            rows=tmp_path / "a",
-            timings=tmp_path / "b",
-            maps=None,
-            of_maps=(),
-        )
-        return max(held)
-
-    monkeypatch.setattr(aggregation, "_TABLES", 64)
-    monkeypatch.setattr(result_table, "_ROW_GROUP", 256)
-    assert peak(4000) < 1.1 * peak(1000)
 
 
 def test_an_incomplete_study_writes_nothing(join, tmp_path):
@@ -368,17 +337,8 @@ def test_null_is_not_zero_and_large_seeds_survive(tmp_path):
     assert frame["seed"][1] == 2**63 - 1
 
 
-def test_tables_are_read_in_the_order_given(tmp_path):
-    paths = []
-    for name in ("b", "a", "c"):
-        paths.append(tmp_path / f"{name}.parquet")
-        write_table(to_table([row(metric=name)]), paths[-1])
-    assert read_table(*paths)["metric"].to_pylist() == ["b", "a", "c"]
-    assert len(read_table()) == 0
-
-
-def test_columns_that_a_study_does_not_have_are_null_in_its_rows(tmp_path):
-    paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
+def test_tables_are_read_in_the_order_given_and_null_where_a_study_has_no_such_column(tmp_path):
+    paths = tmp_path / "b.parquet", tmp_path / "a.parquet"
     write_table(to_table([row()]), paths[0])
     write_table(to_table([row(epoch=3)], [EPOCH]), paths[1])
     table = read_table(*paths)

@@ -7,7 +7,6 @@ import threading
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from runs.job import PLANNER, job
@@ -61,29 +60,6 @@ def test_a_table_that_cannot_be_read_is_kept(tmp_path, monkeypatch):
     with pytest.raises(NotADirectoryError, match=r"rows\.parquet/below"):
         note_in(path / "below")
     assert (tmp_path / "log").read_text() == f"error: [Errno 5] Input/output error: '{path}'\n"
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        (b"p\xffper", "can't decode byte 0xff"),
-        (b"pa_er", "its columns are not those that were written"),
-    ],
-)
-def test_a_changed_name_of_a_column_is_damage(tmp_path, changed, words):
-    path = tmp_path / "rows.parquet"
-    write_table(to_table([{"metric": "rmse", "value": 1.0}]), path)
-    path.write_bytes(path.read_bytes().replace(b"paper", changed))
-    with pytest.raises(DamagedTable, match=words):
-        read_table(path)
-
-
-def test_a_changed_note_is_another_one(tmp_path):
-    path = tmp_path / "rows.parquet"
-    pq.write_table(to_table([]).replace_schema_metadata({b"note": b"a\xff"}), path)
-    assert note_in(path) == "a\N{REPLACEMENT CHARACTER}"
-    path.write_bytes(path.read_bytes().replace(b"metric", b"metri\xff"))
-    assert note_in(path) is None
 
 
 @pytest.mark.parametrize(

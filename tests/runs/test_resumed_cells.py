@@ -138,24 +138,6 @@ def test_a_damaged_note_of_the_point_blames_none(odd_cell, run, left):
     assert measured(folder) == [1, 2, 2]
 
 
-def test_a_cell_that_was_cut_short_is_measured_again(odd_cell, run, tmp_path):
-    cell, config, folder = odd_cell("pass", [1, 2])
-    before = run(cell, config)
-    path = tmp_path / "cells/cell.parquet"
-    path.write_bytes(path.read_bytes()[:-9])
-    assert run(cell, config).equals(before)
-    assert measured(folder) == [1, 2, 1, 2]
-
-
-def test_a_cell_runs_again_only_when_its_digest_changes(odd_cell, run):
-    cell, config, folder = odd_cell("pass", [1, 2])
-    run(cell, config)
-    run(cell, config)
-    assert measured(folder) == [1, 2]
-    run(cell, config, code="other code")
-    assert measured(folder) == [1, 2, 1, 2]
-
-
 @pytest.mark.parametrize("generation", [0, None])
 def test_a_kill_from_outside_is_no_failure_of_the_mechanism(odd_cell, run, generation):
     """If the measuring process or its parent is killed, the point is measured again."""
@@ -193,10 +175,3 @@ def test_twice_at_the_same_point_is_the_fault_of_the_cell(odd_cell, run, monkeyp
     (message,) = frame[frame["epsilon"] == 2]["message"]
     assert message.startswith("twice at this grid point: ")
     assert measured(folder) == [1, 2, 2, 2, 3]
-
-
-def test_other_settings_start_afresh(killed_run, run, tmp_path):
-    cell, config, folder = killed_run
-    config["seed"] += 1
-    run(cell, config)
-    assert measured(folder) == [1, 2, 3, 1, 2, 3, 4]

@@ -62,20 +62,6 @@ def described():
     return {row[0]: row[1:] for row in (re.findall(r"\| (.*?) (?=\|)", line) for line in lines)}
 
 
-def test_every_key_of_the_shipped_configs_is_described():
-    keys = described()
-    for path in CONFIGS:
-        config = yaml.safe_load(path.read_text())
-        studies = config.pop("studies")
-        for key, value in config.items():
-            inner = [f"{key}.{name}" for name in value] if key in ("data", "limits") else [key]
-            assert {f"`{name}`" for name in inner} <= set(keys)
-        for study, settings in studies.items():
-            for key in settings:
-                places = (f"`studies.{study}.{key}`", f"`studies.<study>.{key}`")
-                assert any(place in keys for place in places), f"{path.name}: {study}.{key}"
-
-
 def test_descriptions_say_what_is_allowed_the_default_and_the_meaning():
     rows = described()
     assert rows["`limits.seconds`"][:2] == ["a number in (0, 31536000]", "`3600.0`"]

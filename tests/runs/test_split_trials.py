@@ -2,12 +2,11 @@
 
 import pandas as pd
 import pytest
+from finished_run import finish
 
-from runs.aggregation import join_study
 from runs.cells import cells_of
 from runs.frames import read_frame
 from runs.result_table import TIMEOUT
-from runs.runner import run_batch
 from studies.base.settings import ConfigError
 
 
@@ -23,24 +22,9 @@ def run(make_config, tmp_path):
             calibrations=["published"],
             split_trials=split,
         )
-        cells = cells_of(config)
-        specs = [cell.spec(config) for cell in cells]
-        folder = tmp_path / str(split)
-        run_batch(specs, folder, folder / "0.json", limits=config["limits"], commit="")
-        points = {
-            (c.study, c.dataset, c.mechanism, c.calibration): len(c.points(config)) for c in cells
-        }
-        out = tmp_path / f"{split}.parquet", tmp_path / f"{split}.timings.parquet"
-        join_study(
-            [folder / "0.json"],
-            folder,
-            points,
-            rows=out[0],
-            timings=out[1],
-            maps=None,
-            of_maps=(),
-        )
-        return cells, *(read_frame(path) for path in out)
+        folder = finish(config, tmp_path / str(split)) / "studies"
+        names = ("private_data.parquet", "private_data.timings.parquet")
+        return cells_of(config), *(read_frame(folder / name) for name in names)
 
     return run
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from finished_run import finish, join
 
 from runs import cells as cells_module
 from runs.adopt import adopt, adoptions
-from runs.aggregation import join_study, points_of
-from runs.batches import batches_of, cells_to_run
+from runs.batches import cells_to_run
 from runs.cells import cells_of
 from runs.frames import read_frame
 from runs.manifest import manifest_of, read_manifest
@@ -20,34 +20,6 @@ from runs.travel import merge, restore
 from studies.base.settings import ConfigError
 
 SPLITS = [{}, {"split_epsilons": True}]
-
-
-def finish(config, run):
-    """Run a config of one study: write cells, stamps and tables."""
-    batches = batches_of(config)
-    stamps = [run / "batches" / f"{batch.stem}.json" for batch in batches]
-    for batch, stamp in zip(batches, stamps, strict=True):
-        run_batch(batch.specs(config), run, stamp, limits=config["limits"], commit="first")
-    join(config, run, stamps)
-    return run
-
-
-def join(config, run, stamps=None):
-    (study,) = config["studies"]
-    stamps = stamps or [run / "batches" / f"{batch.stem}.json" for batch in batches_of(config)]
-    cells = [cell.spec(config) for cell in cells_of(config)]
-    tables = run / "studies"
-    rows = tables / f"{study}.parquet"
-    join_study(
-        stamps,
-        run,
-        points_of(cells),
-        rows=rows,
-        timings=tables / f"{study}.timings.parquet",
-        maps=None,
-        of_maps=(),
-    )
-    return rows.read_bytes()
 
 
 @pytest.fixture
