@@ -19,7 +19,7 @@ STUDIES = {
 
 
 class Echo(Mechanism):
-    """A mechanism that releases `answer(value)`; `calls` records the arguments of calibrations."""
+    """A mechanism that releases `answer(value)`; `calls` are its calibrations since `measure`."""
 
     key, title, paper, theorem, guarantee = "echo", "Echo", "test", "none", "approximate"
     answer = staticmethod(lambda value, rng: value)
@@ -66,6 +66,7 @@ def case(name, mechanism, calibration="published", options=None, **changes):
 
 def measure(name, mechanism, calibration="published", options=None, **changes):
     """Measure a cell on bundled data; return (problem, values). `mechanism` is a key or a class."""
+    Echo.calls.clear()
     own = case(name, mechanism, calibration, options, **changes)
     problem = problem_of(own)
     return problem, measured(own, problem)

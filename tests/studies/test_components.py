@@ -9,17 +9,8 @@ from datasets import load as load_dataset
 from mechanisms import Unsupported
 from tests.studies.mvg_studies import Echo, measure, reference, series
 
-ERRORS = pytest.mark.parametrize(
-    ("study", "error"), [("first_component", "error"), ("covariance", "rss")]
-)
 
-
-@pytest.fixture(autouse=True)
-def forget_calls():
-    Echo.calls.clear()
-
-
-@ERRORS
+@pytest.mark.parametrize(("study", "error"), [("first_component", "error"), ("covariance", "rss")])
 def test_vanishing_noise_leaves_no_error(study, error, monkeypatch):
     monkeypatch.setattr(
         Echo, "answer", lambda self, v, rng: v + 1e-9 * rng.standard_normal(v.shape)

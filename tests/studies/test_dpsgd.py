@@ -18,10 +18,8 @@ from mechanisms import (
 )
 from mechanisms.privacy.finite_profile import EventProfile
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
-from runs.config import read_config
 from studies import descent as descent_study
 from studies.base import Point
-from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,29 +81,6 @@ def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
     assert STUDY.points(settings, "gaussian", "digits") == [
         Point(shape=(1, 2410), epsilon=2.0, delta=1e-5)
     ]
-    paper = read_config(ROOT / "config/paper.yaml")["studies"]["dpsgd"]
-    shapes = {p.shape for d in paper.datasets for p in STUDY.points(paper, "r1smg", d)}
-    assert shapes == {(1, 26_010), (1, 122_570)}
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"budgets": {"mnist": [1]}}, r"budgets\.mnist; allowed here are digits"),
-        ({"budgets": {}}, "budgets has no entry for digits"),
-        ({"epochs": {}}, "epochs has no entry for digits"),
-        ({"slack": 1e-5}, "slack must be below delta"),
-        ({"device": "gpu"}, "device must be cpu or auto"),
-    ],
-)
-def test_bad_settings_are_named(changed, words):
-    with pytest.raises(ConfigError, match=words):
-        checked("dpsgd", SETTINGS | changed)
-
-
-def test_fewer_records_than_a_batch_are_refused():
-    with pytest.raises(ValueError, match=r"^batch must be at most .*, 20, got 30; lower it"):
-        measure("gaussian", records={"digits": 20})
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():

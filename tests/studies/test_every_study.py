@@ -1,4 +1,4 @@
-"""Contract tests of every study of the tiny run: repetition, seeds, settings by data set."""
+"""Contract tests of every study of the tiny run: repetition, seeds, shapes and bad settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +9,13 @@ import yaml
 from one_case import case_of, checked, measured, points_of, problem_of, setup_of
 
 from mechanisms import Unsupported
+from runs.config import read_config
 from studies.base.settings import ConfigError
+from studies.base.study import study_named
+from studies.base.treatments import feature_names
 
-TINY = yaml.safe_load((Path(__file__).resolve().parents[2] / "config/tiny.yaml").read_text())
-STUDIES = TINY["studies"]
+CONFIGS = Path(__file__).resolve().parents[2] / "config"
+STUDIES = yaml.safe_load((CONFIGS / "tiny.yaml").read_text())["studies"]
 # The grids of mechanisms that are not measured here are left out.
 FEW = {"trials": 2, "epsilons_for": {}, "map_epsilons": {"default": [0.5]}}
 KEYS = {"common_queries": "laplace", "private_parameters": "tldp-g"}
@@ -23,9 +26,9 @@ def settings_of(name, **changed):
     return checked(name, own | {"mechanisms": [KEYS.get(name, "gaussian")]} | changed)
 
 
-def case(name, calibration="published", key=None):
+def case(name, calibration="published", key=None, **changed):
     dataset = STUDIES[name]["datasets"][0]
-    setup = setup_of(name, dataset, settings_of(name))
+    setup = setup_of(name, dataset, settings_of(name, **changed))
     return case_of(setup, key or KEYS.get(name, "gaussian"), calibration)
 
 
@@ -101,3 +104,166 @@ def test_a_setting_by_data_set_has_an_entry_for_each(name, key):
     words = rf"{key} has no entry for {STUDIES[name]['datasets'][0]}"
     with pytest.raises(ConfigError, match=words):
         settings_of(name, **{key: {}})
+
+
+BAD_SETTINGS = [
+    ("dpsgd", {"budgets": {"mnist": [1]}}, r"budgets\.mnist; allowed here are digits"),
+    ("dpsgd", {"slack": 1e-5}, "slack must be below delta"),
+    ("dpsgd", {"device": "gpu"}, "device must be cpu or auto"),
+    ("pca", {"components": 37}, "at most 36, the features of boids, got 37"),
+    (
+        "pca",
+        {"components": 2401, "datasets": ["swarm"]},
+        "at most 2400, the features of swarm, got 2401",
+    ),
+    (
+        "federated_horizontal",
+        {"networks": {"breast_cancer": "small"}},
+        "breast_cancer must be paper, got 'small'",
+    ),
+    (
+        "federated_horizontal",
+        {"records": {"breast_cancer": 4}},
+        r"records\.breast_cancer must be at least 5, .*, got 4",
+    ),
+    (
+        "noise_only",
+        {"svd_shapes": ["7x7"]},
+        r"svd_shapes must be among gradient_shapes, with .*, got '7x7'",
+    ),
+    (
+        "private_features",
+        {"extractors": {"digits": "vgg16"}},
+        r"own or mobilenet_v2, got .*vgg16",
+    ),
+    (
+        "private_parameters",
+        {"networks": {"digits": "paper"}},
+        r"networks\.digits must be small, got 'paper'",
+    ),
+    ("private_parameters", {"networks": {"digits": "huge"}}, "tiny, small or paper"),
+    (
+        "private_parameters",
+        {"epsilons_by_range": {"digits": {"narrow": [1]}}},
+        "clip or stated",
+    ),
+    (
+        "private_parameters",
+        {"records": {"digits": 66}},
+        r"records\.digits must be a whole number in .67, 10",
+    ),
+    (
+        "private_parameters",
+        {"words": {"digits": 5}},
+        r"words\.digits must be left out: it has no texts, got 5",
+    ),
+    (
+        "covariance",
+        {"directions": {"breast_cancer": {"worst": ["worst radios"]}}},
+        "did you mean 'worst radius'",
+    ),
+    (
+        "covariance",
+        {"directions": {"breast_cancer": {"iid": ["worst radius"]}}},
+        "breast_cancer must be sets of features with names other than iid, .*, got 'iid'",
+    ),
+    ("covariance", {"shares": [1.0]}, r"shares\[0\] must be a number in \(0, 1\)"),
+    ("covariance", {"trials": 1}, r"a whole number in \[2, "),
+    ("regression", {"scaling": "rows"}, "largest or columns"),
+    ("regression", {"scaling": "columns"}, "no entry for the scaling columns"),
+    ("regression", {"kernels": {"rbf": {"largest": {"gamma": 1}}}}, "ridge is missing"),
+    ("regression", {"kernels": {"rows": {}}}, r"kernels\.rows"),
+    (
+        "regression",
+        {"kernels": {"rbf": {"largest": {"ridge": 1}}}},
+        "gamma must be a number > 0",
+    ),
+    (
+        "regression",
+        {"directions": {"diabetes": {"bmi": ["bmi"]}}},
+        "must be a list with progression and a feature",
+    ),
+    (
+        "first_component",
+        {"directions": {"wine": {"all": list(feature_names("wine"))}}},
+        "must be a list that leaves some feature out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "changed", "words"), BAD_SETTINGS)
+def test_bad_settings_are_named(name, changed, words):
+    with pytest.raises(ConfigError, match=words):
+        settings_of(name, **changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "words"),
+    [
+        ("dpsgd", {"records": {"digits": 20}}, r"^batch must be at most .*, 20, got 32; lower it"),
+        (
+            "gradients",
+            {"records": {"digits": 20}},
+            r"lots\.digits must be at most .*, 20, got 32; lower it",
+        ),
+        (
+            "federated_horizontal",
+            {"tests": {"breast_cancer": 114}},
+            "tests must be at most 113, .*, got 114",
+        ),
+        (
+            "federated_vertical",
+            {"tests": {"breast_cancer": 114}},
+            "tests must be at most 113, .*, got 114",
+        ),
+        (
+            "federated_vertical",
+            {"batch": {"breast_cancer": 457}},
+            "at most the 456 training records",
+        ),
+        (
+            "private_parameters",
+            {"test_records": {"digits": 360}},
+            r"test_records must be at most 359, .*, got 360",
+        ),
+        *((name, {"records": 1000}, "records") for name in ("regression", "covariance")),
+        ("first_component", {"records": 1000}, "records"),
+    ],
+)
+def test_more_than_the_data_hold_is_refused(name, changed, words):
+    own = case(name, **changed)
+    with pytest.raises(ValueError, match=words):
+        values_of(own, problem_of(own))
+
+
+# The shapes of points that the papers' sizes make, by study and data set.
+SHAPES = {
+    "dpsgd": {"mnist": (1, 26_010), "cifar10": (1, 122_570)},
+    "gradients": {"mnist": (1, 61_706), "cora": (1, 1433 * 16 + 16 + 16 * 7 + 7)},
+    # Those of Table 1 but for the batch of SVHN.
+    "features": {
+        "mnist": (256, 400),
+        "cifar10": (256, 512),
+        "svhn": (256, 1024),
+        "imdb": (256, 150),
+    },
+    "federated_horizontal": {
+        "mnist": (401, 120),
+        "cifar10": (4608, 512),
+        "imdb": (20002, 128),
+        "adult": (106, 12),
+    },
+    "federated_vertical": {
+        "adult": (2, 10),
+        "purchase100": (100, 64),
+        "location30": (100, 128),
+        "texas100": (30, 64),
+    },
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_points_have_the_shapes_of_the_papers(name):
+    settings = read_config(CONFIGS / "paper.yaml")["studies"][name]
+    points = {d: study_named(name).points(settings, "gaussian", d) for d in SHAPES[name]}
+    assert {dataset: found[0].shape for dataset, found in points.items()} == SHAPES[name]

@@ -1,7 +1,6 @@
 """Private features: sensitivity, the claimed amplification, releases and rows."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +8,8 @@ from measured_values import number
 from one_case import case_of, checked, measured, setup_of
 
 from mechanisms import Budget, get_mechanism
-from runs.config import read_config
 from studies import features
-from studies.base.study import study_named
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "datasets": ["digits"],
     "mechanisms": ["imgm"],
@@ -36,17 +32,6 @@ def settings_of(**changes):
 def measure(mechanism, calibration="published", **changes):
     setup = setup_of("features", "digits", settings_of(**changes))
     return measured(case_of(setup, mechanism, calibration))
-
-
-def test_shapes_are_those_of_table_1_but_for_the_batch_of_svhn():
-    paper = read_config(ROOT / "config/paper.yaml")["studies"]["features"]
-    shapes = {d: study_named("features").points(paper, "imgm", d)[0].shape for d in paper.datasets}
-    assert shapes == {
-        "mnist": (256, 400),
-        "cifar10": (256, 512),
-        "svhn": (256, 1024),
-        "imdb": (256, 150),
-    }
 
 
 def test_sensitivities_are_attained_by_one_record():

@@ -14,7 +14,6 @@ from mechanisms import (
 )
 from studies import noise_only
 from studies.base import Point
-from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
 # The queries of this study are not Gram matrices.
@@ -173,10 +172,3 @@ def test_draws_are_limited_by_the_numbers_they_cost(settings):
 def test_mechanisms_without_noise_are_unsupported(settings):
     with pytest.raises(Unsupported, match="adds no noise"):
         measure(settings, "random-answer")
-
-
-def test_an_svd_is_timed_at_the_timed_shapes_alone(make_config):
-    with pytest.raises(
-        ConfigError, match=r"svd_shapes must be among gradient_shapes, with .*, got '7x7'"
-    ):
-        make_config("noise_only", svd_shapes=["7x7"])

@@ -18,7 +18,6 @@ from mechanisms.privacy.gaussian_profile import mu_for
 from papers.r1smg2024 import covariance_query
 from studies import pca
 from studies.base import Point
-from studies.base.settings import ConfigError
 from studies.base.study import study_named
 
 SETTINGS = {
@@ -53,13 +52,6 @@ def measure(problem, key, epsilon=0.4, calibration="published", **options):
 def test_points_have_the_shape_of_the_covariance():
     assert [p.shape for p in STUDY.points(setup().settings, "gaussian", "boids")] == [(36, 36)]
     assert [p.shape for p in STUDY.points(setup().settings, "gaussian", "swarm")] == [(2400, 2400)]
-
-
-def test_more_components_than_features_are_refused():
-    with pytest.raises(ConfigError, match="at most 36, the features of boids, got 37"):
-        setup(components=37)
-    with pytest.raises(ConfigError, match="at most 2400, the features of swarm, got 2401"):
-        setup(components=2401, datasets=["swarm"])
 
 
 def test_replacing_one_record_moves_the_covariance_by_at_most_the_sensitivity(problem):

@@ -10,7 +10,6 @@ from learning.records.labelled import Split
 from runs.cells import cells_of
 from runs.config import check_config
 from studies import private_features
-from studies.base.settings import ConfigError
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -116,10 +115,3 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
     config = check_config({"run": "test", "studies": {"private_features": own}})
     downloads = {cell.dataset: cell.downloads(config) for cell in cells_of(config)}
     assert downloads == {"mnist": ["mnist"], "digits": []}
-
-
-def test_an_extractor_without_training_needs_no_epochs():
-    with pytest.raises(ConfigError, match="extractor_epochs has no entry for mnist"):
-        setup("mnist", **IMAGENET | {"extractors": {}})
-    with pytest.raises(ConfigError, match=r"own or mobilenet_v2, got .*vgg16"):
-        setup("mnist", **IMAGENET | {"extractors": {"mnist": "vgg16"}})

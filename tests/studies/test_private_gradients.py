@@ -1,7 +1,6 @@
-"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows, resumption."""
+"""Private gradients: budgets by Theorem 3.4 and amplification, calibrations, rows."""
 
 import math
-from pathlib import Path
 
 import pytest
 from measured_values import number
@@ -15,9 +14,7 @@ from mechanisms import (
 )
 from mechanisms.privacy.sampling import kairouz
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
-from studies.base.study import study_named
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "datasets": ["digits"],
     "mechanisms": ["gaussian"],
@@ -32,9 +29,6 @@ SETTINGS = {
 TOTAL = Budget(epsilon=1.0, delta=1e-5)
 SCHEDULE = AmplifiedShares(rate=0.2, steps=10)
 QUERY = Clipping(bound=1.0).query(2410, 30)
-
-
-STUDY = study_named("gradients")
 
 
 def settings_of(**changes):
@@ -95,11 +89,6 @@ def test_rows_of_a_point():
     assert 0.8 < number(values, "true_epsilon_upper") < 1
     finals = [v for v in values if v.metric == "final_test_accuracy"]
     assert [v.trial for v in finals] == [0, 1] and all(0 <= v.value <= 1 for v in finals)
-
-
-def test_fewer_records_than_a_lot_are_refused_under_the_key_of_lots():
-    with pytest.raises(ValueError, match=r"lots\.digits must be at most .*, 20, got 30; lower it"):
-        measure("imgm", records={"digits": 20})
 
 
 def test_the_published_shares_leave_room():

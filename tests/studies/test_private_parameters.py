@@ -14,7 +14,6 @@ from mechanisms import (
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
 from studies import private_parameters
-from studies.base.settings import ConfigError
 
 SETTINGS = {
     "datasets": ["digits"],
@@ -195,23 +194,6 @@ def test_baselines_get_the_public_information_that_they_declare(key):
             assert [next(values).metric for _ in range(2)] == ["records", metric]
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"rounds": {}}, "rounds has no entry for digits"),
-        ({"networks": {}}, "networks has no entry for digits"),
-        ({"networks": {"digits": "paper"}}, "networks.digits must be small, got 'paper'"),
-        ({"networks": {"digits": "huge"}}, "tiny, small or paper"),
-        ({"epsilons_by_range": {"digits": {"narrow": [1]}}}, "clip or stated"),
-        ({"records": {"digits": 66}}, "records.digits must be a whole number in .67, 10"),
-        ({"words": {"digits": 5}}, "words.digits must be left out: it has no texts, got 5"),
-    ],
-)
-def test_bad_settings_are_named(changed, words):
-    with pytest.raises(ConfigError, match=words):
-        setup(**changed)
-
-
 def test_more_words_than_a_text_has_are_an_error():
     of_reviews = {
         "datasets": ["reviews"],
@@ -225,8 +207,3 @@ def test_more_words_than_a_text_has_are_an_error():
     settings = checked("private_parameters", of_reviews)
     with pytest.raises(ValueError, match=r"words must be at most 40, .* of reviews .*, got 41"):
         problem_of(setup_of("private_parameters", "reviews", settings))
-
-
-def test_too_few_test_records_are_an_error():
-    with pytest.raises(ValueError, match=r"test_records must be at most 359, .*, got 360"):
-        problem_of(setup(test_records={"digits": 360}))

@@ -27,11 +27,6 @@ class ClaimingEcho(DirectionalEcho):
         return GaussianProfile(mu=float(mu_for(self.budget.epsilon, self.budget.delta)))
 
 
-@pytest.fixture(autouse=True)
-def forget_calls():
-    Echo.calls.clear()
-
-
 def oracle_rmse(private, tests):
     """The error of KernelRidge with the tiny config's kernel; the target is the last column."""
     fitted = KernelRidge(kernel="rbf", gamma=0.1, alpha=1e-3).fit(private[:, :-1], private[:, -1])

@@ -1,9 +1,8 @@
-"""Treatments of mvg2018's studies: calibrations, rows and config errors."""
+"""Treatments of mvg2018's studies: calibrations and rows."""
 
 import pytest
 from one_case import points_of
 
-from studies.base.settings import ConfigError
 from studies.base.treatments import feature_names
 from tests.studies.mvg_studies import (
     STUDIES,
@@ -14,11 +13,6 @@ from tests.studies.mvg_studies import (
     series,
     settings_of,
 )
-
-
-@pytest.fixture(autouse=True)
-def forget_calls():
-    Echo.calls.clear()
 
 
 @pytest.mark.parametrize(
@@ -76,54 +70,3 @@ def test_a_decomposition_is_timed_once_where_there_are_directions(mechanism, tim
     timed = [value for value in values if value.metric == "svd_seconds"]
     assert [value.at for value in timed] == [{"treatment": "iid"}] * times
     assert all(value.timing and value.value > 0 for value in timed)
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_records_beyond_the_data_are_refused(name):
-    with pytest.raises(ValueError, match="records"):
-        measure(name, "non-private", records=1000)
-
-
-# Configs
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "message"),
-    [
-        ("covariance", {"directions": {}}, "directions has no entry for breast_cancer"),
-        (
-            "covariance",
-            {"directions": {"breast_cancer": {"worst": ["worst radios"]}}},
-            "did you mean 'worst radius'",
-        ),
-        (
-            "covariance",
-            {"directions": {"breast_cancer": {"iid": ["worst radius"]}}},
-            "breast_cancer must be sets of features with names other than iid, .*, got 'iid'",
-        ),
-        ("covariance", {"shares": [1.0]}, r"shares\[0\] must be a number in \(0, 1\)"),
-        ("covariance", {"trials": 1}, r"a whole number in \[2, "),
-        ("regression", {"scaling": "rows"}, "largest or columns"),
-        ("regression", {"scaling": "columns"}, "no entry for the scaling columns"),
-        ("regression", {"kernels": {"rbf": {"largest": {"gamma": 1}}}}, "ridge is missing"),
-        ("regression", {"kernels": {"rows": {}}}, "kernels.rows"),
-        (
-            "regression",
-            {"kernels": {"rbf": {"largest": {"ridge": 1}}}},
-            "gamma must be a number > 0",
-        ),
-        (
-            "regression",
-            {"directions": {"diabetes": {"bmi": ["bmi"]}}},
-            "must be a list with progression and a feature",
-        ),
-        (
-            "first_component",
-            {"directions": {"wine": {"all": list(feature_names("wine"))}}},
-            "must be a list that leaves some feature out",
-        ),
-    ],
-)
-def test_config_errors_name_the_key(name, changes, message):
-    with pytest.raises(ConfigError, match=message):
-        settings_of(name, **changes)
