@@ -8,7 +8,7 @@ from torchvision.models import MobileNet_V2_Weights, mobilenet_v2
 from learning.records.labelled import Split
 from learning.training.classifiers import Training
 from learning.training.finetuned import fine_tuned
-from learning.training.pretrained import FEATURES, extract, features
+from learning.training.pretrained import FEATURES, features
 
 COLOURS = np.random.default_rng(0).random((3, 3, 32, 32), np.float32)
 GREYS = np.random.default_rng(1).random((2, 1, 28, 28), np.float32)
@@ -54,20 +54,6 @@ def test_the_weights_are_not_changed(weights, monkeypatch, capsys):
     features(weights, GREYS)
     assert all(torch.equal(before[name], tensor) for name, tensor in weights.items())
     assert "features of 2 of 2 images, 20 s, about 0 s left" in capsys.readouterr().err
-
-
-def test_no_record_is_public(weights):
-    split = Split(
-        train_inputs=COLOURS[:2],
-        train_labels=np.array([3, 1]),
-        test_inputs=COLOURS[2:],
-        test_labels=np.array([2]),
-    )
-    found = extract(weights, split)
-    assert (found.public, found.test_accuracy) == (0, None)
-    assert np.array_equal(found.split.train_inputs, features(weights, COLOURS[:2]))
-    assert found.split.test_inputs.shape == (1, FEATURES)
-    assert found.split.train_labels.tolist() == [3, 1]
 
 
 def test_fine_tuning_is_training_of_all_of_torchvisions_network(weights):
