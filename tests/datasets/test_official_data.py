@@ -1,37 +1,15 @@
 """The loaders read the official data, if DATA_MIRROR names a folder that has them."""
 
-import csv
 import dataclasses
 
 import numpy as np
 import pytest
 
 import datasets
-from datasets import DATASETS
 from datasets.loaders import cardiotocography, cifar10
 from datasets.majority import MAJORITY
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
 from papers.r1smg2024 import DENSEST_WINDOW, PLACES
-
-
-def test_table_agrees_with_the_manifest_of_the_mirror(mirror):
-    if not (mirror / "MANIFEST.csv").is_file():
-        pytest.skip("the mirror has no MANIFEST.csv")
-    with (mirror / "MANIFEST.csv").open() as stream:
-        manifest = {row["file"].removesuffix(".xz"): row for row in csv.DictReader(stream)}
-    compared = set()
-    for entry in DATASETS.values():
-        for file in (*entry.files, *((entry.repack,) if entry.repack else ())):
-            row = manifest.get(f"{entry.name}/{file.name}")
-            if row is None:
-                continue
-            assert file.sha256 == row["content_sha256"], file.name
-            assert file.bytes == int(row["content_bytes"]), file.name
-            if row["official_match"] == "yes":
-                assert file in entry.files
-            compared.add(f"{entry.name}/{file.name}")
-    conversions = {"cardiotocography/CTG_raw_data.csv", "cora/cora_planetoid.npz"}
-    assert compared == set(manifest) - conversions
 
 
 def test_mnist(official):
