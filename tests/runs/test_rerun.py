@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,7 +17,6 @@ from runs.result_table import BASE, to_table, write_table
 from runs.store import provenance_in, read_cell, rows_in_table
 from studies.base.settings import ConfigError
 
-ROOT = Path(__file__).resolve().parents[2]
 PCA = Cell(study="pca", dataset="boids", mechanism="gaussian", calibration="published")
 CONFIG = {
     "run": "small",
