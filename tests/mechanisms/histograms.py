@@ -1,6 +1,7 @@
-"""Histograms of records, and mechanisms on them."""
+"""Histograms of records, mechanisms on them, and the errors of their workloads."""
 
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.strategies.workload_options import workload_factors
 
 
 def histogram(*shape, l1=1.0):
@@ -13,4 +14,11 @@ def calibrated(key, *shape, epsilon=1.0, l1=1.0, **options):
     """A mechanism for the pure budget `epsilon` on such a query."""
     return get_mechanism(key).calibrate(
         histogram(*shape, l1=l1), Budget(epsilon=epsilon), **options
+    )
+
+
+def workload_error(mechanism):
+    """E||W n||^2, the total squared error over the workload W."""
+    return mechanism.noise.workload_variance(
+        workload_factors(mechanism.query, **mechanism.settings)
     )

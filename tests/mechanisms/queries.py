@@ -28,3 +28,24 @@ def counts(*shape, adjacency="add-remove", record_bound=1.0):
         structure="histogram",
         record_bound=record_bound,
     )
+
+
+def gram(size, *, bound=1.0, adjacency="replace", **stated):
+    """A Gram matrix of records; the largest l2 sensitivity excludes no pair of them."""
+    largest = bound**2 if adjacency == "add-remove" else 2 * bound**2
+    kind = {"l2_sensitivity": largest, "structure": "gram", "record_bound": bound}
+    return Query(**{"shape": (size, size), "adjacency": adjacency} | kind | stated)
+
+
+def records(rows, columns, **stated):
+    """A matrix whose columns are records, anywhere in [-1, 1]^rows; one of them is replaced."""
+    kind = {
+        "shape": (rows, columns),
+        "l2_sensitivity": 2 * math.sqrt(rows),
+        "element_range": (-1.0, 1.0),
+        "frobenius_bound": math.sqrt(rows * columns),
+        "adjacency": "replace",
+        "structure": "records",
+        "record_bound": math.sqrt(rows),
+    }
+    return Query(**kind | stated)

@@ -10,9 +10,9 @@ import zlib
 
 import numpy as np
 import pytest
-from queries import box, counts
+from queries import box, counts, gram, records
 
-from mechanisms import AdditiveMechanism, Budget, Query, Unsupported, all_mechanisms
+from mechanisms import AdditiveMechanism, Budget, Unsupported, all_mechanisms
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
@@ -25,29 +25,6 @@ DRAWS = 20_000
 # No correct profile deviates by more standard errors than this in some thousand comparisons.
 ERRORS = 5.0
 ANGLES = np.linspace(0, math.pi, 9)[:-1]
-
-
-def records(rows, columns):
-    """A query whose columns are records, anywhere in [-1, 1]^rows."""
-    return Query(
-        shape=(rows, columns),
-        l2_sensitivity=2 * math.sqrt(rows),
-        element_range=(-1.0, 1.0),
-        frobenius_bound=math.sqrt(rows * columns),
-        adjacency="replace",
-        structure="records",
-        record_bound=math.sqrt(rows),
-    )
-
-
-def gram(adjacency):
-    return Query(
-        shape=(2, 2),
-        l2_sensitivity={"replace": math.sqrt(2), "add-remove": 1.0}[adjacency],
-        adjacency=adjacency,
-        structure="gram",
-        record_bound=1.0,
-    )
 
 
 def changes_of_box(size):
@@ -88,7 +65,10 @@ CASES = {
         f"records {rows}x{columns}": (records(rows, columns), changes_of_records(rows, columns))
         for rows, columns in ((2, 1), (1, 2), (1, 3), (2, 2))
     },
-    **{f"gram, {each}": (gram(each), changes_of_gram(each)) for each in ("add-remove", "replace")},
+    **{
+        f"gram, {each}": (gram(2, adjacency=each), changes_of_gram(each))
+        for each in ("add-remove", "replace")
+    },
 }  # fmt: skip
 
 

@@ -2,18 +2,14 @@
 
 import dataclasses
 import math
-import warnings
 
 import numpy as np
 import pytest
 
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
     Query,
     UnknownMechanism,
-    Unsupported,
-    all_mechanisms,
     get_mechanism,
 )
 from mechanisms.base.guard import ReleaseError, checked_value
@@ -90,86 +86,6 @@ def test_bad_values_to_release(key, value, error, words):
     mechanism = get_mechanism(key).calibrate(Query(shape=(3, 2), l2_sensitivity=1.0), BUDGET)
     with pytest.raises(error, match=words):
         mechanism.release(value, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("key", "query", "reason"),
-    [
-        ("r1smg", Query(shape=(2,), l2_sensitivity=1.0), "at least 3 elements"),
-        ("mvg", Query(shape=(3, 3), l2_sensitivity=1.0), "frobenius_bound"),
-        ("mvg", Query(shape=(9,), l2_sensitivity=1.0, frobenius_bound=1.0), "matrix"),
-        ("idn", Query(shape=(3, 3), l2_sensitivity=1.0), "element_range"),
-        ("udn", Query(shape=(3, 3, 3), l2_sensitivity=1.0), "matrix"),
-        ("laplace", Query(shape=(3, 3), l2_sensitivity=1.0), "l1_sensitivity"),
-    ],
-)
-def test_unsupported_queries_give_the_reason(key, query, reason):
-    with pytest.raises(Unsupported, match=reason):
-        get_mechanism(key).calibrate(query, BUDGET)
-
-
-def test_equimodal_noise_needs_a_square_query(make_query):
-    with pytest.raises(Unsupported, match="square"):
-        get_mechanism("mvg").calibrate(make_query(3, 4), BUDGET, mode="equimodal")
-
-
-@pytest.mark.parametrize(
-    "key", [k for k, cls in all_mechanisms().items() if cls.guarantee == "approximate"]
-)
-def test_delta_zero_is_unsupported_by_approximate_mechanisms(key, make_query):
-    with pytest.raises(Unsupported, match="delta"):
-        get_mechanism(key).calibrate(make_query(3, 3), Budget(epsilon=1e-3))
-
-
-@pytest.mark.parametrize(
-    ("key", "epsilon", "words"),
-    [("gaussian", 1.0, "epsilon < 1 only"), ("r1smg", 1 / 9, "epsilon < 1/M")],
-)
-def test_use_outside_the_theorem_warns_once_and_works(key, epsilon, words, make_query):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mechanism = get_mechanism(key).calibrate_only(
-            make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6)
-        )
-    assert [w.category for w in caught] == [OutOfRangeWarning]
-    assert words in str(caught[0].message)
-    assert mechanism.expected_loss() > 0
-
-
-@pytest.mark.parametrize(("key", "epsilon"), [("gaussian", 0.999), ("r1smg", 0.11)])
-def test_use_inside_the_theorem_does_not_warn(key, epsilon, make_query):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        get_mechanism(key).calibrate_only(make_query(3, 3), Budget(epsilon=epsilon, delta=1e-6))
-
-
-@pytest.mark.parametrize(
-    ("key", "options", "words"),
-    [
-        ("mvg", {"zetta": "sqrt"}, "did you mean 'zeta'"),
-        ("mvg", {"zeta": "root"}, "published or sqrt, got 'root'"),
-        ("mvg", {"zeta": np.array(["published", "sqrt"])}, "published or sqrt, got array"),
-        ("mvg", {"precision": [0.9, 0.9, 0.9]}, "sum at most 1"),
-        ("mvg", {"precision": [0.5, 0.5]}, "must have 3 weights"),
-        ("mvg", {"precision": [1.0, 0.0, 0.0]}, "positive weights"),
-        ("mvg", {"directions": [[1, 2], [3, 4]]}, r"shape \(3, 3\)"),
-        ("mvg", {"directions": np.ones((3, 3))}, "orthonormal"),
-        ("mvg", {"directions": "identity"}, "finite real matrix"),
-        ("udn", {"workload": np.eye(2)}, "3 columns"),
-        ("udn", {"workload": [[1, 0, 0]]}, "must not ignore direction 1"),
-        ("imgm", {"compositions": 0}, ">= 1, got 0"),
-        ("imgm", {"compositions": 2.0}, ">= 1, got 2.0"),
-        ("gaussian", {"sigma": 1}, "no options"),
-    ],
-)
-def test_bad_options(key, options, words, make_query):
-    with pytest.raises(ValueError, match=words):
-        get_mechanism(key).calibrate(make_query(3, 3), BUDGET, **options)
-
-
-def test_bad_calibration(make_query):
-    with pytest.raises(ValueError, match="published"):
-        get_mechanism("gaussian").calibrate(make_query(3, 3), BUDGET, calibration="fair")
 
 
 @pytest.mark.parametrize(

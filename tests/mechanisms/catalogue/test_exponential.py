@@ -10,7 +10,6 @@ from scipy import integrate, stats
 from mechanisms import (
     Budget,
     Query,
-    Unsupported,
     get_mechanism,
 )
 from mechanisms.noise.boxed_exponential import BoxedExponential
@@ -228,11 +227,3 @@ def test_a_covariance_sized_release_fits_into_little_memory():
     released, peak = peak_of(mechanism.release, value, np.random.default_rng(1))
     assert np.abs(released).max() <= 1
     assert peak < 100e6
-
-
-def test_unsupported_queries_give_the_reason():
-    with pytest.raises(Unsupported, match=r"element_range.*half the budget"):
-        calibrated((2,), 1.0, element_range=None)
-    query = Query(shape=(2,), l2_sensitivity=1.0, element_range=(0.0, 1.0))
-    with pytest.raises(Unsupported, match=r"no exact calibration.*normaliser"):
-        get_mechanism("exponential").calibrate(query, Budget(epsilon=1.0), "exact")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism, verify
+from mechanisms import Budget, Query, get_mechanism, verify
 from mechanisms.audit.audit import audit_release
 from mechanisms.catalogue.privunit import best_cap
 from mechanisms.check.checks import QUICK, require_consistent
@@ -184,12 +184,3 @@ def test_where_opposite_answers_are_excluded_the_profile_is_an_upper_bound():
     mechanism = calibrated(query)
     assert "opposite sides" in mechanism.profile().slack
     assert verify(mechanism).verdict == "holds"
-
-
-def test_unsupported_queries_give_the_reason():
-    with pytest.raises(Unsupported, match="local randomiser"):
-        calibrated(Query(shape=(3,), l2_sensitivity=1.0))
-    with pytest.raises(Unsupported, match="lie in a ball"):
-        calibrated(Query(shape=(3,), l2_sensitivity=1.0, adjacency="local"))
-    with pytest.raises(ValueError, match=r"outside of element_range \[0, 1\]"):
-        calibrated(box_query((3,), 0.0, 1.0)).release(np.full(3, 2.0), np.random.default_rng())

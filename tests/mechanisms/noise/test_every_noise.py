@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from queries import box, counts
+from queries import box, counts, gram, records
 
-from mechanisms import AdditiveMechanism, Budget, Query, Unsupported, all_mechanisms, get_mechanism
+from mechanisms import AdditiveMechanism, Budget, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
 from mechanisms.verification.verification import HOLDS, verify
 from tests.peak_memory import peak_of
@@ -19,31 +19,15 @@ BUDGET = Budget(epsilon=0.7, delta=1e-5)
 TRIALS = 20_000
 
 
-def gram(size, **changed):
-    stated = {"l2_sensitivity": 2.0, "structure": "gram", "record_bound": 1.0} | changed
-    return Query(**{"shape": (size, size), "adjacency": "replace"} | stated)
-
-
-RECORDS = Query(
-    shape=(3, 4),
-    l2_sensitivity=2 * math.sqrt(3),
-    element_range=(-1.0, 1.0),
-    frobenius_bound=math.sqrt(12),
-    adjacency="replace",
-    structure="records",
-    record_bound=math.sqrt(3),
-)
-
-
 QUERIES = {
     "box": box(3, 4),
     # TLDP keeps a fifth of the values with two elements, and hardly any with twelve.
     "pair": box(1, 2),
     "histogram": counts(3, 4, adjacency="add-remove"),
     "moves": counts(3, 4, adjacency="replace"),
-    "records": RECORDS,
+    "records": records(3, 4),
     "gram": gram(3),
-    "added gram": gram(3, adjacency="add-remove", l2_sensitivity=1.0),
+    "added gram": gram(3, adjacency="add-remove"),
 }
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms import Budget, Query, Unsupported, get_mechanism
+from mechanisms import Budget, Query, get_mechanism
 from mechanisms.__main__ import main
 from mechanisms.privacy.composition import CUTS, ComposedProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -172,23 +172,6 @@ def test_a_largest_loss_is_still_attained_by_rounded_sums():
     # The atoms occur together with probability 2^-407804.
     bounds = many.log_delta(np.nextafter(many.largest_loss, 0.0))
     assert bounds.lower <= bounds.value <= bounds.upper < -280_000
-
-
-@pytest.mark.parametrize("key", ["r1smg", "product-noise"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-80), (1e-6, 1e-100)])
-def test_scales_whose_powers_leave_float64_are_unsupported(key, epsilon, delta):
-    query = Query(shape=(7,), l2_sensitivity=1.0)
-    with pytest.raises(Unsupported, match="the moments of its squared norm"):
-        get_mechanism(key).calibrate(query, Budget(epsilon=epsilon, delta=delta), "exact")
-
-
-@pytest.mark.parametrize("calibration", ["published", "exact"])
-def test_a_delta_below_what_spherical_profiles_resolve_is_unsupported(calibration):
-    query = Query(shape=(2,), l2_sensitivity=0.0025)
-    with pytest.raises(Unsupported, match="no multiple of this noise"):
-        get_mechanism("spherical-gamma").calibrate(
-            query, Budget(epsilon=0.0326, delta=1e-300), calibration
-        )
 
 
 @pytest.mark.parametrize("loss", [0.1, 0.7, 17.3])

@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from gram_queries import calibrated, gram
+from gram_queries import calibrated
+from queries import gram
 from scipy import special
 
 from mechanisms import (
-    AdditiveMechanism,
     Budget,
-    Unsupported,
 )
 from mechanisms.catalogue.gram.ppca import NotConverged
 from mechanisms.noise import bingham
@@ -92,9 +91,6 @@ def test_ppca_holds_by_an_upper_bound(adjacency):
     assert (result.claimed_delta, result.wasted_variance) == (0.0, None)
     assert result.true_epsilon.upper <= 0.8
     assert result.true_delta.lower == 0
-    assert not isinstance(mechanism, AdditiveMechanism)
-    with pytest.raises(Unsupported, match="no exact calibration"):
-        calibrated("ppca", gram(4), calibration="exact")
 
 
 def test_verify_says_why_no_losses_were_sampled():
@@ -104,11 +100,6 @@ def test_verify_says_why_no_losses_were_sampled():
     (line,) = (line for line in explain(asked).splitlines() if line.startswith("  sampled"))
     assert line.endswith(f"nothing, the worst pair is not known: {mechanism.profile().slack}")
     assert "  sampled" not in explain(verify(mechanism))
-
-
-def test_more_components_than_dimensions_are_refused():
-    with pytest.raises(ValueError, match="at most d = 3, got 4"):
-        calibrated("ppca", gram(3), components=4)
 
 
 def test_a_chain_that_has_not_converged_is_reported(monkeypatch):

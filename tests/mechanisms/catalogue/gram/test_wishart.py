@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from gram_queries import calibrated, gram
+from gram_queries import calibrated
+from queries import gram
 
 from mechanisms import (
     Budget,

@@ -9,7 +9,6 @@ from scipy import stats
 from mechanisms import (
     Budget,
     Query,
-    Unsupported,
     get_mechanism,
 )
 from mechanisms.catalogue.training.training_time import layer_budgets
@@ -111,32 +110,6 @@ def test_the_ends_of_the_ranges_attain_the_sensitivity_after_clipping():
     assert mechanism.profile().mu == pytest.approx(mu, rel=1e-12)
 
 
-ROW = box_query((1, 6), -1, 1)
-# Whether a change of a clipped answer attains its norm depends on the thresholds.
-BALL = Query(shape=(10,), element_range=(0, 1), l1_sensitivity=1.5)
-COLUMNS = Query(
-    shape=(2, 3), l2_sensitivity=1.0, element_range=(0, 1), structure="records", record_bound=1.0
-)
-
-
-@pytest.mark.parametrize(
-    ("key", "query", "options", "error", "words"),
-    [
-        ("llagp", ROW, {"layers": [3, 4]}, ValueError, "layers must add up"),
-        ("llagp", ROW, {"layers": [6, 1]}, ValueError, "layers must add up"),
-        ("dphsgd", BOX, {"thresholds": [[1.0, 0.5]]}, ValueError, "thresholds must"),
-        ("dphsgd", BOX, {"thresholds": [[0.0] * 3] * 2}, ValueError, "thresholds must"),
-        ("dphsgd", BOX, {"thresholds": [[2.0] * 3] * 2}, ValueError, "thresholds must"),
-        ("dphsgd", BALL, {"thresholds": [0.8] * 10}, Unsupported, "may all change at once"),
-        ("dphsgd", COLUMNS, {"thresholds": [[0.5] * 3] * 2}, Unsupported, "all change at once"),
-        ("dphsgd", Query(shape=(2, 3), l2_sensitivity=1.0), {}, Unsupported, "needs element_range"),
-    ],
-)
-def test_what_cannot_be_served_is_refused(key, query, options, error, words):
-    with pytest.raises(error, match=words):
-        get_mechanism(key).calibrate(query, BUDGET, **options)
-
-
 @pytest.mark.parametrize("width", [0.1, 1.0, 100.0])
 def test_a_clipped_query_has_sensitivities_that_fit_together(width):
     query = Query(
@@ -148,11 +121,3 @@ def test_a_clipped_query_has_sensitivities_that_fit_together(width):
     for thresholds in (np.full((3, 5), 0.3), np.linspace(0, 1, 15).reshape(3, 5)):
         clipped = dphsgd(thresholds, query=query).clipped_query
         assert clipped.linf_sensitivity <= clipped.l2_sensitivity <= query.l2_sensitivity
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-14, 1e-5), (1.0, 2e-307)])
-def test_parts_of_a_budget_below_what_is_computed_are_unsupported(epsilon, delta):
-    """Both numbers of the whole budget are in range."""
-    query = Query(shape=(5, 5), l2_sensitivity=1.0)
-    with pytest.raises(Unsupported, match=r"in a part (epsilon|delta) must"):
-        get_mechanism("gaussian-per-element").calibrate(query, Budget(epsilon=epsilon, delta=delta))

@@ -9,7 +9,6 @@ from scipy import stats
 
 from mechanisms import (
     Budget,
-    Query,
     Unsupported,
     get_mechanism,
 )
@@ -163,16 +162,3 @@ def test_claim_holds_and_spends_epsilon(shape, l1):
         assert mechanism.profile().compose(2).epsilon(0).value == pytest.approx(1.4)
         exact = calibrated(*shape, l1=l1, epsilon=0.7, calibration="exact")
         assert exact.noise.scale == pytest.approx(mechanism.noise.scale, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        (Query(shape=(4, 4), l2_sensitivity=1.0), "l1_sensitivity"),
-        (Query(shape=(4, 4, 4), l2_sensitivity=1.0, l1_sensitivity=1.0), "one or two axes"),
-    ],
-)
-@pytest.mark.parametrize("key", ["hb", "dawa", "dawa-published"])
-def test_queries_without_histogram_structure_are_unsupported(key, query, words):
-    with pytest.raises(Unsupported, match=words):
-        get_mechanism(key).calibrate(query, Budget(epsilon=1))

@@ -3,16 +3,15 @@
 import itertools
 import math
 import time
-import warnings
 
 import numpy as np
 import pytest
 import scipy
-from workload_errors import workload_error
+from histograms import workload_error
+from queries import counts
 
 from mechanisms import (
     Budget,
-    OutOfRangeWarning,
     Query,
     Unsupported,
     get_mechanism,
@@ -29,18 +28,6 @@ from mechanisms.strategies.workload import (
 from mechanisms.verification.verification import HOLDS, LOOSE, verify
 
 BUDGET = Budget(epsilon=0.5, delta=1e-5)
-
-
-def histogram(*shape, adjacency="add-remove", count=1.0):
-    """A histogram of which one person adds, removes or moves `count` records."""
-    moved = adjacency == "replace"
-    return Query(
-        shape=shape,
-        l2_sensitivity=count * math.sqrt(2) if moved else count,
-        adjacency=adjacency,
-        structure="histogram",
-        record_bound=count,
-    )
 
 
 def ball(*shape):
@@ -69,7 +56,7 @@ def covariance(noise):
     ],
 )
 def test_draws_have_the_covariance(shape, workload):
-    mechanism = calibrated(histogram(*shape), workload=workload)
+    mechanism = calibrated(counts(*shape), workload=workload)
     draws = mechanism.sample(np.random.default_rng(1), 200_000)
     assert draws.shape == (200_000, *shape)
     flat = draws.reshape(len(draws), -1)
@@ -81,7 +68,7 @@ def test_draws_have_the_covariance(shape, workload):
 
 
 def test_cumulants_of_the_loss_follow_from_the_covariance():
-    mechanism = calibrated(histogram(3, 4), workload="all-range")
+    mechanism = calibrated(counts(3, 4), workload="all-range")
     eigenvalues = np.linalg.eigvalsh(covariance(mechanism.noise))
     expected = [2 ** (k - 1) * math.factorial(k - 1) * np.sum(eigenvalues**k) for k in (1, 2, 3, 4)]
     assert mechanism.loss().cumulants == pytest.approx(expected, rel=1e-10)
@@ -96,8 +83,8 @@ def test_cumulants_of_the_loss_follow_from_the_covariance():
 @pytest.mark.parametrize("shape", [(5,), (3, 4)])
 @pytest.mark.parametrize("count", [1.0, 3.0])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
-def test_mu_is_the_largest_over_all_neighbours_of_a_histogram(adjacency, count, shape):
-    query = histogram(*shape, adjacency=adjacency, count=count)
+def test_mu_is_the_largest_over_all_neighbours_of_a_counts(adjacency, count, shape):
+    query = counts(*shape, adjacency=adjacency, record_bound=count)
     mechanism = calibrated(query, workload="prefix")
     precision = np.linalg.inv(covariance(mechanism.noise))
     cells = count * np.eye(query.size)
@@ -116,8 +103,8 @@ def test_which_neighbours_are_meant():
     root = math.sqrt(2)
     replaced = {"shape": (8,), "l2_sensitivity": root, "adjacency": "replace"}
     for query, expected in [
-        (histogram(8), 1),
-        (histogram(8, adjacency="replace"), moved),
+        (counts(8), 1),
+        (counts(8, adjacency="replace"), moved),
         (ball(8), whole_ball),
         (Query(**replaced), root * whole_ball),
         # Without structure, two cells may rise together, by at most 2 in the l1 norm.
@@ -129,7 +116,7 @@ def test_which_neighbours_are_meant():
         assert sensitivity_bounds(query, strategies).upper == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("query", [histogram(16), histogram(16, adjacency="replace"), ball(16)])
+@pytest.mark.parametrize("query", [counts(16), counts(16, adjacency="replace"), ball(16)])
 def test_claims_are_true_and_the_exact_calibration_is_tight(query):
     published = calibrated(query, workload="all-range")
     sensitivity = sensitivity_bounds(query, published.noise.strategies).upper
@@ -145,17 +132,17 @@ def test_claims_are_true_and_the_exact_calibration_is_tight(query):
 def test_a_workload_that_is_singular_but_for_rounding_is_answered():
     """The workload is a Hilbert matrix; another solver finds no better strategy."""
     rows = scipy.linalg.hilbert(10)
-    mechanism = calibrated(histogram(10), workload=rows)
+    mechanism = calibrated(counts(10), workload=rows)
     expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
     assert workload_error(mechanism) == pytest.approx(expected, rel=1e-7)
-    other = calibrated(histogram(10), "matrix-mechanism-cvxpy", workload=rows)
+    other = calibrated(counts(10), "matrix-mechanism-cvxpy", workload=rows)
     assert mechanism.optimality_gap() < 1e-5
     assert workload_error(mechanism) == pytest.approx(workload_error(other), rel=1e-5)
-    assert verify(calibrated(histogram(10), calibration="exact", workload=rows)).verdict == HOLDS
+    assert verify(calibrated(counts(10), calibration="exact", workload=rows)).verdict == HOLDS
 
 
 def test_one_workload_stated_in_four_ways():
-    query = histogram(3, 4)
+    query = counts(3, 4)
     product = Kronecker((Prefix(3), Prefix(4)))
     ways = ["prefix", ["prefix", "prefix"], product, product.matrix()]
     errors = [workload_error(calibrated(query, workload=way)) for way in ways]
@@ -163,39 +150,20 @@ def test_one_workload_stated_in_four_ways():
 
 
 def test_parameters_of_workloads_are_used():
-    width = calibrated(histogram(9), workload="width", width=3).noise
+    width = calibrated(counts(9), workload="width", width=3).noise
     assert width.workload_variance((Width(9, 3),)) == pytest.approx(
         width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-9
     )
     errors = {
-        workload_error(calibrated(histogram(9), workload="random-range", queries=q, seed=s))
+        workload_error(calibrated(counts(9), workload="random-range", queries=q, seed=s))
         for q, s in ((5, 0), (5, 1), (6, 0))
     }
     assert len(errors) == 3
 
 
-@pytest.mark.parametrize("key", ["matrix-mechanism", "matrix-mechanism-l1"])
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"width": 2}, "option width applies to the workload width only"),
-        ({"workload": "prefix", "width": 2}, "option width applies to the workload width only"),
-        ({"workload": "width", "seed": 0}, "option seed applies to the workload random-range only"),
-        (
-            {"workload": np.eye(6), "queries": 5},
-            "option queries applies to the workload random-range",
-        ),
-        ({"workload": ["width", "prefix"], "seed": 1}, "option seed applies to"),
-    ],
-)
-def test_a_parameter_of_another_workload_is_refused(key, options, words):
-    with pytest.raises(ValueError, match=words):
-        calibrated(histogram(2, 3), key, **options)
-
-
 def test_total_is_answered_as_well_as_by_itself():
     """The noise on x is large in directions that cancel in the total."""
-    mechanism = calibrated(histogram(10), workload="total")
+    mechanism = calibrated(counts(10), workload="total")
     assert workload_error(mechanism) == pytest.approx(mechanism.noise.sigma**2, rel=2e-6)
     totals = mechanism.sample(np.random.default_rng(0), 20_000).sum(axis=1)
     assert totals.var() == pytest.approx(mechanism.noise.sigma**2, rel=0.05)
@@ -219,7 +187,7 @@ def test_the_default_is_the_classic_gaussian_at_any_size(uber, uber_budget):
 def test_the_count_query_with_rectangles(uber_budget):
     """89 x 89 cells need two strategies over 89 cells, not one over 7921."""
     mechanism = get_mechanism("matrix-mechanism").calibrate(
-        histogram(89, 89, adjacency="replace"), uber_budget, workload="all-range"
+        counts(89, 89, adjacency="replace"), uber_budget, workload="all-range"
     )
     axis = optimal_strategy(AllRange(89).gram())
     assert workload_error(mechanism) == pytest.approx(
@@ -238,47 +206,15 @@ def test_the_count_query_with_rectangles(uber_budget):
 def test_too_many_cells_are_refused_at_once(key, cells, reason):
     start = time.process_time()
     with pytest.raises(Unsupported, match=reason):
-        calibrated(histogram(cells), key, workload="prefix")
+        calibrated(counts(cells), key, workload="prefix")
     assert time.process_time() - start < 0.5
 
 
 def test_the_convex_solver_gives_the_same_mechanism():
     ours, oracle = (
-        calibrated(histogram(8), key, workload="prefix")
+        calibrated(counts(8), key, workload="prefix")
         for key in ("matrix-mechanism", "matrix-mechanism-cvxpy")
     )
     assert isinstance(oracle.noise, StrategyGaussian)
     assert oracle.noise.strategies is not ours.noise.strategies
     assert workload_error(oracle) == pytest.approx(workload_error(ours), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"workload": "prefixes"}, "one of identity, total"),
-        ({"workload": 3}, "option workload must be"),
-        ({"workload": ["prefix"]}, r"one workload per axis of \(2, 3\)"),
-        ({"workload": ["prefix", "x"]}, "option workload must be"),
-        ({"workload": np.eye(5)}, "6 cells.* got 5"),
-        ({"workload": Prefix(7)}, "6 cells.* got 7"),
-        ({"workload": [[]]}, "non-empty"),
-        ({"workload": [[1, 2, 3, 4, 5, math.nan]]}, "finite"),
-        ({"workload": "width", "width": 3}, "at most the number of cells, 2, got 3"),
-        ({"width": 0}, "an integer >= 1, got 0"),
-        ({"queries": 1.5}, "an integer >= 1"),
-        ({"seed": -1}, "an integer >= 0, got -1"),
-        ({"strategy": "prefix"}, "no option 'strategy'"),
-    ],
-)
-def test_bad_options(options, words):
-    with pytest.raises(ValueError, match=words):
-        calibrated(histogram(2, 3), **options)
-
-
-def test_use_outside_the_theorem_warns():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        get_mechanism("matrix-mechanism").calibrate(
-            histogram(4), Budget(epsilon=2, delta=1e-5), workload="prefix"
-        )
-    assert [w.category for w in caught] == [OutOfRangeWarning]

@@ -6,12 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from histograms import histogram
-from workload_errors import workload_error
+from histograms import histogram, workload_error
 
 from mechanisms import (
     Budget,
-    Query,
     Unsupported,
     get_mechanism,
 )
@@ -246,10 +244,3 @@ def test_too_many_cells_are_refused_at_once_but_not_per_axis():
         calibrated(2048, workload="prefix")
     assert time.process_time() - start < 0.5
     assert workload_error(calibrated(40, 60, workload="prefix")) > 0
-
-
-def test_needs_an_l1_sensitivity():
-    with pytest.raises(Unsupported, match="l1_sensitivity"):
-        get_mechanism("matrix-mechanism-l1").calibrate(
-            Query(shape=(8,), l2_sensitivity=1.0), BUDGET, workload="prefix"
-        )
