@@ -13,46 +13,58 @@ from mechanisms import (
     get_mechanism,
 )
 from mechanisms.base.guard import ReleaseError, checked_value
-from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, -math.inf, 1e-320, 1e300])
-def test_epsilon_outside_its_range_is_a_value_error(epsilon):
-    with pytest.raises(ValueError, match="epsilon must be a number from 1e-15 to 1e15, got"):
-        Budget(epsilon=epsilon)
+@pytest.mark.parametrize(
+    ("stated", "error", "words"),
+    [
+        *(
+            ({"epsilon": epsilon}, ValueError, "epsilon must be a number from 1e-15 to 1e15, got")
+            for epsilon in (
+                0,
+                -1,
+                math.nan,
+                math.inf,
+                -math.inf,
+                1e-320,
+                1e300,
+                10**400,
+                -(10**400),
+            )
+        ),
+        *(
+            ({"epsilon": epsilon}, TypeError, "epsilon must be a real number")
+            for epsilon in ("1", None, True, 1j)
+        ),
+        *(({"delta": delta}, ValueError, "0 <= delta < 1") for delta in (-1e-9, 1, 1.5, math.nan)),
+        ({"delta": 1e-310}, ValueError, "delta must be 0 or at least 1e-307, got 1e-310"),
+    ],
+)
+def test_bad_budgets(stated, error, words):
+    with pytest.raises(error, match=words):
+        Budget(**{"epsilon": 1} | stated)
 
 
-@pytest.mark.parametrize("epsilon", ["1", None, True, 1j])
-def test_epsilon_of_the_wrong_type_is_a_type_error(epsilon):
-    with pytest.raises(TypeError, match="epsilon must be a real number"):
-        Budget(epsilon=epsilon)
-
-
-@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan])
-def test_delta_outside_its_range_is_a_value_error(delta):
-    with pytest.raises(ValueError, match="0 <= delta < 1"):
-        Budget(epsilon=1, delta=delta)
-
-
-def test_a_delta_of_less_than_a_normal_number_is_a_value_error():
+def test_the_least_deltas():
     assert Budget(epsilon=1, delta=1e-307).delta == 1e-307
-    with pytest.raises(ValueError, match="delta must be 0 or at least 1e-307, got 1e-310"):
-        Budget(epsilon=1, delta=1e-310)
+    assert str(Budget(epsilon=1.0, delta=-0.0).delta) == "0.0"
 
 
-@pytest.mark.parametrize("name", ["l2_sensitivity", "l1_sensitivity", "frobenius_bound"])
-@pytest.mark.parametrize("value", [0, -2.0, math.nan, math.inf, 1e308, 1e-13])
-def test_sensitivities_are_positive_and_finite(name, value):
-    sensitivities = {"l2_sensitivity": 1.0} | {name: value}
-    with pytest.raises(ValueError, match=f"{name} must be a number from 1e-12 to 1e12, got"):
-        Query(shape=(2,), **sensitivities)
+HISTOGRAM = {"shape": (3,), "structure": "histogram", "record_bound": 1.0}
+LARGE = {"shape": (4, 4)}
+OF_FOUR = {"shape": (4,), "element_range": (0.0, 1.0), "adjacency": "local"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "words"),
+    ("stated", "error", "words"),
     [
+        *(
+            ({name: value}, ValueError, f"{name} must be a number from 1e-12 to 1e12, got")
+            for name in ("l2_sensitivity", "l1_sensitivity", "frobenius_bound")
+            for value in (0, -2.0, math.nan, math.inf, 1e308, 1e-13, 10**400, -(10**400))
+        ),
         ({"shape": ()}, TypeError, "non-empty tuple"),
         ({"shape": (0, 3)}, ValueError, r"at least 1, got \(0, 3\)"),
         ({"shape": (2.0,)}, TypeError, "integers"),
@@ -61,46 +73,117 @@ def test_sensitivities_are_positive_and_finite(name, value):
         ({"element_range": 3}, TypeError, "pair"),
         ({"element_range": (0, math.inf)}, ValueError, r"within \+-1e\+12, got inf"),
         ({"adjacency": "swap"}, ValueError, "got 'swap'"),
+        (
+            {"l2_sensitivity": None},
+            ValueError,
+            r"l2_sensitivity is missing, .* state it, or l1_sens.* structure 'histogram' is enough",
+        ),
+        ({"structure": "rows", "record_bound": 1.0}, ValueError, "structure must be one of"),
+        (
+            {"shape": (50,), "record_bound": 1.0},
+            ValueError,
+            "record_bound needs a structure, one of .* 2 C / n for the mean of n",
+        ),
+        ({"structure": "gram"}, ValueError, "needs record_bound"),
+        (
+            {"shape": (3, 4), "structure": "gram", "record_bound": 1.0},
+            ValueError,
+            r"needs a square matrix, got \(3, 4\)$",
+        ),
+        (
+            {"shape": (50,), "structure": "records", "record_bound": 1.0},
+            ValueError,
+            r"needs a matrix .*, got \(50,\); .* 2 C / n for the mean",
+        ),
+        (
+            {"structure": "gram", "record_bound": -1.0},
+            ValueError,
+            "record_bound must be a number from 1e-12 to 1e12, got -1$",
+        ),
+        (
+            HISTOGRAM | {"l2_sensitivity": 2.0},
+            ValueError,
+            "l2_sensitivity of a histogram must be 1 under add-remove",
+        ),
+        (
+            HISTOGRAM | {"l1_sensitivity": 2.0},
+            ValueError,
+            "l1_sensitivity of a histogram must be 1",
+        ),
+        (
+            HISTOGRAM | {"linf_sensitivity": 0.5},
+            ValueError,
+            "linf_sensitivity of a histogram must be 1",
+        ),
+        (HISTOGRAM | {"adjacency": "local"}, ValueError, "needs adjacency add-remove or replace"),
+        (
+            HISTOGRAM | {"adjacency": "replace", "shape": (1,)},
+            ValueError,
+            "of one cell does not change",
+        ),
+        (
+            LARGE | {"linf_sensitivity": 1.1},
+            ValueError,
+            "linf_sensitivity <= l2_sensitivity, got 1.1 > 1",
+        ),
+        (
+            LARGE | {"linf_sensitivity": 0.2},
+            ValueError,
+            r"l2_sensitivity <= sqrt\(16\) linf_sensitivity, got 1 > 0.8",
+        ),
+        (
+            LARGE | {"l1_sensitivity": 0.1},
+            ValueError,
+            "l2_sensitivity <= l1_sensitivity, got 1 > 0.1",
+        ),
+        (
+            LARGE | {"l1_sensitivity": 100.0},
+            ValueError,
+            r"l1_sensitivity <= sqrt\(16\) l2_sensitivity, got 100 > 4",
+        ),
+        (
+            LARGE | {"l1_sensitivity": 4.0, "structure": "records", "record_bound": 1.0},
+            ValueError,
+            r"l1_sensitivity <= sqrt\(4\) l2_sensitivity, got 4 > 2",
+        ),
+        (
+            {"shape": (1,), "l2_sensitivity": 2.0, "l1_sensitivity": 3.0},
+            ValueError,
+            r"l1_sensitivity <= sqrt\(1\) l2_sensitivity, got 3 > 2",
+        ),
+        (
+            LARGE | {"element_range": (0, 1), "linf_sensitivity": 1.5, "l2_sensitivity": 2.0},
+            ValueError,
+            r"linf_sensitivity <= 1 for .*, got 1.5 > 1",
+        ),
+        # ||D||_2^2 <= ||D||_1 ||D||_inf, so only two elements of answers in [0, 1]^4 may change.
+        (
+            OF_FOUR | {"l2_sensitivity": 2.0, "l1_sensitivity": 2.0},
+            ValueError,
+            r"l2_sensitivity <= sqrt\(l1_sensitivity linf_sensitivity\)",
+        ),
     ],
 )
-def test_bad_queries(changes, error, words):
+def test_bad_queries(stated, error, words):
     with pytest.raises(error, match=words):
-        Query(**({"shape": (2, 2), "l2_sensitivity": 1.0} | changes))
+        Query(**{"shape": (2, 2), "l2_sensitivity": 1.0} | stated)
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "words"),
+    ("name", "error", "words"),
     [
-        (np.ones((2, 3)), ValueError, r"shape \(3, 2\), got \(2, 3\)"),
-        (np.array([[1, 2], [np.nan, 0], [0, 0]]), ValueError, r"nan at index \(1, 0\)"),
-        (np.full((3, 2), np.inf), ValueError, "inf"),
-        ([[1, 2], [3, 4], [5, 6]], TypeError, "real numbers, got list; numpy.asarray makes one"),
-        (np.ones((3, 2), bool), TypeError, "bool"),
-        (np.ones((3, 2), complex), TypeError, "complex"),
-        (np.ones((3, 2), np.float16), TypeError, "float16"),
-        (np.array([["a", "b"]] * 3), TypeError, "<U1"),
-    ],
-)
-@pytest.mark.parametrize("key", ["gaussian", "random-answer"])
-def test_bad_values_to_release(key, value, error, words):
-    mechanism = get_mechanism(key).calibrate(Query(shape=(3, 2), l2_sensitivity=1.0), BUDGET)
-    with pytest.raises(error, match=words):
-        mechanism.release(value, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("no_such_module:Noise", "the module must be importable"),
+        ("no_such_module:Noise", UnknownMechanism, "the module must be importable"),
         (
             "mechanisms.catalogue.gaussian:NoSuchClass",
+            UnknownMechanism,
             "mechanisms.catalogue.gaussian defines no 'NoSuchClass'",
         ),
-        (":Noise", "must have a module before the colon"),
+        (":Noise", UnknownMechanism, "must have a module before the colon"),
+        ("mechanisms.query.query:Query", TypeError, "must be a Mechanism"),
     ],
 )
-def test_outside_mechanism_that_cannot_be_loaded(name, words):
-    with pytest.raises(UnknownMechanism, match=words):
+def test_outside_mechanism_that_cannot_be_loaded(name, error, words):
+    with pytest.raises(error, match=words):
         get_mechanism(name)
 
 
@@ -125,45 +208,6 @@ def test_an_outside_module_that_raises_is_reported_with_its_line(
         get_mechanism("wrong_outside_module:Noise")
     assert words.format(path=path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_outside_class_that_is_no_mechanism():
-    with pytest.raises(TypeError, match="must be a Mechanism"):
-        get_mechanism("mechanisms.query.query:Query")
-
-
-@pytest.mark.parametrize(
-    ("structure", "bound", "shape", "words"),
-    [
-        ("rows", 1.0, (3, 3), "structure must be one of"),
-        (None, 1.0, (50,), "record_bound needs a structure, one of .* 2 C / n for the mean of n"),
-        ("gram", None, (3, 3), "needs record_bound"),
-        ("gram", 1.0, (3, 4), r"needs a square matrix, got \(3, 4\)$"),
-        ("records", 1.0, (50,), r"needs a matrix .*, got \(50,\); .* 2 C / n for the mean"),
-        ("gram", -1.0, (3, 3), "record_bound must be a number from 1e-12 to 1e12, got -1$"),
-    ],
-)
-def test_a_structure_that_makes_no_sense_is_refused(structure, bound, shape, words):
-    with pytest.raises(ValueError, match=words):
-        Query(shape=shape, l2_sensitivity=1.0, structure=structure, record_bound=bound)
-
-
-@pytest.mark.parametrize(
-    ("sensitivities", "words"),
-    [
-        ({"linf_sensitivity": 1.1}, "linf_sensitivity <= l2_sensitivity, got 1.1 > 1"),
-        ({"linf_sensitivity": 0.2}, r"l2_sensitivity <= sqrt\(16\) linf_sensitivity, got 1 > 0.8"),
-        ({"l1_sensitivity": 0.1}, "l2_sensitivity <= l1_sensitivity, got 1 > 0.1"),
-        ({"l1_sensitivity": 100.0}, r"l1_sensitivity <= sqrt\(16\) l2_sensitivity, got 100 > 4"),
-        (
-            {"l1_sensitivity": 4.0, "structure": "records", "record_bound": 1.0},
-            r"l1_sensitivity <= sqrt\(4\) l2_sensitivity, got 4 > 2",
-        ),
-    ],
-)
-def test_sensitivities_that_contradict_each_other_are_refused(sensitivities, words):
-    with pytest.raises(ValueError, match=words):
-        Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
 
 
 RECORDS = {"structure": "records", "record_bound": 1.0}
@@ -223,16 +267,6 @@ def test_a_change_within_a_box_and_a_ball(stated, limit):
     assert Query(**stated, l2_sensitivity=apart)
 
 
-def test_squares_are_at_most_products_of_the_other_norms():
-    """||D||_2^2 <= ||D||_1 ||D||_inf, so only two elements of answers in [0, 1]^4 may change."""
-    stated = {"shape": (4,), "element_range": (0.0, 1.0), "adjacency": "local"}
-    assert Query(**stated, l2_sensitivity=math.sqrt(2), l1_sensitivity=2.0)
-    with pytest.raises(
-        ValueError, match=r"l2_sensitivity <= sqrt\(l1_sensitivity linf_sensitivity\)"
-    ):
-        Query(**stated, l2_sensitivity=2.0, l1_sensitivity=2.0)
-
-
 @pytest.mark.parametrize("largest", [np.int64(2**53), np.uint64(2**53), np.int64(-(2**53))])
 def test_integers_beyond_float64_are_refused(largest):
     mechanism = get_mechanism("gaussian-analytic").calibrate(
@@ -244,13 +278,6 @@ def test_integers_beyond_float64_are_refused(largest):
         ValueError, match=r"integers of at most 2\^53 in size, got -?9007199254740993"
     ):
         mechanism.release(value + np.sign(value), 0)
-
-
-def test_no_element_changes_by_more_than_its_range():
-    stated = {"shape": (4, 4), "l2_sensitivity": 2.0, "element_range": (0, 1)}
-    assert Query(**stated, linf_sensitivity=1.0)
-    with pytest.raises(ValueError, match=r"linf_sensitivity <= 1 for .*, got 1.5 > 1"):
-        Query(**stated, linf_sensitivity=1.5)
 
 
 @pytest.mark.parametrize(
@@ -272,9 +299,11 @@ def test_a_value_at_the_end_of_what_is_stated_is_allowed_and_one_beyond_is_not(s
     query = Query(**{"shape": (2, 2), "l2_sensitivity": 0.1} | stated)
     for within in (value, np.nextafter(value, 2 * value)):
         assert np.array_equal(checked_value(within, query), within)
-    for beyond in (1.001, 1 + 1e-6):
+    little = value * (1 + 1e-6)
+    checked_value(little.astype(np.float32), query)
+    for beyond in (little, value * 1.001):
         with pytest.raises(ValueError, match=r"outside of|above|at most"):
-            checked_value(value * beyond, query)
+            checked_value(beyond, query)
 
 
 @pytest.mark.parametrize("element_range", [(5, 6), (-6, -5)])
@@ -295,7 +324,7 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
 
 
 @pytest.mark.parametrize(
-    "sensitivities",
+    "stated",
     [
         {"l1_sensitivity": 4.0, "linf_sensitivity": 0.25},
         {"l1_sensitivity": 1.0, "linf_sensitivity": 1.0},
@@ -303,11 +332,14 @@ def test_an_element_range_without_any_allowed_value_is_refused(element_range, st
         # A range bounds the values; one person may change them less.
         {"element_range": (0.0, 100.0)},
         {"element_range": (0.0, 100.0), "linf_sensitivity": 0.5},
+        {"element_range": (0.0, 1.0), "linf_sensitivity": 1.0, "l2_sensitivity": 2.0},
+        OF_FOUR | {"l2_sensitivity": math.sqrt(2), "l1_sensitivity": 2.0},
     ],
 )
-def test_sensitivities_of_one_query_are_taken(sensitivities):
-    query = Query(shape=(4, 4), l2_sensitivity=1.0, **sensitivities)
-    assert dataclasses.replace(query, adjacency="replace").l2_sensitivity == 1.0
+def test_sensitivities_of_one_query_are_taken(stated):
+    query = Query(**{"shape": (4, 4), "l2_sensitivity": 1.0} | stated)
+    again = dataclasses.replace(query, adjacency="replace")
+    assert again.l2_sensitivity == query.l2_sensitivity
 
 
 @pytest.mark.parametrize("name", ["l1_sensitivity", "l2_sensitivity", "linf_sensitivity"])
@@ -319,8 +351,6 @@ def test_all_sensitivities_of_one_number_are_the_stated_one(name):
             assert norms == (2.0, 2.0, 2.0)
     assert Query(shape=(1,), frobenius_bound=7.0).l1_sensitivity == 14.0
     assert Query(shape=(2,), l2_sensitivity=2.0).l1_sensitivity is None
-    with pytest.raises(ValueError, match=r"l1_sensitivity <= sqrt\(1\) l2_sensitivity, got 3 > 2"):
-        Query(shape=(1,), l2_sensitivity=2.0, l1_sensitivity=3.0)
 
 
 def test_a_shape_of_numpy_integers_is_one_of_integers():
@@ -377,14 +407,3 @@ def test_wrong_values_of_many_releases_are_not_the_mechanisms_fault(values, word
     assert not isinstance(error.value, ReleaseError)
     with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
         mechanism.releases(np.zeros(2), 1, 0)
-
-
-def test_numbers_beyond_floats():
-    for number in (10**400, -(10**400)):
-        with pytest.raises(ValueError, match="epsilon must be a number from 1e-15"):
-            Budget(epsilon=number)
-        with pytest.raises(ValueError, match="l2_sensitivity must be a number from"):
-            Query(shape=(2,), l2_sensitivity=number)
-    assert str(Budget(epsilon=1.0, delta=-0.0).delta) == "0.0"
-    with pytest.raises(ValueError, match=r"times must be at most 2\^53"):
-        GaussianProfile(mu=1.0).compose(10**20)

@@ -12,7 +12,7 @@ import pytest
 
 from mechanisms import Budget, Mechanism, Query, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.base import mechanism as mechanism_module
-from mechanisms.base.guard import ReleaseError, check_values, checked_value, plain_answer
+from mechanisms.base.guard import ReleaseError
 
 BUDGET = Budget(epsilon=0.5, delta=1e-6)
 SERVED = {
@@ -46,12 +46,21 @@ VALUES = {"tensor": np.stack([VALUE] * 3)}
 # Options with which a mechanism changes the value before it adds noise.
 CHANGING = {"dphsgd": {"thresholds": np.full((3, 3), 0.25)}}
 # Values that a query of each kind does not allow, and part of the error message.
+OF_ANOTHER_KIND = [
+    ([[1, 2]], "real numbers, got list; numpy.asarray makes one"),
+    (np.ones((3, 3), bool), "bool"),
+    (np.ones((3, 3), complex), "complex"),
+    (np.ones((3, 3), np.float16), "float16"),
+    (np.array([["a"]]), "<U1"),
+    (np.ma.masked_array(np.zeros((3, 3)), mask=True), "must not be a masked array"),
+]
 REFUSED = {
     "plain": [
         (np.diag([0.5, 0.5, 1.1]), r"1.1 at index \(2, 2\), outside of element_range \[-1, 1\]"),
         (np.full((3, 3), 0.9), "norm 2.7, above frobenius_bound = 2"),
         (np.full((3, 3), np.nan), r"finite, got nan at index \(0, 0\)"),
         (np.ones(9), r"shape \(3, 3\), got \(9,\)"),
+        (np.full((3, 3), np.inf), r"finite, got inf at index \(0, 0\)"),
     ],
     "gram": [(np.array([[1.0, 0.5, 0], [0, 1.0, 0], [0, 0, 0]]), "symmetric, got two entries")],
     "records": [(np.diag([0.5, 1.5, 0]), "norm at most record_bound = 1, got 1.5")],
@@ -84,14 +93,10 @@ def test_every_mechanism_refuses_what_its_query_does_not_allow(key):
     for name, mechanism in served.items():
         if mechanism is None:
             continue
-        for value, words in REFUSED[name]:
-            with pytest.raises(ValueError, match=words):
-                mechanism.release(value, 1)
-            with pytest.raises(ValueError, match=words):
-                mechanism.release_with_diagnostics(value, 1)
-        masked = np.ma.masked_array(np.zeros(mechanism.query.shape), mask=True)
-        with pytest.raises(TypeError, match="must not be a masked array"):
-            mechanism.release(masked, 1)
+        for value, words in REFUSED[name] + OF_ANOTHER_KIND:
+            for release in (mechanism.release, mechanism.release_with_diagnostics):
+                with pytest.raises((TypeError, ValueError), match=words):
+                    release(value, 1)
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
@@ -171,14 +176,6 @@ def test_a_generator_is_all_that_numpy_takes():
     for wrong, error in (("42", TypeError), (-1, ValueError), (1.5, TypeError)):
         with pytest.raises(error, match=r"rng must be a numpy\.random\.Generator, a seed"):
             mechanism.release(value, wrong)
-
-
-def test_rounding_does_not_put_a_value_outside():
-    mechanism = calibrated("gaussian", SERVED["plain"])
-    mechanism.release(np.diag([1 + 1e-12, 0, 0]), 1)
-    mechanism.release(np.diag([1 + 1e-6, 0, 0]).astype(np.float32), 1)
-    with pytest.raises(ValueError, match="element_range"):
-        mechanism.release(np.diag([1 + 1e-6, 0, 0]), 1)
 
 
 class Custom(Mechanism):
@@ -331,16 +328,3 @@ def test_a_calibrated_mechanism_is_one_of_its_kind_and_never_changes():
     assert one != other and len({one, other}) == 2
     with pytest.raises(FrozenInstanceError):
         one.budget = Budget(epsilon=0.1)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [(0, 0), (1, 2)])
-def test_one_number_that_is_not_finite_is_refused_everywhere(bad, place):
-    numbers = np.ones((2, 3))
-    numbers[place] = bad
-    with pytest.raises(ReleaseError, match=rf"finite, got -?{abs(bad)} at index \({place[0]}, "):
-        plain_answer(numbers, (2, 3), numbers.dtype)
-    with pytest.raises(ValueError, match=f"must be finite, got -?{abs(bad)} at index"):
-        check_values(numbers[None], (2, 3))
-    with pytest.raises(ValueError, match=f"must be finite, got -?{abs(bad)} at index"):
-        checked_value(numbers, Query(shape=(2, 3), l2_sensitivity=1.0))

@@ -37,12 +37,6 @@ def test_the_change_of_a_gram_matrix(adjacency, change):
     assert query.l2_sensitivity == pytest.approx(change, rel=1e-12)
 
 
-def test_a_query_that_nothing_bounds():
-    words = r"l2_sensitivity is missing, .* state it, or l1_sens.* structure 'histogram' is enough$"
-    with pytest.raises(ValueError, match=words):
-        Query(shape=(2,))
-
-
 @pytest.mark.parametrize(
     ("structure", "lacks"),
     [

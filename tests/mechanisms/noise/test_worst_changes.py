@@ -63,22 +63,6 @@ def laplace_delta(epsilon, shifts, nodes=24):
     return float(mass @ [laplace_delta(epsilon - each, others, nodes) for each in loss])
 
 
-@pytest.mark.parametrize(
-    ("stated", "words"),
-    [
-        ({"l2_sensitivity": 2.0}, "l2_sensitivity of a histogram must be 1 under add-remove"),
-        ({"l1_sensitivity": 2.0}, "l1_sensitivity of a histogram must be 1"),
-        ({"linf_sensitivity": 0.5}, "linf_sensitivity of a histogram must be 1"),
-        ({"adjacency": "local"}, "needs adjacency add-remove or replace"),
-        ({"adjacency": "replace", "shape": (1,)}, "of one cell does not change"),
-    ],
-)
-def test_a_histogram_is_stated_consistently(stated, words):
-    kind = {"shape": (3,), "l2_sensitivity": 1.0, "structure": "histogram", "record_bound": 1.0}
-    with pytest.raises(ValueError, match=words):
-        Query(**kind | stated)
-
-
 def test_the_sensitivities_of_a_histogram_follow_from_the_record():
     query = counts(3, 4, 5, adjacency="replace", record_bound=3.0)
     assert (query.l1_sensitivity, query.linf_sensitivity, query.changed) == (6.0, 3.0, 2)

@@ -160,6 +160,7 @@ BAD = [
     (lambda: GAUSSIAN.epsilon(1.5), ValueError, "delta must lie in"),
     (lambda: GAUSSIAN.compose(0), ValueError, "times must be at least 1"),
     (lambda: GAUSSIAN.compose(1.5), TypeError, "times must be an integer"),
+    (lambda: GAUSSIAN.compose(10**20), ValueError, r"times must be at most 2\^53"),
     (lambda: GAUSSIAN.scale_factor(1.0, 0.0), ValueError, "no pure guarantee"),
     (lambda: mu_for(1.0, [0.1, 1.0]), ValueError, "delta must satisfy 0 < delta < 1"),
     (lambda: LaplaceProfile(l1_sensitivity=0.0, scale=1.0), ValueError, "l1_sensitivity must"),
