@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
+from mechanisms import Budget, Inconsistent, Query, get_mechanism
 from mechanisms.base.exact_calibration import check_exact
 
 QUERY, BUDGET = Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=1.0, delta=1e-5)
@@ -22,15 +22,6 @@ def test_noise_that_misses_the_budget_by_little_is_inconsistent(factor):
             Inconsistent, match=f"must have delta 1e-05 at epsilon {epsilon:g}, got"
         ):
             check_exact(missed)
-
-
-def test_where_the_worst_pair_is_unknown_only_pure_privacy_is_calibrated():
-    """Where the l2 ball cuts off the worst pair of Laplace noise, the largest loss is known."""
-    query = Query(shape=(4,), l2_sensitivity=1.0, l1_sensitivity=1.9)
-    pure = get_mechanism("laplace").calibrate(query, Budget(epsilon=1.0), "exact")
-    assert pure.profile().epsilon(0.0).upper == pytest.approx(1.0, rel=1e-9)
-    with pytest.raises(Unsupported, match="has no exact calibration: "):
-        get_mechanism("laplace").calibrate(query, BUDGET, "exact")
 
 
 def test_rounding_meets_the_budget():

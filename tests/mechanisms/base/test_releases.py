@@ -236,19 +236,6 @@ def test_a_release_with_diagnostics_is_a_pair(released, given):
         mechanism.release_with_diagnostics(VALUE, 1)
 
 
-def test_a_mechanism_may_prepare_the_value_for_another_release():
-    """The value of an inner release need not be one that the query allows."""
-
-    class Centred(get_mechanism("gaussian")):
-        only_adds_noise = True
-
-        def _release(self, value, rng):
-            return super()._release(value - 100, rng) + 100
-
-    released = Centred.calibrate(SERVED["plain"], BUDGET).release(np.zeros((3, 3)), 5)
-    assert np.abs(released).max() < 100
-
-
 def test_the_seconds_of_a_release_leave_the_checks_out(monkeypatch):
     class Slow(get_mechanism("gaussian")):
         only_adds_noise = True
