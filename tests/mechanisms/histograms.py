@@ -1,4 +1,8 @@
-"""Histograms of records, mechanisms on them, and the errors of their workloads."""
+"""Histograms of records, mechanisms on them, errors of their workloads, and trees as matrices."""
+
+import math
+
+import numpy as np
 
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.strategies.workload_options import workload_factors
@@ -22,3 +26,10 @@ def workload_error(mechanism):
     return mechanism.noise.workload_variance(
         workload_factors(mechanism.query, **mechanism.settings)
     )
+
+
+def tree_matrix(tree):
+    """The measured blocks as a matrix (measurements, cells)."""
+    size = math.prod(tree.shape)
+    levels = tree.counts(np.eye(size).reshape(size, *tree.shape))
+    return np.concatenate([level.reshape(size, -1).T for level in levels])

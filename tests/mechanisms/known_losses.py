@@ -1,10 +1,13 @@
-"""Samplers, as the sampled audit needs them, of losses whose delta is known in closed form."""
+"""Losses whose delta is known in closed form, with samplers as the sampled audit needs them."""
 
+import itertools
 import math
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
+
+from mechanisms.privacy.numerics import unit_gauss_legendre
 
 
 def gaussian_delta(mu, epsilon):
@@ -45,21 +48,21 @@ def laplace_losses(epsilon):
     return draw
 
 
-def spherical_losses(dimension, variance, shift):
-    """R1SMG noise v sqrt(variance) z against the same noise moved by `shift`.
-
-    The density is ~ r^(1-M) exp(-r^2 / (2 variance)), so radius and cosine to the shift suffice.
-    """
-
-    def log_density(square):
-        return -(dimension - 1) / 2 * np.log(square) - square / (2 * variance)
-
-    def draw(rng, n, reverse):
-        radius = np.sqrt(variance) * np.abs(rng.standard_normal(n))
-        cosine = rng.choice((-1, 1), n) * np.sqrt(rng.beta(0.5, (dimension - 1) / 2, n))
-        square = radius**2
-        moved_square = square + shift**2 - 2 * radius * shift * cosine
-        losses = log_density(square) - log_density(moved_square)
-        return -losses if reverse else losses
-
-    return draw
+def laplace_delta(epsilon, shifts, nodes=24):
+    """delta of Laplace noise of scale 1 on shifted components, by nested quadrature over losses."""
+    first, *others = sorted((abs(t) for t in shifts if t), reverse=True) or [0.0]
+    epsilon = np.asarray(epsilon, dtype=float)
+    if not others:
+        inside = -np.expm1(np.minimum(epsilon - first, 0) / 2)
+        return np.where(epsilon <= -first, -np.expm1(np.minimum(epsilon, 0)), inside)
+    # The kinks in delta of the others as a function of the loss of the first.
+    sums = np.array([sum(signs) for signs in itertools.product(*((-t, t) for t in others))])
+    ends = np.sort(np.clip(np.r_[-first, epsilon - sums, first], -first, first))
+    unit, weights = unit_gauss_legendre(nodes)
+    loss = (ends[:-1, None] + np.diff(ends)[:, None] * unit).ravel()
+    mass = (np.diff(ends)[:, None] * weights).ravel() * np.exp((loss - first) / 2) / 4
+    loss = np.r_[loss, first, -first]
+    mass = np.r_[mass, 0.5, math.exp(-first) / 2]
+    if len(others) == 1:
+        return float(mass @ laplace_delta(epsilon - loss, others))
+    return float(mass @ [laplace_delta(epsilon - each, others, nodes) for each in loss])

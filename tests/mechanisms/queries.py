@@ -1,6 +1,8 @@
-"""Queries of every structure and any size."""
+"""Queries of every structure and any size, and directions that turn noise."""
 
 import math
+
+import numpy as np
 
 from mechanisms import Query
 
@@ -49,3 +51,8 @@ def records(rows, columns, **stated):
         "record_bound": math.sqrt(rows),
     }
     return Query(**kind | stated)
+
+
+def rotation(size, seed):
+    """Random directions (size, size)."""
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from queries import box, counts, gram, records
+from queries import box, counts, gram, records, rotation
 
 from mechanisms import AdditiveMechanism, Budget, Unsupported, all_mechanisms, get_mechanism
 from mechanisms.strategies.workload import AllRange, Kronecker, Prefix
@@ -34,7 +34,7 @@ QUERIES = {
 WEIGHTS = np.linspace(0, 1, 12).reshape(3, 4)
 
 
-ROTATION = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+ROTATION = rotation(3, 1)
 
 
 # Options that change which values are kept, strategies, directions or layers.
@@ -42,7 +42,9 @@ OPTIONS = [
     ("tldp-l-w", "pair", {"weights": [[0.0, 0.8]]}),
     ("tldp-g-w", "pair", {"weights": [[0.0, 0.8]]}),
     ("matrix-mechanism", "moves", {"workload": "all-range"}),
+    ("matrix-mechanism", "histogram", {"workload": ["identity", "prefix"]}),
     ("matrix-mechanism-l1", "histogram", {"workload": Prefix(12).matrix()}),
+    ("matrix-mechanism-l1", "moves", {"workload": ["prefix", "identity"]}),
     ("mvg", "box", {"precision": [0.6, 0.3, 0.1], "directions": ROTATION}),
     ("udn", "box", {"workload": ROTATION}),
     ("dphsgd", "box", {"thresholds": 0.1 * WEIGHTS}),
@@ -104,17 +106,6 @@ def test_draws_have_the_moments_the_tails_and_the_answers_that_are_stated(key, n
 
 
 @every_noise
-def test_a_seed_gives_the_same_bytes_in_both_precisions(key, name, options):
-    mechanism = calibrated(key, name, options)
-    for dtype in (np.float32, np.float64):
-        first, second = (mechanism.sample(np.random.default_rng(7), 3, dtype) for _ in range(2))
-        assert (first.dtype, first.shape) == (dtype, (3, *mechanism.query.shape))
-        assert first.tobytes() == second.tobytes()
-    with pytest.raises(TypeError, match="float32 or float64"):
-        mechanism.sample(np.random.default_rng(0), 1, np.float16)
-
-
-@every_noise
 def test_the_exact_calibration_meets_the_budget(key, name, options):
     published = calibrated(key, name, options)
     profile = published.profile()
@@ -133,6 +124,11 @@ def test_the_exact_calibration_meets_the_budget(key, name, options):
         assert reached == pytest.approx(BUDGET.delta, rel=1e-8)
     again = published.noise.scaled(2.0)
     assert again.loss().mean == pytest.approx(4 * published.expected_loss(), rel=1e-12)
+
+
+def test_noise_is_drawn_as_float32_or_float64():
+    with pytest.raises(TypeError, match="float32 or float64"):
+        calibrated("gaussian", "box", {}).sample(0, 1, np.float16)
 
 
 # Their search for a strategy takes time that grows with the cells, but no memory.
@@ -155,27 +151,9 @@ def made(key, query, **options):
     return get_mechanism(key).calibrate(query, BUDGET, **options)
 
 
-def rotation(size, seed):
-    return np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0]
-
-
-def test_directional_noise_has_the_stated_covariance():
-    query = box(4, 3)
-    rows = rotation(4, 1)
-    theta = np.array([0.6, 0.2, 0.1, 0.1])
-    mechanism = made("mvg", query, directions=rows, precision=theta)
-    draws = mechanism.sample(np.random.default_rng(5), 200_000)
-    along = np.einsum("im,tij->tmj", rows, draws)
-    assert np.var(along, axis=0) == pytest.approx(
-        np.repeat(mechanism.noise.row_std[:, None] ** 2, 3, axis=1), rel=0.03
-    )
-    correlation = np.corrcoef(along.reshape(len(along), -1), rowvar=False)
-    assert np.abs(correlation - np.eye(12)).max() < 0.012
-
-
 @pytest.mark.parametrize("key", ["udn", "idn", "mgm"])
-def test_optimal_variances_beat_every_other_allocation(key):
-    """mgm2021 eq. (25) against random feasible allocations, and eq. (26) for its value."""
+def test_optimal_variances_have_the_value_of_the_paper(key):
+    """mgm2021 eq. (25) has the value of eq. (26), the least; a convex solver agrees below."""
     query = box(5, 3)
     workload = np.random.default_rng(3).standard_normal((8, 5))
     noise = made(key, query, workload=workload).noise
@@ -183,8 +161,6 @@ def test_optimal_variances_beat_every_other_allocation(key):
     bound = np.sum(noise.row_std**-2)
     best = np.sum(squares * noise.row_std**2)
     assert best == pytest.approx(np.sum(np.sqrt(squares)) ** 2 / bound, rel=1e-12)
-    shares = np.random.default_rng(4).dirichlet(np.ones(5), 10_000) * bound
-    assert np.all(np.sum(squares / shares, axis=1) >= best)
 
 
 def test_optimal_variances_agree_with_a_convex_solver():
