@@ -151,6 +151,20 @@ def made(key, query, **options):
     return get_mechanism(key).calibrate(query, BUDGET, **options)
 
 
+def test_directional_noise_has_the_stated_covariance():
+    query = box(4, 3)
+    rows = rotation(4, 1)
+    theta = np.array([0.6, 0.2, 0.1, 0.1])
+    mechanism = made("mvg", query, directions=rows, precision=theta)
+    draws = mechanism.sample(np.random.default_rng(5), 200_000)
+    along = np.einsum("im,tij->tmj", rows, draws)
+    assert np.var(along, axis=0) == pytest.approx(
+        np.repeat(mechanism.noise.row_std[:, None] ** 2, 3, axis=1), rel=0.03
+    )
+    correlation = np.corrcoef(along.reshape(len(along), -1), rowvar=False)
+    assert np.abs(correlation - np.eye(12)).max() < 0.012
+
+
 @pytest.mark.parametrize("key", ["udn", "idn", "mgm"])
 def test_optimal_variances_have_the_value_of_the_paper(key):
     """mgm2021 eq. (25) has the value of eq. (26), the least; a convex solver agrees below."""
