@@ -46,31 +46,8 @@ PLACES = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = Parser(
-        prog="python -m paper_figures",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("command", choices=("draw", "judge", "show", "where"))
-    parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="print every number and how it was computed"
-    )
-    options = parser.parse_args(arguments)
+    options = _options(arguments)
     folder = RESULTS / options.run
-    if options.command == "show" and len(options.names) != 1:
-        parser.error(
-            f"show takes a run and the id of one claim, got {len(options.names)}; "
-            f"{folder / PLACES['ledger']} lists the claims"
-        )
-    if options.command in ("judge", "where") and options.names:
-        parser.error(
-            f"{options.command} takes a run alone, got {options.names[0]!r} too: leave it out, or "
-            "use show or draw"
-        )
     try:
         stored = tables_of(options.run)
         if options.command == "show":
@@ -90,6 +67,37 @@ def main(arguments: list[str] | None = None) -> int:
             if (folder / path).exists():
                 print(f"{name:<8} {folder / path}")
     return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    """Parse the command line and refuse what its command does not take."""
+    parser = Parser(
+        prog="python -m paper_figures",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=("draw", "judge", "show", "where"))
+    parser.add_argument("run", help="name of a folder of results/")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="print every number and how it was computed"
+    )
+    options = parser.parse_args(arguments)
+    if options.command == "show" and len(options.names) != 1:
+        parser.error(
+            f"show takes a run and the id of one claim, got {len(options.names)}; "
+            f"{RESULTS / options.run / PLACES['ledger']} lists the claims"
+        )
+    if options.command in ("judge", "where") and options.names:
+        parser.error(
+            f"{options.command} takes a run alone, got {options.names[0]!r} too: leave it out, or "
+            "use show or draw"
+        )
+    if options.all and options.command != "show":
+        parser.error(f"--all applies to show alone, got it with {options.command}: leave it out")
+    return options
 
 
 def _show(folder: Path, name: str, *, whole: bool) -> int:

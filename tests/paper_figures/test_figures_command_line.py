@@ -105,12 +105,20 @@ def test_an_unknown_claim_is_told_in_one_line(capsys):
             f"error: there is no claim {name!r}; did you mean 'r1-thm5'? "
             "results/reference/claims.md lists them all\n"
         )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("show reference", "show takes a run and the id of one claim, got 0; "),
+        ("where reference r1-thm5", "where takes a run alone, got 'r1-thm5' too"),
+        ("judge reference --all", "--all applies to show alone, got it with judge"),
+    ],
+)
+def test_arguments_of_another_command_are_told_in_one_line(given, words, capsys):
     with pytest.raises(SystemExit):
-        main(["show", "reference"])
-    assert "show takes a run and the id of one claim, got 0; " in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["where", "reference", "r1-thm5"])
-    assert "where takes a run alone, got 'r1-thm5' too" in capsys.readouterr().err
+        main(given.split())
+    assert words in capsys.readouterr().err
 
 
 def test_a_drawing_that_a_run_does_not_have_is_told_in_one_line(capsys):
