@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mechanisms.base.mechanism import CALIBRATIONS
 from runs.result_table import CELL, DamagedTable, read_file
-from runs.store import provenance_in
+from runs.store import provenance_in, read_stamp
 from studies.base.settings import ConfigError, nearest
 
 # A cell's file name ends in its calibration, then its trial and epsilon if those are split.
@@ -16,10 +16,10 @@ _AFTER_MECHANISM = re.compile(rf"--({'|'.join(CALIBRATIONS)})(--\d+)?(--epsilon-
 def redo(
     run: Path, wanted: Mapping[str, Collection[str]], *, other_packages: bool = False
 ) -> list[str]:
-    """Remove the results of cells and the tables that have them; return the stems of the cells.
+    """Remove the results of cells with their batches' stamps and their tables; return their stems.
 
-    The next run writes a plan that is newer than the stamps of their batches. Figures drawn from
-    the tables stay until then. Cells with damaged files are always removed.
+    The tables have to go, as otherwise the next run would find nothing to do. Figures drawn from
+    them stay until then. Cells with damaged files are always removed.
 
     Args:
         run: The folder of the run.
@@ -44,9 +44,20 @@ def redo(
         path.unlink()
     stems = [str(path.relative_to(folder).with_suffix("")) for path in found]
     for study in {path.parts[-3] for path in found}:
+        for stamp in (run / "batches" / study).glob("*.json"):
+            if _holds_any(stamp, stems):
+                stamp.unlink()
         for table in (run / "studies").glob(f"{study}.*"):
             table.unlink()
     return stems
+
+
+def _holds_any(stamp: Path, stems: Collection[str]) -> bool:
+    """Return whether a batch has one of the cells `stems`; a damaged stamp counts as a yes."""
+    try:
+        return not read_stamp(stamp).keys().isdisjoint(stems)
+    except DamagedTable:
+        return True
 
 
 def _require_known(cells: list[Path], wanted: Mapping[str, Collection[str]], run: Path) -> None:

@@ -1,5 +1,7 @@
 """`redo` makes cells stale, and a summary describes a run."""
 
+import json
+
 import pytest
 
 from runs.__main__ import main
@@ -15,14 +17,16 @@ CELLS = {
     "noise/none/good--exact": ["unsupported"],
 }
 COMBINATIONS = "combinations of study, data set, mechanism and calibration"
+# The batch of each data set.
+BATCHES = {"city": "counts/0", "uber": "counts/1", "none": "noise/0"}
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run of five cells, in a folder "results"."""
+    """A run of five cells in three batches, in a folder "results"."""
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "results" / "mine"
-    tables = {}
+    tables, batches = {}, {}
     for stem, statuses in CELLS.items():
         study, dataset, last = stem.split("/")
         mechanism, calibration = last.split("--")
@@ -36,6 +40,11 @@ def run(tmp_path, monkeypatch):
         ]  # fmt: skip
         write_table(to_table(rows), run / "cells" / f"{stem}.parquet", "digest")
         tables.setdefault(study, []).extend(rows)
+        batches.setdefault(BATCHES[dataset], {})[stem] = "digest"
+    for batch, cells in batches.items():
+        stamp = run / "batches" / f"{batch}.json"
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(json.dumps(cells))
     for study, rows in tables.items():
         write_table(to_table(rows), run / "studies" / f"{study}.parquet")
     return run
@@ -60,12 +69,14 @@ def left(run):
         ({}, set(CELLS)),
     ],
 )
-def test_the_cells_that_are_wanted_go_with_their_tables(run, wanted, removed):
+def test_the_cells_that_are_wanted_go_with_their_batches(run, wanted, removed):
     assert set(redo(run, wanted)) == removed
     assert left(run) == set(CELLS) - removed
-    studies = {stem.split("/")[0] for stem in removed}
+    studies, datasets = ({stem.split("/")[place] for stem in removed} for place in (0, 1))
     for study in ("counts", "noise"):
         assert (run / f"studies/{study}.parquet").exists() == (study not in studies)
+    for dataset, batch in BATCHES.items():
+        assert (run / f"batches/{batch}.json").exists() == (dataset not in datasets)
 
 
 def test_damaged_cells_are_always_among_them(run):
@@ -74,6 +85,12 @@ def test_damaged_cells_are_always_among_them(run):
     assert redo(run, {"status": ["timeout"]}) == [
         "counts/city/good--published", "counts/uber/slow--exact"
     ]  # fmt: skip
+
+
+def test_a_damaged_stamp_may_name_any_cell(run):
+    (run / "batches/counts/0.json").write_text("{")
+    redo(run, {"dataset": ["uber"]})
+    assert not (run / "batches/counts/0.json").exists()
 
 
 def test_from_the_command_line(run, capsys):
