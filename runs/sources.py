@@ -5,12 +5,16 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import pkgutil
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# The fields in which statements hold other statements.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PROJECT = (
     "mechanisms",
@@ -22,8 +26,11 @@ PROJECT = (
     "papers",
     "paper_figures",
 )
-# The folders of installed packages.
-_INSTALLED = {"site-packages", "dist-packages"}
+_INSTALLED = tuple(
+    Path(sysconfig.get_path(name)).resolve()
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+_PACKAGES = ("site-packages", "dist-packages")
 # Class attributes for names and looks in tables and figures; no number depends on them.
 SHOWN = {"look", "paper", "theorem", "title", "variants"}
 
@@ -34,7 +41,7 @@ def source_files(module: str) -> frozenset[str]:
     For a module from elsewhere (an outside mechanism), the `__init__` files of the packages above
     its imports are included. Those of the project are followed but not included, because they only
     re-export. Paths of the project are relative to its root. Modules that are imported under names
-    computed at run time, or by the `*` of a package, are not found.
+    computed at run time are not found.
     """
     return _trace_imports(module)[0]
 
@@ -55,7 +62,7 @@ def _trace_imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
         if name in seen or top in sys.stdlib_module_names or not (file := _file_of(name)):
             continue
         if _is_installed(file):
-            installed.update(_distributions().get(top, ()))
+            installed |= _distributions().get(top, frozenset())
             continue
         seen[name] = file
         above = name.rpartition(".")[0]
@@ -64,7 +71,7 @@ def _trace_imports(module: str) -> tuple[frozenset[str], frozenset[str]]:
         if above and not _is_in_project(name):
             waiting.append(above)
     files = frozenset(
-        str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+        _path_text(path)
         for name, path in seen.items()
         if path.name != "__init__.py" or not _is_in_project(name)
     )
@@ -75,12 +82,23 @@ def _is_in_project(module: str) -> bool:
     return module.partition(".")[0] in PROJECT
 
 
+@functools.cache
 def _is_installed(path: Path) -> bool:
-    return not _INSTALLED.isdisjoint(path.parts)
+    if any(part in _PACKAGES for part in path.parts):
+        return True
+    return not path.is_relative_to(ROOT) and any(map(path.resolve().is_relative_to, _INSTALLED))
 
 
-# The distributions that provide each package, by the name of the package.
-_distributions = functools.cache(importlib.metadata.packages_distributions)
+@functools.cache
+def _distributions() -> dict[str, frozenset[str]]:
+    """Return the distributions that provide each package, by the name of the package."""
+    found = importlib.metadata.packages_distributions()
+    return {name: frozenset(brought_by) for name, brought_by in found.items()}
+
+
+@functools.cache
+def _path_text(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def digest_of(files: Iterable[str]) -> str:
@@ -176,12 +194,20 @@ def _imports(path: Path, package: str) -> tuple[str, ...]:
         package: The package of the file, from which relative imports start.
     """
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    waiting: list[ast.AST] = [ast.parse(path.read_bytes())]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             start = _absolute_name("." * node.level + (node.module or ""), package)
-            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+            names = [alias.name for alias in node.names]
+            found |= {start, *(f"{start}.{each}" for each in names if start and each != "*")}
+            if names == ["*"]:
+                found |= _submodules(start)
+        # Expressions are most of a tree and hold no import statements, so they are skipped.
+        for block in _BLOCKS:
+            waiting += getattr(node, block, ())
     return tuple(sorted(found))
 
 
@@ -193,21 +219,35 @@ def _absolute_name(name: str, package: str) -> str:
         return ""
 
 
-def _file_of(name: str) -> Path | None:
-    """Find the file of a module without importing it; return None if there is none."""
-    spec = _spec_of(name)
-    return Path(spec.origin) if spec is not None and spec.has_location else None
+def _submodules(package: str) -> set[str]:
+    """Return the modules that `from package import *` may import, which are all of them."""
+    file = _file_of(package) if package and not _is_in_project(package) else None
+    if file is None or file.name != "__init__.py" or _is_installed(file):
+        return set()
+    return {f"{package}.{each.name}" for each in pkgutil.iter_modules([str(file.parent)])}
 
 
 @functools.cache
-def _spec_of(name: str) -> ModuleSpec | None:
-    above = name.rpartition(".")[0]
-    if not above:
-        try:
-            return importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            return None
-    package = _spec_of(above)
-    if package is None or package.submodule_search_locations is None:
+def _file_of(name: str) -> Path | None:
+    """Find the file of a module without importing it; return None if there is none."""
+    top, *rest = name.split(".")
+    spec = _spec_of(top)
+    if spec is None or not rest:
+        return Path(spec.origin) if spec is not None and spec.has_location else None
+    if spec.has_location and _is_installed(Path(spec.origin)):
+        return Path(spec.origin)
+    for place in spec.submodule_search_locations or ():
+        path = Path(place, *rest)
+        files = [path.with_name(path.name + ending) for ending in all_suffixes()]
+        for file in (path / "__init__.py", *files):
+            if file.is_file():
+                return file
+    return None
+
+
+@functools.cache
+def _spec_of(top: str):
+    try:
+        return importlib.util.find_spec(top)
+    except (ModuleNotFoundError, ValueError):
         return None
-    return PathFinder.find_spec(name, package.submodule_search_locations)
