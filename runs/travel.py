@@ -6,6 +6,7 @@ interrupted command therefore leaves whole cells, and can simply be run again.
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -75,13 +76,15 @@ def _write_uncommitted_files(run: Path, studies: list[str]) -> None:
     tables = [run / "studies" / f"{study}.parquet" for study in studies]
     if not all(table.exists() for table in tables):
         return
+    names = ("results.csv", "timings.csv", "failures.csv")
+    written = [run / f"{name}.tmp" for name in names]
     write_csv(
         [str(table) for table in tables],
         [str(table.with_suffix(".timings.parquet")) for table in tables],
-        csv=run / "results.csv",
-        timed=run / "timings.csv",
-        failed=run / "failures.csv",
+        **dict(zip(("csv", "timed", "failed"), written, strict=True)),
     )
+    for name, path in zip(names, written, strict=True):
+        path.replace(run / name)
     write_at_once(run / "summary.txt", summary_of(run, tables)[0])
 
 
@@ -125,26 +128,42 @@ def _restore_study(study: str, specs: list[CellSpec], run: Path) -> None:
     ]
     if not wanted:
         return
-    # The column `timing` marks seconds and memory. Maps follow the other rows.
-    tables = []
-    for ending in (".parquet", ".maps.parquet", ".timings.parquet"):
-        path = table.with_name(table.stem + ending)
-        if path.exists():
-            rows = read_file(path)
-            marks = pa.array([ending == ".timings.parquet"] * len(rows), pa.bool_())
-            tables.append(rows.append_column(TIMING, marks))
+    tables = list(_marked_tables(table))
     if len(tables) < 2:
         raise DamagedTable(table, "it or its timings are missing", "restore both from git")
     for spec in wanted:
         schema = schema_of(columns_of(spec)).append(pa.field(TIMING, pa.bool_()))
         epsilons = {point.epsilon for point in spec.points}
         parts = [rows_in_table(spec, rows, epsilons) for rows in tables]
-        # Columns that a table lacks, such as those of maps, are null in its rows.
-        cell = pa.concat_tables([schema.empty_table(), *parts], promote_options="default")
+        cell = pa.concat_tables([_fill_columns(part, schema) for part in parts])
         entry = entries[spec.stem]
         if rows_digest(split_timings(cell)[0]) != entry.rows:
             raise DamagedTable(table, f"the rows of {spec.stem} are not those of its manifest")
         write_table(cell, cell_file(run, spec.stem), entry.provenance.to_json())
+
+
+def _marked_tables(table: Path) -> Iterator[pa.Table]:
+    """Read the rows, maps and timings of a study, with the column that marks timings."""
+    for ending, timing in (
+        (".parquet", False),
+        (".maps.parquet", False),
+        (".timings.parquet", True),
+    ):
+        path = table.with_name(table.stem + ending)
+        if path.exists():
+            rows = read_file(path)
+            yield rows.append_column(TIMING, pa.array([timing] * len(rows), pa.bool_()))
+
+
+def _fill_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Bring rows to the columns of a cell; columns that they lack are null."""
+    return pa.table(
+        [
+            rows[field.name] if field.name in rows.column_names else pa.nulls(len(rows), field.type)
+            for field in schema
+        ],
+        schema=schema,
+    )
 
 
 def merge(config: dict, run: Path, other: Path) -> tuple[int, int]:
