@@ -332,19 +332,24 @@ ALIKE = 0.1
 GAUSSIAN = "Gaussian noise"
 COUNTING = "for histograms and workloads"
 OTHER = "other noise"
-FAMILIES = dict.fromkeys(
-    (
-        *("gaussian", "gaussian-analytic", "gaussian-per-element", "mvg", "mvg-sqrt", "mgm"),
-        *("udn", "imgm", "tldp-g", "tldp-g-w"),
-    ),
-    GAUSSIAN,
-) | dict.fromkeys(
-    (
-        *("matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"),
-        *("hb", "dawa", "dawa-published"),
-    ),
-    COUNTING,
-)
+FAMILIES = {
+    "gaussian": GAUSSIAN,
+    "gaussian-analytic": GAUSSIAN,
+    "gaussian-per-element": GAUSSIAN,
+    "mvg": GAUSSIAN,
+    "mvg-sqrt": GAUSSIAN,
+    "mgm": GAUSSIAN,
+    "udn": GAUSSIAN,
+    "imgm": GAUSSIAN,
+    "tldp-g": GAUSSIAN,
+    "tldp-g-w": GAUSSIAN,
+    "matrix-mechanism": COUNTING,
+    "matrix-mechanism-cvxpy": COUNTING,
+    "matrix-mechanism-l1": COUNTING,
+    "hb": COUNTING,
+    "dawa": COUNTING,
+    "dawa-published": COUNTING,
+}
 
 
 @drawing("r1smg2024_counts", kind="figures", needs=["count_query"])
