@@ -9,18 +9,20 @@ import itertools
 
 import pandas as pd
 
-from claims.judged_rows import ok_rows, required
+from claims.judged_rows import ok_rows, required, select
 from datasets.titles import dataset_title
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.r1smg2024.dpsgd_verdicts import (
     DIVERGED,
+    DPSGD,
     PUBLIC,
     RANDOM,
     STUDY,
     TEST,
     TRAIN,
+    at_stated_multipliers,
     public_rate,
     rates_of,
     runs_at_rate,
@@ -49,6 +51,8 @@ LOGIT_ABOVE = 0.9
 TICKS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 # The range of accuracies that is drawn, because a logit axis cannot show 0 and 1.
 CLIPPED = (0.001, 0.9994)
+# The mechanism of DPSGD's runs at the stated noise multipliers in the table of the figure.
+AT_STATED = "gaussian at the stated multiplier"
 # The smallest delta that the FFT of the accounting resolves.
 RESOLVED = 1e-10
 
@@ -88,6 +92,20 @@ def figure_8(results: Results) -> Drawn:
     return _accuracies(results.rows, "cifar10", "r1smg2024 Figure 8")
 
 
+@drawing(
+    "r1smg2024_multipliers",
+    kind="figures",
+    needs=["dpsgd/cifar10", "dpsgd_multipliers/cifar10"],
+)
+def figure_8_at_stated_multipliers(results: Results) -> Drawn:
+    """Draw the published curves with DPSGD at the stated noise multipliers too."""
+    rows = select(results.rows, study=STUDY, dataset="cifar10", calibration="published")
+    stated = at_stated_multipliers(results.rows, "cifar10").assign(mechanism=AT_STATED)
+    beside = (rows["mechanism"] == PUBLIC) | rows["learning_rate"].isin(stated["learning_rate"])
+    rows = pd.concat([rows[beside], stated])
+    return _accuracies(rows, "cifar10", "r1smg2024 Figure 8 at the stated noise multipliers")
+
+
 def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     rows = rows[rows["dataset"] == dataset]
     frames = {"test": ok_rows(rows, STUDY, TEST), "train": ok_rows(rows, STUDY, TRAIN)}
@@ -102,9 +120,10 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     first, *others = (trials[each] for each in CALIBRATION_LINES if each in trials)
     fewer = f" (bottom: {others[0]})" if others and others[0] != first else ""
     size = size_of_runs(rows)
-    places, public = "As published.", ""
+    places, public, lone = "As published.", "", ""
     if len(trials) > 1:
         places = "Top: as published; bottom: rescaled until the run's true delta is the budget's."
+        lone = published_only(rows, STUDY, dataset)
     if PUBLIC in set(rows["mechanism"]):
         public = f"Training without privacy{_own_rate(rows)} does not clip. "
     epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
@@ -129,7 +148,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             f"is one vector, whose l2 sensitivity is the clipping norm. {public}The axis is logit "
             "where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
-            f"cannot be seen is hidden by another one.{published_only(rows, STUDY, dataset)}"
+            f"cannot be seen is hidden by another one.{lone}"
             f"{failed_mechanisms(rows, STUDY, dataset)}"
         ),
     )
@@ -179,7 +198,7 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
         chosen = means[(means["epsilon"] == epsilon) & shown]
         labels = {
             mechanism: _label(rows, mechanism, calibration, epsilon)
-            for mechanism in legend_order(chosen["mechanism"])
+            for mechanism in sorted(legend_order(chosen["mechanism"]), key=AT_STATED.__eq__)
         }
         axes = place.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
         for axis, rate in zip(axes, rates, strict=True):
@@ -207,7 +226,11 @@ def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
 
 
 def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float) -> str:
-    title = title_in(STUDY, mechanism, calibration)
+    if mechanism == AT_STATED:
+        multipliers = {each.total: each.multiplier for each in TRAINING["cifar10"].budgets}
+        title = f"DPSGD at the paper's noise multiplier {multipliers[epsilon]:g}"
+    else:
+        title = title_in(STUDY, mechanism, calibration)
     if mechanism == PUBLIC:
         title += _own_rate(rows)
     return title + _true_budget(rows, mechanism, calibration, epsilon)
@@ -256,12 +279,13 @@ def _draw_curve(
     Args:
         shift: The offset of the markers, in [0, 1), by which those of equal curves alternate.
     """
-    style = look(mechanism)
+    style = look(DPSGD if mechanism == AT_STATED else mechanism)
     test, train = (rows[rows["accuracy"] == which] for which in ("test", "train"))
     every = max(1, len(test) // 8)
     kind = {"color": style.colour, "markevery": (int(shift * every), every)}
+    face = "white" if mechanism == AT_STATED else style.colour
     epoch, mean = test["epoch"].astype(int), test["mean"].clip(*CLIPPED)
-    axis.plot(epoch, mean, marker=style.marker, label=label, markersize=3, **kind)
+    axis.plot(epoch, mean, marker=style.marker, mfc=face, label=label, markersize=3, **kind)
     axis.plot(epoch, train["mean"].clip(*CLIPPED), linestyle=":", **kind)
     spread = test["std"].fillna(0.0)
     low, high = ((mean + sign * spread).clip(*CLIPPED) for sign in (-1, 1))
