@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psutil
 
-from mechanisms.comparison.line_reader import LineReader
 from runs.cell_log import MOST_BYTES, CellLog
 from runs.cell_spec import CellSpec
 from runs.descendants import adopt_orphans, descendants, end_descendants
+from runs.line_reader import LineReader
 from runs.machine import full_disk, kills_for_memory
 from runs.result_table import ERROR, TIMEOUT
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
+import multiprocessing
 import numbers
+import os
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +15,15 @@ import numpy as np
 from mechanisms.base.guard import check_whole_numbers
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
-from mechanisms.comparison.assessment import FAILED, SERVED, TOO_SLOW, Task, unserved_rows
-from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooSlow
+from mechanisms.comparison.assessment import (
+    FAILED,
+    SERVED,
+    TOO_SLOW,
+    Task,
+    assessed_rows,
+    unserved_rows,
+)
+from mechanisms.limit.limit import limit
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import rounded_down
 from mechanisms.strategies.workload_options import workload_factors
@@ -34,6 +43,9 @@ _ON_REQUEST = {
     "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
     "it with --mechanisms, or mechanisms= from Python"
 }
+_FORK = multiprocessing.get_context("fork")
+# The longest that one may wait for a pipe.
+_MOST_SECONDS = 1e6
 COLUMNS = (
     *("epsilon", "delta", "mechanism", "title", "calibration", "status", "rank", "rmse"),
     *("rmse_error", "times_best", "of_limit", "true_epsilon", "true_delta", "verdict"),
@@ -65,7 +77,8 @@ def compare(
         mechanisms: Keys, or module:Class of mechanisms from elsewhere; None for all of the package,
             but for matrix-mechanism-cvxpy with a workload, which takes tens of seconds to find what
             matrix-mechanism finds. One that is named twice counts once.
-        seconds: Time limit for each mechanism, all budgets and calibrations together; > 0.
+        seconds: Time limit for each mechanism, all budgets and calibrations together, > 0; at most
+            1e6.
         answer: A public answer of the query's shape. Mechanisms whose error depends on the answer
             are released on it 100 times, and ranked.
         tell: Is called with the key of each mechanism before it is assessed.
@@ -106,35 +119,56 @@ def compare(
         raise ValueError("mechanisms must name at least one, got none; leave it out for all")
     for key in keys:
         get_mechanism(key)
-    if not isinstance(seconds, numbers.Real) or not 0 < seconds < math.inf:
-        raise ValueError(f"seconds must be a finite number > 0, got {seconds!r}")
-    limited = LimitedProcess("mechanisms.comparison.assessment:assessed_rows", task)
-    with contextlib.closing(limited) as process:
-        rows = []
-        for key in keys:
-            tell(key)
-            if key in _ON_REQUEST and not named:
-                rows += unserved_rows(task, key, TOO_SLOW, _ON_REQUEST[key])
-            else:
-                rows += rows_in_time(process, task, key, float(seconds))
+    if not isinstance(seconds, numbers.Real) or not 0 < seconds <= _MOST_SECONDS:
+        raise ValueError(
+            f"seconds must be a number > 0, at most {_MOST_SECONDS:g}, got {seconds!r}"
+        )
+    # The forks inherit what `limit` remembers.
+    for each in task.budgets:
+        limit(query, each, fast=True)
+    rows = []
+    for key in keys:
+        tell(key)
+        if key in _ON_REQUEST and not named:
+            rows += unserved_rows(task, key, TOO_SLOW, _ON_REQUEST[key])
+        else:
+            rows += rows_in_time(task, key, float(seconds))
     return ranked(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
-def rows_in_time(process: LimitedProcess, task: Task, key: str, seconds: float) -> list[dict]:
+def rows_in_time(task: Task, key: str, seconds: float) -> list[dict]:
     """One row for every budget and calibration; a mechanism over the time limit says so.
+
+    A signal handler cannot interrupt native code, and a mechanism may end its own process. So a
+    fork assesses each mechanism, and is killed where it is late.
 
     seconds: For all budgets and calibrations together.
     """
+    answers, end = _FORK.Pipe(duplex=False)
+    fork = _FORK.Process(target=_send_rows, args=(end, task, key))
+    fork.start()
+    end.close()
     try:
-        return process.ask(key, seconds)
-    except TooSlow as reason:
-        note = (
-            f"{reason} for this size (strategy, profile or draws); allow more with --seconds, "
-            "or seconds= from Python"
-        )
-        return unserved_rows(task, key, TOO_SLOW, note)
-    except NoAnswer as reason:
-        return unserved_rows(task, key, FAILED, str(reason))
+        if answers.poll(seconds):
+            return answers.recv()
+    except EOFError:
+        note = "ended its process without an answer, which may be a lack of memory"
+        return unserved_rows(task, key, FAILED, note)
+    finally:
+        fork.kill()
+        fork.join()
+    note = (
+        f"takes longer than {seconds:.3g} seconds for this size (strategy, profile or draws); "
+        "allow more with --seconds, or seconds= from Python"
+    )
+    return unserved_rows(task, key, TOO_SLOW, note)
+
+
+def _send_rows(end: Connection, task: Task, key: str) -> None:
+    # What a mechanism prints is no answer, and Ctrl-C is for the parent, which kills its forks.
+    os.dup2(2, 1)
+    os.setsid()
+    end.send(assessed_rows(task, key))
 
 
 def checked_task(query: Query, budget, workload, calibrations, answer=None) -> Task:

@@ -7,13 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from one_cell import ended, wait_for
+from one_cell import ended
 
-from mechanisms.comparison import line_reader
-from mechanisms.comparison.limited_process import LimitedProcess, NoAnswer, TooSlow
-from mechanisms.comparison.line_reader import LineReader
+from runs import line_reader
 from runs.cell_log import MOST_BYTES, CellLog
 from runs.descendants import adopt_orphans, descendants, end_descendants
+from runs.line_reader import LineReader
 from runs.parts import MOST_CHARACTERS, _select_trial, clean
 
 
@@ -59,32 +58,6 @@ def test_bytes_that_never_end_a_line_are_no_answer(monkeypatch):
             monkeypatch.setattr(line_reader, "MOST_BYTES", 20)
             assert LineReader(child.stdout).line(2) in (b"", None)
             child.kill()
-
-
-def misbehave(_, question):
-    """Writes into its answers, or starts a process and hangs."""
-    if question == "sleep":
-        print(subprocess.Popen(["sleep", "4242"]).pid, file=open("child", "w"), flush=True)  # noqa: SIM115
-        time.sleep(4242)
-    for number in range(3, 30):
-        try:
-            os.write(number, question.encode())
-        except OSError:
-            continue
-    return "right"
-
-
-def test_a_limited_process_answers_in_time_or_not_at_all(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(os.path.dirname(__file__))
-    monkeypatch.chdir(tmp_path)
-    process = LimitedProcess(f"{__name__}:misbehave", None)
-    with pytest.raises(NoAnswer, match="wrote into the answers"):
-        process.ask("not JSON\n", 20)
-    with pytest.raises(TooSlow, match=r"takes longer than 1 seconds"):
-        process.ask("sleep", 1)
-    wait_for(lambda: ended(int((tmp_path / "child").read_text())))
-    assert process.ask("", 20) == "right"
-    process.close()
 
 
 class Unreadable(Exception):
@@ -140,6 +113,7 @@ def test_short_logs_are_added_to(tmp_path):
 COPIES = """
 import sys
 from pathlib import Path
+from runs import line_reader
 from runs.cell_log import CellLog
 with CellLog(Path(sys.argv[1])) as log:
     log.add(b"at work")

@@ -20,7 +20,7 @@ FEW = ["--mechanisms", "laplace,gaussian-analytic,dawa,imgm,idn,mgm"]
 def assessed_here(monkeypatch):
     """Compare in this process; test_misbehaving_mechanisms.py tests the separate processes."""
     monkeypatch.setattr(
-        advisor, "rows_in_time", lambda process, task, key, seconds: assessed_rows(task, key)
+        advisor, "rows_in_time", lambda task, key, seconds: assessed_rows(task, key)
     )
 
 
