@@ -1,4 +1,4 @@
-"""The command `compare`: the advisor on the command line, as text, JSON or CSV."""
+"""The command `compare`: the advisor on the command line, as text or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
-from mechanisms.cli.number_table import read_numbers
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     in_options,
@@ -33,7 +32,6 @@ from mechanisms.comparison.assessment import SERVED
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned, query_in_words
 from mechanisms.strategies.workload import NAMED
-from mechanisms.verification.verification import REFUTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,47 +103,43 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "--answer",
         type=read_answer,
         metavar="FILE",
-        help="a public answer like yours, a .npy file, or a .csv file of one column or of a matrix "
+        help="a public answer like yours, a .npy file, or a .csv file of a column or a matrix, "
         "without names: mechanisms whose error depends on the answer, such as dawa, are ranked on "
         "it; its shape is the default of --shape",
     )
-    parser.add_argument("--csv", action="store_true", help="print CSV, one row per calibration")
+    parser.set_defaults(run=_run, show=str)
 
-    def run(options: argparse.Namespace):
-        if options.csv and (options.json or options.best):
-            raise ValueError("--csv excludes --json and --best: give one of them")
-        if options.shape is None:
-            if options.answer is None:
-                raise ValueError("compare needs --shape, or an --answer that has it")
-            options.shape = options.answer.shape
-            if len(options.shape) == 2:
-                print(_A_MATRIX.format(*options.shape), file=sys.stderr)
-        elif options.answer is not None and options.answer.size == math.prod(options.shape):
-            options.answer = options.answer.reshape(options.shape)
-        query = query_of(options)
-        budgets = [Budget(epsilon=epsilon, delta=options.delta) for epsilon in options.epsilon]
-        frame = compare(
-            query,
-            budgets,
-            workload=options.workload,
-            calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
-            mechanisms=options.mechanisms,
-            seconds=options.seconds,
-            answer=options.answer,
-            tell=tell,
-        )
-        tell("")
-        options.status = NOTHING_RANKED * int(frame["rank"].isna().all())
-        per = "element" if is_identity(options.workload) else "query"
-        if options.best:
-            return best_code(query, frame, options, per)
-        if options.json:
-            # What is missing is None.
-            rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-            return {"rows": rows, "conclusion": conclusion(frame, per)}
-        return frame.to_csv(index=False).rstrip() if options.csv else text(query, frame, per)
 
-    parser.set_defaults(run=run, show=str)
+def _run(options: argparse.Namespace) -> dict | str:
+    if options.best and len(options.epsilon) > 1:
+        raise ValueError(f"--best takes one --epsilon, got {len(options.epsilon)}")
+    if options.shape is None:
+        if options.answer is None:
+            raise ValueError("compare needs --shape, or an --answer that has it")
+        options.shape = options.answer.shape
+        if len(options.shape) == 2:
+            print(_A_MATRIX.format(*options.shape), file=sys.stderr)
+    elif options.answer is not None and options.answer.size == math.prod(options.shape):
+        options.answer = options.answer.reshape(options.shape)
+    query = query_of(options)
+    frame = compare(
+        query,
+        [Budget(epsilon=epsilon, delta=options.delta) for epsilon in options.epsilon],
+        workload=options.workload,
+        calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
+        mechanisms=options.mechanisms,
+        seconds=options.seconds,
+        answer=options.answer,
+    )
+    options.status = NOTHING_RANKED * int(frame["rank"].isna().all())
+    per = "element" if is_identity(options.workload) else "query"
+    if options.best:
+        return best_code(query, frame, options, per)
+    if options.json:
+        # What is missing is None.
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return {"rows": rows, "conclusion": conclusion(frame, per)}
+    return text(query, frame, per)
 
 
 def read_workload(given: str):
@@ -172,10 +166,14 @@ def read_answer(given: str) -> np.ndarray:
 
 def _read(given: str, what: str) -> np.ndarray:
     try:
-        return read_numbers(given)
+        if given.endswith(".npy"):
+            return np.load(given, allow_pickle=False)
+        # A byte order mark is no part of the first number.
+        return np.loadtxt(given, delimiter=",", ndmin=2, comments=None, encoding="utf-8-sig")
     except (OSError, EOFError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise argparse.ArgumentTypeError(f"cannot read the {what} {given}: {reason}") from None
+        raise argparse.ArgumentTypeError(
+            f"cannot read the {what} {given} ({error}); a .csv file holds numbers and commas only"
+        ) from None
 
 
 def is_identity(workload) -> bool:
@@ -189,10 +187,12 @@ def _numbers(given: str) -> list[float]:
 
 
 def text(query: Query, frame: pd.DataFrame, per: str) -> str:
-    """The comparison as tables, the reasons and the conclusion."""
-    single = frame.groupby(["epsilon", "delta"]).ngroups == 1
-    seen = frame["status"].eq(SERVED) if single else frame["rank"].notna()
-    tables = [] if not seen.any() else [_table(frame)] if single else _grids(frame)
+    """The comparison as a table for each budget, the reasons and the conclusion."""
+    tables = [
+        f"At ({epsilon:g}, {delta:g}):\n{_table(part)}"
+        for (epsilon, delta), part in frame.groupby(["epsilon", "delta"])
+        if part["status"].eq(SERVED).any()
+    ]
     parts = [_head(query, per), *tables, _reasons(frame), *_out_of_range(query, frame)]
     return "\n\n".join([*parts, _told(frame, per)])
 
@@ -215,20 +215,21 @@ def _filled(line: str) -> str:
 
 def _out_of_range(query: Query, frame: pd.DataFrame) -> list[str]:
     """Where budgets lie outside the ranges of theorems; that matters to published noise alone."""
-    told = {}
+    lines = []
     served = frame[(frame["status"] == SERVED) & (frame["calibration"] == "published")]
     for row in served.itertuples():
         budget = Budget(epsilon=row.epsilon, delta=row.delta)
         if reason := get_mechanism(row.mechanism).limit(query, budget):
-            told.setdefault(row.mechanism, reason)
-    lines = [_filled(f"  {key}: {reason}") for key, reason in told.items()]
+            lines.append(_filled(f"  {row.mechanism}: {reason}"))
     return ["\n".join(["Outside the range of its theorem, as published:", *lines])] if lines else []
 
 
 def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, per: str) -> str:
-    """The best mechanism of every budget in words, and the code that releases with it, if any."""
-    if frame["rank"].isna().all():
+    """The best mechanism of one budget in words, and the code that releases with it, if any."""
+    first = leaders(frame)
+    if first.empty:
         return _told(frame, per)
+    best = first.iloc[0]
     words = "".join(f", {name}={value!r}" for name, value in stated(options).items())
     lines = [
         _head(query, per),
@@ -241,32 +242,22 @@ def best_code(query: Query, frame: pd.DataFrame, options: argparse.Namespace, pe
         "",
         f"answer = np.zeros({query.shape})  # put your answer here",
         f"query = Query(shape={query.shape}{words})",
+        f"budget = Budget(epsilon={float(best.epsilon)!r}, delta={float(best.delta)!r})",
     ]
-    matrix = None if isinstance(options.workload, str | list) else options.workload
-    for (epsilon, delta), part in frame.groupby(["epsilon", "delta"]):
-        first = leaders(part)
-        if len(first):
-            best = first.iloc[0]
-            calibration = "published" if best.ready else "exact"
-            asked = ""
-            if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
-                asked = f", workload={options.workload!r}"
-                if matrix is not None:
-                    asked = ", workload=matrix"
-                    lines.append(f"matrix = np.zeros({matrix.shape})  # put your workload here")
-            lines += [
-                f"budget = Budget(epsilon={float(epsilon)!r}, delta={float(delta)!r})",
-                f'mechanism = get_mechanism("{best.mechanism}").calibrate('
-                f'query, budget, "{calibration}"{asked})',
-                "print(mechanism.parameters())",
-            ]
-    return "\n".join([*lines, "released = mechanism.release(answer, np.random.default_rng())"])
-
-
-def tell(line: str) -> None:
-    """One line that is written over, on a terminal: what is being done; an empty one at the end."""
-    if sys.stderr.isatty():
-        print(f"\r{line:<60}{'' if line else chr(13)}", end="", file=sys.stderr, flush=True)
+    asked = ""
+    if not is_identity(options.workload) and takes(get_mechanism(best.mechanism), WORKLOAD):
+        asked = f", workload={options.workload!r}"
+        if isinstance(options.workload, np.ndarray):
+            asked = ", workload=matrix"
+            lines.append(f"matrix = np.zeros({options.workload.shape})  # put your workload here")
+    calibration = "published" if best.ready else "exact"
+    lines += [
+        f'mechanism = get_mechanism("{best.mechanism}").calibrate('
+        f'query, budget, "{calibration}"{asked})',
+        "print(mechanism.parameters())",
+        "released = mechanism.release(answer, np.random.default_rng())",
+    ]
+    return "\n".join(lines)
 
 
 def _table(frame: pd.DataFrame) -> str:
@@ -277,43 +268,18 @@ def _table(frame: pd.DataFrame) -> str:
         ("rank", "mechanism", "calibration", "RMSE", "of best", "true epsilon", "verdict"),
     ]
     for row in frame[frame["status"] == SERVED].drop_duplicates("mechanism").itertuples():
-        claim = published.loc[row.mechanism] if row.mechanism in published.index else None
-        lines.append(
-            (
-                *(_number(row.rank), row.mechanism, row.calibration),
-                *(_rmse(row), _number(row.times_best)),
-                *(("", "") if claim is None else _claim(claim)),
-            )
-        )
-    return f"{aligned(lines)}\n(--csv has all columns)"
+        error = rmse_text(row) if row.rmse == row.rmse else "-"
+        line = (_number(row.rank), row.mechanism, row.calibration, error, _number(row.times_best))
+        claim = ("", "")
+        if row.mechanism in published.index:
+            claim = _claim(published.loc[row.mechanism])
+        lines.append((*line, *claim))
+    return aligned(lines)
 
 
 def _claim(row) -> tuple[str, str]:
     verdict = row.verdict if isinstance(row.verdict, str) else "unknown"
     return _number(row.true_epsilon, 4), verdict
-
-
-def _grids(frame: pd.DataFrame) -> list[str]:
-    """RMSE of the ranked rows, one column for each budget, in tables that are not too wide.
-
-    A mechanism that is refuted as published says so, and whether it is at every budget.
-    """
-    ranked, published = frame[frame["rank"].notna()], frame[frame["calibration"] == "published"]
-    false = published["verdict"].eq(REFUTED).fillna(False).groupby(published["mechanism"]).mean()
-    table = ranked.pivot(index="mechanism", columns=["epsilon"], values="rmse")
-    table = table.loc[table.iloc[:, -1].sort_values(kind="stable").index]
-    marks = [
-        " (refuted)" if share == 1 else " (refuted at some)" if share else ""
-        for share in false.reindex(table.index, fill_value=0)
-    ]
-    names = ("mechanism", *map(str.__add__, table.index, marks))
-    columns = [(f"epsilon {epsilon:g}", *map(_number, values)) for epsilon, values in table.items()]
-    room = _WIDTH - max(map(len, names))
-    at_once = max(1, room // (2 + max(len(cell) for column in columns for cell in column)))
-    return [
-        aligned(list(zip(names, *columns[start : start + at_once], strict=True)))
-        for start in range(0, len(columns), at_once)
-    ]
 
 
 def _reasons(frame: pd.DataFrame) -> str:
@@ -322,10 +288,6 @@ def _reasons(frame: pd.DataFrame) -> str:
         _filled(f"  {', '.join(keys)}: {in_options(reason)}") for keys, reason in unranked(frame)
     ]
     return "\n".join(["Not ranked:", *lines]) if lines else "Every mechanism is ranked."
-
-
-def _rmse(row) -> str:
-    return rmse_text(row) if row.rmse == row.rmse else "-"
 
 
 def _number(value, digits: int = 5) -> str:

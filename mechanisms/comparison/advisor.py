@@ -6,7 +6,7 @@ import math
 import multiprocessing
 import numbers
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,6 @@ def compare(
     mechanisms: Sequence[str] | None = None,
     seconds: float = 20.0,
     answer=None,
-    tell: Callable[[str], None] = lambda key: None,
 ) -> pd.DataFrame:
     """Every mechanism for a query, ranked by its error at equal true privacy.
 
@@ -81,7 +80,6 @@ def compare(
             1e6.
         answer: A public answer of the query's shape. Mechanisms whose error depends on the answer
             are released on it 100 times, and ranked.
-        tell: Is called with the key of each mechanism before it is assessed.
 
     Returns:
         One row for every budget, mechanism and calibration, best first; of equal ranks those whose
@@ -128,7 +126,6 @@ def compare(
         limit(query, each, fast=True)
     rows = []
     for key in keys:
-        tell(key)
         if key in _ON_REQUEST and not named:
             rows += unserved_rows(task, key, TOO_SLOW, _ON_REQUEST[key])
         else:
