@@ -1,14 +1,13 @@
 """The output of a run on its way and at its end."""
 
-import fcntl
 import os
-import sys
+import signal
 from pathlib import Path
 
 import pytest
 
 from runs.__main__ import main
-from runs.start import _Progress, start
+from runs.start import start
 from site_builder.insight import insight
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
@@ -29,57 +28,50 @@ def test_a_run_ends_with_what_its_rows_show(tmp_path):
     assert f"{run}/claims.md" in where
 
 
-@pytest.mark.parametrize("other", ["Finished jobid: 3", "0 of 10 steps (", "loss 3 of 10 steps ("])
-def test_progress_is_a_line_of_jobs_and_time(capsys, monkeypatch, other):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    progress = _Progress()
-    progress.read(other)
-    progress.read("30 of 40 steps (75%) done\n")
-    shown = capsys.readouterr().err
-    assert shown.startswith("\r30 of 40 jobs done, about 0 s left")
-    assert "\n" not in shown
-
-
-def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(tmp_path, capsys, monkeypatch):
-    """Snakemake hangs if nobody reads its output, and then nobody hears of the full disk."""
-    logs = tmp_path / "results/tiny/logs"
-    logs.mkdir(parents=True)
-    os.symlink("/dev/full", logs / "snakemake.log")
-    (tmp_path / "snakemake.py").write_text("print('a line\\n' * 100_000 + 'no space'); exit(1)")
-    config = REFERENCE.parents[1] / "config/tiny.yaml"
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """A function that runs `start` on config/tiny.yaml with a program in place of Snakemake."""
+    (tmp_path / "results/tiny/logs").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    assert start(str(config), "1") == 1
+    handler = signal.getsignal(signal.SIGINT)
+
+    def run(program: str) -> int:
+        (tmp_path / "snakemake.py").write_text(program)
+        return start(str(REFERENCE.parents[1] / "config/tiny.yaml"), "1")
+
+    yield run
+    signal.signal(signal.SIGINT, handler)
+
+
+def test_progress_is_a_line_and_the_rest_is_in_the_log(started, capsys):
+    assert (
+        started("print('Finished jobid: 3\\n30 of 40 steps (75%) done\\nhalf 3 of 4 steps (')") == 0
+    )
+    shown, told = capsys.readouterr()
+    assert told.endswith("tiny.yaml: planning\n\r30 of 40 steps (75%) done\n")
+    assert shown == "log: results/tiny/logs/snakemake.log\n"
+    assert "Finished jobid: 3\n" in Path("results/tiny/logs/snakemake.log").read_text()
+
+
+def test_snakemake_is_read_to_its_end_where_its_log_has_no_room(started, capsys):
+    """Snakemake hangs if nobody reads its output, and then nobody hears of the full disk."""
+    os.symlink("/dev/full", "results/tiny/logs/snakemake.log")
+    assert started("print('a line\\n' * 100_000 + 'no space'); exit(1)") == 1
     assert capsys.readouterr().err.endswith("a line\nno space\n")
 
 
-def test_after_ctrl_c_a_run_says_what_is_left(tmp_path, capsys, monkeypatch):
+def test_after_ctrl_c_a_run_says_what_is_left(started, capsys):
     """A terminal sends it to Snakemake too, whose last words the run waits for."""
-    (tmp_path / "snakemake.py").write_text(
+    program = (
         "import os, pathlib, signal, time\n"
+        "time.sleep(0.2)\n"
         "os.kill(os.getppid(), signal.SIGINT)\n"
         "time.sleep(0.2)\n"
         "pathlib.Path('results/tiny/end.txt').write_text('3 cells are left\\n')\n"
         "exit(1)\n"
     )
-    monkeypatch.chdir(tmp_path)
-    assert start(str(REFERENCE.parents[1] / "config/tiny.yaml"), "1") == 1
+    assert started(program) == 1
     assert capsys.readouterr().out.startswith("3 cells are left\n")
-
-
-def test_a_second_start_leaves_the_log_of_the_first_alone(tmp_path, capsys, monkeypatch):
-    logs = tmp_path / "results/tiny/logs"
-    logs.mkdir(parents=True)
-    (logs / "snakemake.log").write_text("of the first\n")
-    (logs.parent / "end.txt").write_text("kept\n")
-    monkeypatch.chdir(tmp_path)
-    first = os.open(logs, os.O_RDONLY)
-    fcntl.flock(first, fcntl.LOCK_EX)
-    assert main(["start", "--config", str(REFERENCE.parents[1] / "config/tiny.yaml")]) == 2
-    os.close(first)
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert line == ("error: another process is running results/tiny; wait for it, or stop it first")
-    assert (logs / "snakemake.log").read_text() == "of the first\n"
-    assert (logs.parent / "end.txt").read_text() == "kept\n"
 
 
 def test_a_run_that_cannot_start_is_told_in_one_line(tmp_path, capsys):
