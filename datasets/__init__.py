@@ -9,14 +9,6 @@ Bundled and simulated data have names of their own.
     digits = datasets.load("mnist", "data")
 """
 
-import sys
-
-if sys.argv[:1] == ["-m"]:
-    # `python -m datasets` imports this package before its __main__.
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 from pathlib import Path
 from typing import Any
 

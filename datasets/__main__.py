@@ -7,7 +7,7 @@ from pathlib import Path
 from datasets import DATASETS, DataError, fetch
 from datasets.catalogue import require_known
 from datasets.fetching.checksums import present_form
-from mechanisms.cli.arguments import Parser, add_command, new_folder, run
+from mechanisms.cli.arguments import Parser, add_command, run
 from mechanisms.query.words import in_one_line
 
 
@@ -40,7 +40,7 @@ def _parser() -> Parser:
     fetching.add_argument("names", metavar="NAME", nargs="+", help="a name that `list` shows")
     for command in (listing, fetching):
         command.add_argument(
-            "--folder", type=new_folder, default="data", help="data folder (default: data)"
+            "--folder", type=Path, default="data", help="data folder (default: data)"
         )
     fetching.add_argument(
         "--mirror",

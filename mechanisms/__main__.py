@@ -1,10 +1,5 @@
 """Calibrate noise for a query and a budget, compute its privacy, and audit claims by sampling."""
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import argparse
 import functools
 import importlib.metadata

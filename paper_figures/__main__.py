@@ -12,11 +12,6 @@ python -m paper_figures where RUN
     List the paths of the run's figures, tables, verdicts and rows.
 """
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import argparse
 import sys
 import textwrap
@@ -26,7 +21,7 @@ from claims.claim import all_claims
 from claims.claim_text import claim_lines
 from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
-from mechanisms.cli.arguments import Parser, run, writing
+from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.manifest import ENDING, origins_in
@@ -53,12 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "show":
             return _show(folder, options.names[0], whole=options.all)
         if options.command == "judge":
-            with writing(folder):
-                write_ledger(folder)
+            write_ledger(folder)
             print(f"ledger   {folder / 'claims.md'}")
         if options.command == "draw":
-            with writing(folder):
-                _draw(folder, stored, options.names)
+            _draw(folder, stored, options.names)
     except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2

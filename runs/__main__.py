@@ -21,11 +21,6 @@ python -m runs redo RUN [--status error timeout] [--study ...] [--mechanism ...]
     Remove the results of cells, so that the next run measures them again.
 """
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import argparse
 import math
 import secrets

@@ -4,16 +4,11 @@ python -m site_builder build RUN [--out FOLDER]
     Build the site of results/RUN, by default into results/RUN/site. Open its index.html.
 """
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import argparse
 import sys
 from pathlib import Path
 
-from mechanisms.cli.arguments import Parser, new_folder, run, writing
+from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import in_one_line
 from runs.result_table import DamagedTable
 from runs.stored import tables_of
@@ -31,14 +26,13 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("command", choices=("build",))
     parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument("--out", type=new_folder, help="folder of the site")
+    parser.add_argument("--out", type=Path, help="folder of the site")
     options = parser.parse_args(arguments)
     folder = Path("results", options.run)
     out = options.out or folder / "site"
     try:
         tables_of(options.run)
-        with writing(out):
-            pages = build(RunFolder(folder), out)
+        pages = build(RunFolder(folder), out)
     except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2

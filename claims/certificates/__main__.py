@@ -3,11 +3,6 @@
 python -m claims.certificates
 """
 
-if __name__ == "__main__":
-    from mechanisms.cli.interrupts import end_quietly
-
-    end_quietly()
-
 import os
 import subprocess
 import sys

@@ -4,44 +4,32 @@ import argparse
 import contextlib
 import os
 import re
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
-from mechanisms.cli.interrupts import INTERRUPTED
 from mechanisms.query.words import in_one_line, nearest
 from mechanisms.query.written_numbers import number_in, whole_number_in
 
-# A value such as -1e-5 or -0.5,1; argparse would take all but plain negative numbers for options.
-_NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)")
-# Exit status of a program that wrote into a pipe nobody reads any more: 128 + SIGPIPE.
+# Exit statuses: 128 + SIGINT, and of a program that wrote into a pipe nobody reads any more.
+INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that accepts negative values and reports an error in one line.
 
-    Where nothing is given and something is needed, it prints its help in place of that line. The
-    exit status of such an error is 2, as in argparse.
+    The exit status of such an error is 2, as in argparse.
     """
 
-    def parse_known_args(self, args=None, namespace=None):
-        given = list(sys.argv[1:] if args is None else args)
-        self._bare = not given
-        return super().parse_known_args(_with_negative_values(given), namespace)
+    def __init__(self, **options) -> None:
+        super().__init__(**options)
+        # A value such as -1e-5 or -0.5,1: argparse takes all but plain numbers for options.
+        self._negative_number_matcher = re.compile(r"-(\d|\.\d|inf|nan)")
 
     def error(self, message: str):
-        if self._bare:
-            self.print_help(sys.stderr)
-            self.exit(2)
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         if unknown:
             message += nearest(unknown[1], self._all_options(), "; did you mean {}?")
-        wrong = re.search(r"invalid choice: '([^']+)'", message)
-        if wrong:
-            known = [name for each in self._actions for name in each.choices or ()]
-            message += nearest(wrong[1], known, "; did you mean {}?")
         self.exit(2, in_one_line(f"{message}; see {self.prog} --help") + "\n")
 
     def _all_options(self) -> set[str]:
@@ -54,18 +42,6 @@ class Parser(argparse.ArgumentParser):
 def add_command(commands, name: str, about: str) -> Parser:
     """A command of `add_subparsers`, with one sentence for the overview and for its own help."""
     return commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
-
-
-def _with_negative_values(arguments: Sequence[str]) -> list[str]:
-    """The arguments with every negative value joined to its option: --delta=-1e-5."""
-    joined: list[str] = []
-    for argument in arguments:
-        option = joined[-1] if joined else ""
-        if _NEGATIVE.match(argument) and option.startswith("--") and "=" not in option:
-            joined[-1] = f"{option}={argument}"
-        else:
-            joined.append(argument)
-    return joined
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -100,42 +76,12 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"must be a number such as 1e-5: {error}") from None
 
 
-def new_file(text: str) -> Path:
-    """A type for `add_argument`: a file to write, in a folder that exists."""
-    path = Path(text)
-    if text and os.path.isdir(path.parent) and not os.path.isdir(path):
-        return path
-    raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, got {text!r}")
-
-
-def new_folder(text: str) -> Path:
-    """A type for `add_argument`: a folder to write into, made where it does not exist."""
-    path = Path(text)
-    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
-    if text and os.path.isdir(there):
-        return path
-    raise argparse.ArgumentTypeError(f"must be a folder, not a file or below one, got {text!r}")
-
-
-@contextlib.contextmanager
-def writing(place: Path | str) -> Iterator[None]:
-    """Name what is written in an error of the system that names no file, as a full disk's does."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = str(place)
-        raise
-
-
 def run(main: Callable[[], int]) -> int:
     """The exit status of `main()`, also where what it prints cannot be written."""
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         status = main()
         # Does nothing where there is no standard output.
-        with writing("standard output"):
-            print(end="", flush=True)
+        print(end="", flush=True)
     except OSError as error:
         # Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,8 +2,9 @@
 
 import argparse
 import json
+from pathlib import Path
 
-from mechanisms.cli.arguments import new_file, number, writing
+from mechanisms.cli.arguments import number
 from mechanisms.cli.query_arguments import (
     add_shape_and_sensitivities,
     query_of,
@@ -45,7 +46,7 @@ def add_limit_command(commands, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--certificate",
-        type=new_file,
+        type=Path,
         metavar="FILE",
         help="also write the test to FILE, for `python check_limit.py FILE` (docs/certificates.md)",
     )
@@ -57,8 +58,7 @@ def _run(options: argparse.Namespace) -> dict:
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     if options.certificate:
         written = json.dumps({"limits": [limit_certificate(query, budget)]})
-        with writing(options.certificate):
-            options.certificate.write_text(written, encoding="utf-8")
+        options.certificate.write_text(written, encoding="utf-8")
     return answer(query, budget, fast=options.fast)
 
 

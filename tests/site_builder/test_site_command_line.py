@@ -11,7 +11,7 @@ from site_builder.__main__ import main
     [
         (
             ["built", "tiny"],
-            "argument command: invalid choice: 'built' (choose from 'build'); did you mean build?",
+            "argument command: invalid choice: 'built' (choose from 'build')",
         ),
         (["build"], "the following arguments are required: run"),
     ],

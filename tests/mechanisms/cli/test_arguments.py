@@ -1,28 +1,21 @@
 """Common behaviour of the command lines: negative values, one-line errors, closed pipes."""
 
-import argparse
 import importlib
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from mechanisms.cli.arguments import (
     CLOSED_PIPE,
+    INTERRUPTED,
     Parser,
-    new_file,
-    new_folder,
     number,
     run,
     share,
     whole_number,
 )
-from mechanisms.cli.interrupts import INTERRUPTED
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -41,18 +34,6 @@ def parser():
 def test_a_value_may_be_negative(parser, value):
     assert parser.parse_args(["--delta", value]).delta == float(value)
     assert parser.parse_args([f"--delta={value}", "x"]).name == "x"
-
-
-def test_the_help_stands_in_for_an_error_where_nothing_is_given(capsys):
-    parser = Parser(prog="program")
-    parser.add_argument("name", help="what it is about")
-    parser.add_argument("--delta", type=number)
-    for arguments, words in (([], "what it is about"), (["--delta", "1"], "error: ")):
-        with pytest.raises(SystemExit) as stopped:
-            parser.parse_args(arguments)
-        told = capsys.readouterr()
-        assert stopped.value.code == 2 and told.out == "" and words in told.err
-        assert ("usage: program" in told.err) == (not arguments)
 
 
 def test_a_pair_may_begin_with_a_negative_number(parser):
@@ -138,45 +119,6 @@ def test_a_full_disk_is_not_status_one(both):
     assert both or done.stderr == "error: [Errno 28] No space left on device\n"
 
 
-@pytest.mark.parametrize(
-    ("command", "library"),
-    [
-        ("mechanisms", "numpy"),
-        ("datasets", "pooch"),
-        ("runs", "numpy"),
-        ("paper_figures", "numpy"),
-        ("site_builder", "numpy"),
-        ("claims.certificates", "numpy"),
-    ],
-)
-def test_an_interrupt_while_a_command_is_imported(command, library, tmp_path):
-    """A module whose import raises KeyboardInterrupt replaces the library."""
-    stand_in = tmp_path / f"{library}.py"
-    stand_in.write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
-    path = os.pathsep.join([str(tmp_path), str(ROOT)])
-    done = subprocess.run(
-        [sys.executable, "-m", command],
-        env=os.environ | {"PYTHONPATH": path},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
-
-
-def test_places_to_write_are_checked_before_any_work(tmp_path):
-    (tmp_path / "file").write_text("")
-    for kind, good, bad in (
-        (new_file, ["file", "other"], ["", ".", "no/other", "file/other"]),
-        (new_folder, [".", "no/such"], ["", "file", "file/other"]),
-    ):
-        for name in good:
-            assert kind(str(tmp_path / name)) == tmp_path / name
-        for name in bad:
-            with pytest.raises(argparse.ArgumentTypeError, match="must be a f"):
-                kind(name and str(tmp_path / name))
-
-
 def test_an_interrupt_is_one_line(capsys):
     def stopped():
         raise KeyboardInterrupt
@@ -202,10 +144,3 @@ def test_a_mistyped_option_is_answered_with_the_nearest_one(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["calibrate", "laplace", "--shape", "3", "--epsilon", "1", "--l2_sensitivity", "1"])
     assert "did you mean --l2-sensitivity?; see" in capsys.readouterr().err
-
-
-def test_a_mistyped_command_is_answered_with_the_nearest_one(capsys):
-    main = importlib.import_module("mechanisms.__main__").main
-    with pytest.raises(SystemExit, match="2"):
-        main(["compar"])
-    assert "did you mean compare?; see" in capsys.readouterr().err
