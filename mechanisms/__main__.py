@@ -2,17 +2,13 @@
 
 import argparse
 import functools
-import importlib.metadata
+import inspect
 import json
 import math
 import sys
-import threading
-import tomllib
-from pathlib import Path
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.registry import all_mechanisms, get_mechanism
-from mechanisms.cli.accepted_queries import accepted_queries
 from mechanisms.cli.arguments import Parser, run, share, whole_number
 from mechanisms.cli.audit_command import add_audit_command
 from mechanisms.cli.compare_command import add_compare_command
@@ -33,9 +29,6 @@ from mechanisms.verification.standing import standing
 from mechanisms.verification.verification import INCONSISTENT, Verification, verify
 
 UNSUPPORTED = 3
-# Seconds without an answer after which `verify` says what it does.
-_PATIENCE = 10
-_STILL_DRAWING = "verify: still comparing thousands of releases; slow noise takes some minutes"
 _SEED, _SAMPLES = whole_number(0, 2**64 - 1), whole_number(0, 10**9)
 EXIT_STATUSES = (
     "Exit status: 0, there is an answer (of verify: a verdict on the claim, true or false); 1, the "
@@ -46,22 +39,12 @@ EXIT_STATUSES = (
 
 def main(arguments: list[str] | None = None, called: str = "python -m mechanisms") -> int:
     """Run one command; returns the exit status, see `EXIT_STATUSES`."""
-    parser = _parser(called)
-    options = parser.parse_args(arguments)
-    if options.version:
-        print(f"matrix-noise-bench {_version()}")
-        return 0
-    if options.command is None:
-        parser.print_help(sys.stderr)
-        return 2
+    options = _parser(called).parse_args(arguments)
     try:
         answer = options.run(options)
     except Unsupported as reason:
         print(f"{options.key} is unsupported here: it {in_options(str(reason))}", file=sys.stderr)
         return UNSUPPORTED
-    except MemoryError:
-        print(f"error: {_shape_name(options)} needs more memory than there is", file=sys.stderr)
-        return 2
     except Exception as error:
         # Also where no input is at fault: Python would end with status 1, which means more here.
         print(in_one_line(_in_words(error, options)), file=sys.stderr)
@@ -85,9 +68,7 @@ def _describe(options) -> dict:
         name: {"default": option.default, "allowed": option.allowed, "about": option.description}
         for name, option in cls.options.items()
     }
-    # python -OO leaves no docstrings.
-    about = {"about": cls.__doc__.strip()} if cls.__doc__ else {}
-    return _metadata(cls) | about | {"options": described, "queries": accepted_queries(cls)}
+    return _metadata(cls) | {"about": inspect.getdoc(cls), "options": described}
 
 
 def _calibrate(options) -> dict:
@@ -122,18 +103,12 @@ def _sensitivities(query: Query) -> dict[str, float]:
 
 
 def _verify(options) -> dict | Verification:
-    # Noise of a user's own may take minutes.
-    patience = threading.Timer(_PATIENCE, print, [_STILL_DRAWING], {"file": sys.stderr})
-    patience.start()
-    try:
-        result = verify(
-            mechanism_of(options),
-            samples=options.samples,
-            seed=options.seed,
-            confidence=options.confidence,
-        )
-    finally:
-        patience.cancel()
+    result = verify(
+        mechanism_of(options),
+        samples=options.samples,
+        seed=options.seed,
+        confidence=options.confidence,
+    )
     return result.to_dict() if options.json else result
 
 
@@ -184,11 +159,6 @@ def _in_words(error: Exception, options) -> str:
     return error_line(error, raising)
 
 
-def _shape_name(options) -> str:
-    shape = getattr(options, "shape", None)
-    return f"shape {'x'.join(map(str, shape))}" if shape else options.command
-
-
 def _finite(value):
     """JSON has no NaN and no infinity: they become null and the text "inf"."""
     if isinstance(value, dict):
@@ -200,19 +170,10 @@ def _finite(value):
     return value
 
 
-def _version() -> str:
-    """The version in the project file of a clone, or else of the installed package."""
-    project = Path(__file__).resolve().parents[1] / "pyproject.toml"
-    if project.exists():
-        return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
-    return importlib.metadata.version("matrix-noise-bench")
-
-
 def _parser(called: str) -> argparse.ArgumentParser:
     parser = Parser(prog=called, description=__doc__)
-    parser.add_argument("--version", action="store_true", help="show the version and exit")
     parser.set_defaults(notes=(), status=0)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True)
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
 
@@ -228,9 +189,8 @@ def _parser(called: str) -> argparse.ArgumentParser:
     describe = commands.add_parser(
         "describe",
         parents=[common],
-        help="one mechanism, its options and what a query must state",
-        description="One mechanism and its options. Under `queries` is what a query must state, "
-        "found by trying a 4x4 query of every kind.",
+        help="one mechanism and its options",
+        description="One mechanism and its options; `compare` says what a query must state for it.",
     )
     add_key(describe)
     describe.set_defaults(run=_describe, show=_show)

@@ -104,15 +104,6 @@ def test_a_bad_value_is_reported_in_one_line(arguments, words, capsys):
     assert line.startswith("error: ") and words in line
 
 
-def test_a_query_too_large_for_the_memory_is_reported(monkeypatch, capsys):
-    def allocate(*arguments, **options):
-        raise MemoryError
-
-    monkeypatch.setattr("mechanisms.__main__.mechanism_of", allocate)
-    assert main(["calibrate", "mgm", *UBER]) == 2
-    assert capsys.readouterr().err == "error: shape 89x89 needs more memory than there is\n"
-
-
 RAISING = """
 from mechanisms import AdditiveMechanism
 from mechanisms.noise.gaussian_noise import IndependentGaussian

@@ -1,13 +1,12 @@
-"""Queries with only some numbers given, names in any spelling, and the overview."""
+"""Queries with only some numbers given, and names in any spelling."""
 
 import dataclasses
 import math
 
 import pytest
 
-from mechanisms import Query, get_mechanism
+from mechanisms import Query
 from mechanisms.__main__ import main
-from mechanisms.cli.accepted_queries import KINDS, accepted_queries
 
 
 @pytest.mark.parametrize(
@@ -79,21 +78,3 @@ def test_a_mechanism_is_audited_by_its_name(capsys):
 def test_a_name_in_capitals(name, capsys):
     assert main(["describe", name]) == 0
     assert "Theorem 5" in capsys.readouterr().out
-
-
-def test_an_overview_and_a_version(capsys):
-    assert main([]) == 2
-    assert "test a claim of privacy" in capsys.readouterr().err
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("matrix-noise-bench ")
-
-
-def test_a_query_must_state_a_shape_and_a_sensitivity(capsys):
-    laplace = accepted_queries(get_mechanism("laplace"))
-    assert set(laplace) == set(KINDS)
-    assert laplace["--l1-sensitivity"] == laplace["--structure histogram"] == "yes"
-    assert laplace["--l2-sensitivity"].startswith("no: it needs --l1-sensitivity; ")
-    gaussian = accepted_queries(get_mechanism("gaussian"))
-    assert set(gaussian.values()) == {"with delta > 0"}
-    assert main(["describe", "mvg"]) == 0
-    assert "--frobenius-bound" in capsys.readouterr().out

@@ -39,14 +39,6 @@ def test_verify_as_json(capsys):
     assert answer["audit"]["samples"] == 5000
 
 
-def test_a_slow_verification_says_what_it_does(capsys, monkeypatch):
-    monkeypatch.setattr("mechanisms.__main__._PATIENCE", 0)
-    query = "--shape 4 --l2-sensitivity 1 --epsilon 1 --delta 1e-5".split()  # noqa: SIM905
-    assert main(["verify", "gaussian", *query]) == 0
-    told = capsys.readouterr()
-    assert told.out.startswith("gaussian") and "still comparing" in told.err
-
-
 def test_the_attack_explains_the_epsilon():
     """For Gaussian noise of mu = 1: Phi(1 - PhiInv(0.99)) at 1% false positives, and Phi(1/2)."""
     epsilon = GaussianProfile(mu=1.0).epsilon(1e-5).value
