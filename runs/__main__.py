@@ -45,7 +45,7 @@ from runs.config import read_config
 from runs.frames import frame_of
 from runs.provenance import commit_of_tree
 from runs.redo import redo
-from runs.result_table import CELL, STATUSES, DamagedTable, read_file
+from runs.result_table import CELL, STATUSES, DamagedTable
 from runs.runner import CellError, run_cells
 from runs.start import start
 from runs.store import cell_file, provenance_in, read_cell
@@ -244,23 +244,8 @@ def _measure(cell: Cell, config: dict, run: Path) -> Path:
     for name in cell.downloads(config):
         fetch(name, Path(config["data"]["folder"]), mirror=config["data"]["mirror"])
     spec = cell.spec(config)
-    path = cell_file(run, spec.stem)
-    _remove_if_damaged(path)
     run_cells([spec], run, limits=config["limits"], commit=commit_of_tree())
-    return path
-
-
-def _remove_if_damaged(path: Path) -> None:
-    """Remove a damaged cell file, whose digest may still say that it is current."""
-    try:
-        read_file(path)
-    except FileNotFoundError:
-        pass
-    except DamagedTable as error:
-        path.unlink()
-        print(
-            f"{error.fault}; it was removed, and its cell will be measured again", file=sys.stderr
-        )
+    return cell_file(run, spec.stem)
 
 
 def _require_cell(cell: Cell, cells: list[Cell], path: str) -> None:
@@ -278,10 +263,6 @@ def _require_cell(cell: Cell, cells: list[Cell], path: str) -> None:
             raise ConfigError(message)
         cells = [each for each in cells if getattr(each, name) == given]
         above.append(f"{name} {given}")
-
-
-def _cores(text: str) -> str:
-    return text if text == "all" else str(reading.whole_number(1, 10**6)(text))
 
 
 _RUN = "a folder of results/, such as reference"
@@ -348,7 +329,7 @@ def _parser() -> reading.Parser:
         lambda options: start(options.config, options.cores),
     )
     starting.add_argument("--config", default="config/quick.yaml", help="default: quick")
-    starting.add_argument("--cores", type=_cores, default="all", help="default: all")
+    starting.add_argument("--cores", default="all", help="default: all")
     run = add("run", "run one cell, without Snakemake", _run)
     run.add_argument("study", metavar="STUDY", help="a study of the config")
     run.add_argument("--dataset", required=True, help="a data set of that study")

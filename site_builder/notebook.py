@@ -8,7 +8,6 @@ import argparse
 import ast
 import contextlib
 import io
-import sys
 from pathlib import Path
 
 import nbformat
@@ -51,12 +50,6 @@ def _outputs(source: str, names: dict, count: int) -> list[nbformat.NotebookNode
     return outputs
 
 
-def texts(notebook: nbformat.NotebookNode) -> list[str]:
-    """Return each output as text."""
-    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
-    return [output.text if "text" in output else output.data["text/plain"] for output in outputs]
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the notebook and write its outputs into it."""
     parser = Parser(
@@ -65,7 +58,6 @@ def main(arguments: list[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.parse_args(arguments)
-    sys.path.insert(0, str(NOTEBOOK.parents[1]))
     nbformat.write(execute(nbformat.read(NOTEBOOK, as_version=4)), NOTEBOOK)
 
 

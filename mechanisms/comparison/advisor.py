@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechanisms.base.guard import check_whole_numbers
+from mechanisms.base.guard import checked_value
 from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.registry import all_mechanisms, get_mechanism
 from mechanisms.comparison.assessment import (
@@ -178,22 +178,14 @@ def checked_task(query: Query, budget, workload, calibrations, answer=None) -> T
         )
     if not budgets or len(set(budgets)) < len(budgets):
         raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
-    if isinstance(calibrations, str) or not set(calibrations) <= set(CALIBRATIONS):
+    if (
+        isinstance(calibrations, str)
+        or not calibrations
+        or not set(calibrations) <= {*CALIBRATIONS}
+    ):
         raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
-    if not calibrations:
-        raise ValueError(f"calibrations must name at least one of {CALIBRATIONS}, got none")
     if answer is not None:
-        answer = np.asarray(answer)
-        if answer.dtype.kind not in "biuf":
-            raise TypeError(f"the answer must be an array of real numbers, got {answer.dtype}")
-        if answer.dtype.kind in "iu":
-            check_whole_numbers(answer, "the answer")
-        answer = answer.astype(float)
-        if answer.shape != query.shape or not np.all(np.isfinite(answer)):
-            raise ValueError(
-                f"the answer must be finite numbers of the shape {query.shape}, got "
-                f"{np.count_nonzero(np.isfinite(answer))} of them in the shape {answer.shape}"
-            )
+        answer = checked_value(np.asarray(answer), query)
     return Task(
         answer=answer,
         query=query,

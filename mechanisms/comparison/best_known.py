@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.base.registry import all_mechanisms
@@ -24,10 +24,6 @@ def best_known(query: Query, budget: Budget) -> tuple[BestKnown, BestKnown] | No
     The latter is the choice of `compare`. Options are at their defaults. It calibrates every
     mechanism of the package, about 2 seconds in all.
     """
-    if query.size == 1:
-        # The three norms of one number agree.
-        s = query.reach
-        query = replace(query, l1_sensitivity=s, l2_sensitivity=s, linf_sensitivity=s)
     found = [known for cls in all_mechanisms().values() if (known := _known(cls, query, budget))]
     if not found:
         return None

@@ -3,7 +3,7 @@
 Mechanisms are importable with numpy, scipy and mpmath alone, hence no pydantic here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -88,16 +88,13 @@ def _as_floats(value: Any, axes: int) -> np.ndarray | None:
 
     Texts and booleans are no numbers, and what is masked is none either.
     """
-    if not isinstance(value, (np.ndarray, Sequence)) or isinstance(value, np.ma.MaskedArray):
-        return None
     try:
-        cells = np.asarray(value, None if isinstance(value, np.ndarray) else object)
-        if cells.dtype.kind not in "iuf" and not all(map(is_number, cells.ravel().tolist())):
-            return None
-        array = cells.astype(float)
-    except (TypeError, ValueError, OverflowError):
+        array = np.asarray(value)
+    except ValueError:
         return None
-    return array if array.size and np.isfinite(array).all() and array.ndim == axes else None
+    if isinstance(value, np.ma.MaskedArray) or array.dtype.kind not in "iuf" or array.ndim != axes:
+        return None
+    return array.astype(float) if array.size and np.isfinite(array).all() else None
 
 
 def _is_matrix(value: Any) -> bool:

@@ -50,10 +50,10 @@ def test_a_public_answer_ranks_mechanisms_whose_error_depends_on_it(tmp_path, ca
     assert (first["mechanism"], first["rank"], first["of_limit"]) == ("dawa", 1, None)
     assert first["rmse"] < 0.5 < second["rmse"]
     assert main([*arguments, "--shape", "5"]) == 2
-    assert "the answer must be finite numbers of the shape (5,), got 32" in capsys.readouterr().err
+    assert "must have the query's shape (5,), got (32,)" in capsys.readouterr().err
     file.write_text("nan\n1\n")
     assert main(arguments) == 2
-    assert "the answer must be finite numbers" in capsys.readouterr().err
+    assert "the value must be finite, got nan at index (0,)" in capsys.readouterr().err
     file.write_text("pickups\n1\n")
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
