@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 import numbers
-import sys
 import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechanisms.base.mechanism import CALIBRATIONS
 from mechanisms.base.public_information import WORKLOAD, takes
 from mechanisms.base.registry import get_mechanism
 from mechanisms.cli.arguments import number
@@ -40,14 +38,8 @@ _DESCRIPTION = (
     "Ranks the mechanisms that support the query by their error at equal true privacy, and says "
     "why the others do not."
 )
-# A second column may be meant as labels: nothing in a file without names tells.
-_A_MATRIX = (
-    "note: the answer is read as a matrix of {} rows and {} columns, and every cell counts; where "
-    "a column holds labels, give the other one alone"
-)
 # The status where a mechanism does not support a query, too.
 NOTHING_RANKED = 3
-_BOTH = "both"
 # Characters in a line of text.
 _WIDTH = 80
 
@@ -82,12 +74,6 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         "--delta", type=number, default=0.0, help="delta of the budget (default: 0)"
     )
     parser.add_argument(
-        "--calibration",
-        choices=(_BOTH, *CALIBRATIONS),
-        default=_BOTH,
-        help="noise as published, at equal true privacy, or both (default: both)",
-    )
-    parser.add_argument(
         "--mechanisms",
         type=lambda text: text.split(","),
         metavar="KEY,...",
@@ -117,8 +103,6 @@ def _run(options: argparse.Namespace) -> dict | str:
         if options.answer is None:
             raise ValueError("compare needs --shape, or an --answer that has it")
         options.shape = options.answer.shape
-        if len(options.shape) == 2:
-            print(_A_MATRIX.format(*options.shape), file=sys.stderr)
     elif options.answer is not None and options.answer.size == math.prod(options.shape):
         options.answer = options.answer.reshape(options.shape)
     query = query_of(options)
@@ -126,7 +110,6 @@ def _run(options: argparse.Namespace) -> dict | str:
         query,
         [Budget(epsilon=epsilon, delta=options.delta) for epsilon in options.epsilon],
         workload=options.workload,
-        calibrations=CALIBRATIONS if options.calibration == _BOTH else (options.calibration,),
         mechanisms=options.mechanisms,
         seconds=options.seconds,
         answer=options.answer,

@@ -25,10 +25,8 @@ _PURE = {"pure": "pure privacy", "local": "pure local privacy"}
 
 def _shape(text: str) -> tuple[int, ...]:
     if not re.fullmatch(_SIZES, text.lower()):
-        guess = "x".join(re.split(r"[\s,;*]+", text.strip("()[] ,")))
-        meant = f"; did you mean {guess}?" if re.fullmatch(_SIZES, guess) else ""
         raise argparse.ArgumentTypeError(
-            f"must be positive sizes such as 89x89 or 1000, got {text!r}{meant}"
+            f"must be positive sizes such as 89x89 or 1000, got {text!r}"
         )
     return tuple(int(axis) for axis in text.lower().split("x"))
 

@@ -43,7 +43,6 @@ _ON_REQUEST = {
     "matrix-mechanism-cvxpy": "takes tens of seconds and finds what matrix-mechanism finds; name "
     "it with --mechanisms, or mechanisms= from Python"
 }
-_FORK = multiprocessing.get_context("fork")
 # The longest that one may wait for a pipe.
 _MOST_SECONDS = 1e6
 COLUMNS = (
@@ -141,8 +140,9 @@ def rows_in_time(task: Task, key: str, seconds: float) -> list[dict]:
 
     seconds: For all budgets and calibrations together.
     """
-    answers, end = _FORK.Pipe(duplex=False)
-    fork = _FORK.Process(target=_send_rows, args=(end, task, key))
+    forking = multiprocessing.get_context("fork")
+    answers, end = forking.Pipe(duplex=False)
+    fork = forking.Process(target=_send_rows, args=(end, task, key))
     fork.start()
     end.close()
     try:
@@ -178,11 +178,8 @@ def checked_task(query: Query, budget, workload, calibrations, answer=None) -> T
         )
     if not budgets or len(set(budgets)) < len(budgets):
         raise ValueError(f"compare needs at least one budget, and each of them once, got {budgets}")
-    if (
-        isinstance(calibrations, str)
-        or not calibrations
-        or not set(calibrations) <= {*CALIBRATIONS}
-    ):
+    known = not isinstance(calibrations, str) and set(calibrations) <= set(CALIBRATIONS)
+    if not known or not calibrations:
         raise ValueError(f"calibrations must be some of {CALIBRATIONS}, got {calibrations!r}")
     if answer is not None:
         answer = checked_value(np.asarray(answer), query)
@@ -277,12 +274,9 @@ def _conclusion(part: pd.DataFrame, budget: str, per: str) -> str:
         how = "exactly calibrated"
     # Stored rows have no scale.
     scale = f" ({told.noise})" if isinstance(told.noise, str) else ""
-    # Nothing is known of the error of a mechanism that gave no answer.
-    answered = {*part["mechanism"]} - {*part["mechanism"][part["status"].isin([TOO_SLOW, FAILED])]}
-    where = "in this suite" if {*all_mechanisms()} <= answered else "of those compared"
     text = (
-        f"At {budget} use {best.title}, {how}{scale}, for the least error {where}: RMSE "
-        f"{rmse_text(told)} per {per}{close}."
+        f"At {budget} use {best.title}, {how}{scale}, for the least error of those compared: "
+        f"RMSE {rmse_text(told)} per {per}{close}."
     )
     if told.of_limit == told.of_limit and told.of_limit is not None:
         least = rounded_down(1 / told.of_limit, 4)

@@ -22,8 +22,6 @@ from mechanisms.strategies.workload import Identity, Kronecker, Workload
 from mechanisms.verification.verification import INCONSISTENT, verify
 
 SERVED, UNSUPPORTED, TOO_SLOW, FAILED = "served", "unsupported", "too slow", "failed"
-# Between notes, all of which are predicates of the mechanism, as the message of `Unsupported` is.
-JOINT = "; it "
 _TIMED_DRAWS = 3
 # Number of releases of a public answer.
 _RELEASES = 100
@@ -153,7 +151,8 @@ def assessment(mechanism: Mechanism, task: Task, *, effort: Effort | None) -> di
     outside = mechanism.limit(mechanism.query, mechanism.budget)
     if outside and mechanism.calibration == "published":
         notes.append(f"is outside its theorem's range: {outside}")
-    return numbers | {"note": JOINT.join(notes)}
+    # All notes are predicates of the mechanism, as the message of `Unsupported` is.
+    return numbers | {"note": "; it ".join(notes)}
 
 
 def _privacy(mechanism: Mechanism, effort: Effort | None) -> tuple[dict, list[str]]:

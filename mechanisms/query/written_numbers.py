@@ -9,8 +9,6 @@ from decimal import Decimal
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _DIGITS = re.compile(r"\s*[+-]?[\d_]+\s*")
-# A text as long as this has at most 15 digits, which float64 tells apart.
-_SHORT = 15
 
 
 def is_number(text: str) -> bool:
@@ -38,8 +36,6 @@ def number_in(text: str) -> float:
         value = float(text)
     except ValueError:
         raise ValueError(f"{text!r:.60} is no number") from None
-    if len(text) <= _SHORT and "e" not in text.lower():
-        return value
     if value.is_integer():
         exact = _decimal(text)
         kept = exact == value or (

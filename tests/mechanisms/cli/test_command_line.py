@@ -81,7 +81,7 @@ def test_bad_input_is_reported_without_a_traceback(arguments, status, words, cap
         (["--seed", "-4"], "--seed: must be a whole number from 0 to 18446744073709551615, got"),
         (["--samples", "-4"], "--samples: must be a whole number from 0 to 1000000000, got '-4'"),
         (["--samples", "1e14"], "--samples: must be a whole number from 0 to 1000000000, got"),
-        (["--shape", "32, 32"], "got '32, 32'; did you mean 32x32?"),
+        (["--shape", "32, 32"], "sizes such as 89x89 or 1000, got '32, 32'"),
         (
             ["--adjacency", "replaced"],
             "adjacency must be one of add-remove, replace, local, got 'replaced'; did you mean "
