@@ -36,7 +36,7 @@ from mechanisms.check.audit_statistics import (
     least_probability,
 )
 from mechanisms.check.fresh_noise import find_shared_noise
-from mechanisms.query.query import Unsupported, checked_real
+from mechanisms.query.query import DELTAS, Unsupported, checked_real
 from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED
 
@@ -132,9 +132,7 @@ def audit_samples(
         TypeError, ValueError: Arguments out of range; more numbers than an audit holds; a source
             or a score that fails.
     """
-    delta = checked_real(
-        "delta", delta, low=np.nextafter(0.0, -1.0), high=1.0, allowed="0 <= delta < 1"
-    )
+    delta = checked_real("delta", delta, **DELTAS)
     settings = settings_of(epsilon, samples, seed, confidence, least_samples=FEWEST_SAMPLES)
     learners = learners_of(score, values)
     third, last = samples // 3, samples - 2 * (samples // 3)

@@ -13,6 +13,7 @@ ADJACENCIES = ("add-remove", "replace", "local")
 # leave the range of float64; no use of a mechanism comes near them.
 EPSILONS = (1e-15, 1e15)
 LEAST_DELTA = 1e-307
+DELTAS = {"low": 0.0, "high": math.nextafter(1.0, 0.0), "allowed": "with 0 <= delta < 1"}
 SENSITIVITIES = (1e-12, 1e12)
 STRUCTURES = ("records", "gram", "histogram")
 _NORMS = ("l2_sensitivity", "l1_sensitivity", "linf_sensitivity")
@@ -50,24 +51,16 @@ class RefutedWarning(UserWarning):
 
 
 def checked_real(name: str, value: object, *, low: float, high: float, allowed: str) -> float:
-    """Return `value` as a float if it is a real number with low < value < high.
+    """Return `value` as a float if it is a real number with low <= value <= high.
 
     Raises TypeError for anything that is not a real number (booleans and text included) and
     ValueError, naming the value and the `allowed` range, for NaN, infinities and the rest.
     """
-    number = _real(name, value, allowed)
-    if not math.isfinite(number) or not low < number < high:
-        raise ValueError(f"{name} must satisfy {allowed}, got {number!r}")
-    return number
-
-
-def _real(name: str, value: object, allowed: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a real number ({allowed}), got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        raise TypeError(f"{name} must be a real number {allowed}, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be a number {allowed}, got {value}")
+    return float(value)
 
 
 def _one_of(names: tuple[str, ...], given: object, otherwise: str = "") -> str:
@@ -78,11 +71,7 @@ def _one_of(names: tuple[str, ...], given: object, otherwise: str = "") -> str:
 def _checked_within(name: str, value: object, limits: tuple[float, float]) -> float:
     low, high = limits
     allowed = f"from {low:g} to {high:g}".replace("e+", "e")
-    number = _real(name, value, allowed)
-    if not low <= number <= high:
-        given = repr(number).removesuffix(".0").replace("e+", "e")
-        raise ValueError(f"{name} must be a number {allowed}, got {given}")
-    return number
+    return checked_real(name, value, low=low, high=high, allowed=allowed)
 
 
 class Shifts(NamedTuple):
@@ -263,9 +252,8 @@ class Query:
     def _check_range(self) -> None:
         if not isinstance(self.element_range, (tuple, list)) or len(self.element_range) != 2:
             raise TypeError(f"element_range must be a pair (a, b), got {self.element_range!r}")
-        largest = SENSITIVITIES[1]
-        everything = {"low": -largest, "high": largest, "allowed": f"ends within +-{largest:g}"}
-        a, b = (checked_real("element_range", end, **everything) for end in self.element_range)
+        ends = (-SENSITIVITIES[1], SENSITIVITIES[1])
+        a, b = (_checked_within("element_range", end, ends) for end in self.element_range)
         if not a < b:
             raise ValueError(f"element_range (a, b) must satisfy a < b, got {(a, b)}")
         object.__setattr__(self, "element_range", (a, b))
@@ -353,9 +341,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _checked_within("epsilon", self.epsilon, EPSILONS))
-        delta = checked_real(
-            "delta", self.delta, low=-math.ulp(0.0), high=1.0, allowed="0 <= delta < 1"
-        )
+        delta = checked_real("delta", self.delta, **DELTAS)
         if 0 < delta < LEAST_DELTA:
             raise ValueError(f"delta must be 0 or at least {LEAST_DELTA:g}, got {delta!r}")
         object.__setattr__(self, "delta", delta + 0.0)  # -0.0 is 0

@@ -65,10 +65,10 @@ def test_bad_input_is_reported_without_a_traceback(arguments, status, words, cap
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--delta", "-1e-5"], "delta must satisfy 0 <= delta < 1, got -1e-05"),
+        (["--delta", "-1e-5"], "delta must be a number with 0 <= delta < 1, got -1e-05"),
         (["--epsilon", "-2e-3"], "epsilon must be a number from 1e-15 to 1e15, got -0.002"),
         (["--epsilon", "1e-320"], "epsilon must be a number from 1e-15 to 1e15, got 1e-320"),
-        (["--epsilon", "1e300"], "epsilon must be a number from 1e-15 to 1e15, got 1e300"),
+        (["--epsilon", "1e300"], "epsilon must be a number from 1e-15 to 1e15, got 1e+300"),
         (["--l2-sensitivity", "-1"], "--l2-sensitivity must be a number from 1e-12 to 1e12, got"),
         (["--l2-sensitivity", "nan"], "must be a number from 1e-12 to 1e12, got nan"),
         (["--structure", "gram"], "--structure gram needs --record-bound, the largest l2 norm"),
