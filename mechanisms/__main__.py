@@ -152,7 +152,7 @@ def _in_words(error: Exception, options) -> str:
     given = (getattr(options, name, None) for name in ("key", "score"))
     outside = [name for name in given if name and ":" in name]
     raising = next((name for name in outside if went_through(error, name)), "")
-    if not raising and isinstance(error, TypeError | ValueError | OSError | Warning):
+    if not raising and isinstance(error, TypeError | ValueError | OSError):
         return in_options(str(error))
     if not raising and isinstance(error, ModuleNotFoundError):
         return f"{options.command} {needed(error)}"

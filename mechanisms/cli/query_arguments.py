@@ -5,7 +5,6 @@ import dataclasses
 import json
 import math
 import re
-import sys
 import warnings
 
 from mechanisms.base.claim import claimed_delta
@@ -151,8 +150,7 @@ def mechanism_of(options, judged: bool = False) -> Mechanism:
     query = query_of(options)
     budget = Budget(epsilon=options.epsilon, delta=options.delta)
     with warnings.catch_warnings(record=True) as caught:
-        if "error" not in sys.warnoptions:
-            warnings.simplefilter("always")
+        warnings.simplefilter("always")
         cls = get_mechanism(options.key)
         calibrate = cls.calibrate if judged else cls.calibrate_only
         mechanism = calibrate(query, budget, options.calibration, **dict(options.option))
