@@ -1,5 +1,6 @@
 """Claims as data: the entries of paper_figures/<paper>/claims.yaml, and their checks."""
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -7,32 +8,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import BeforeValidator, Field
 
 from claims.discovery import HOMES
-from claims.entries import Entry, entries, shown_path
-from claims.judges import STRICT, Judge, all_judges
-from claims.paper import Paper, Sentence, paper_in
+from claims.entries import Record, entries
+from claims.judges import Judge, all_judges
+from claims.paper import Paper, Sentence
 from claims.verdicts import Sizes, Verdict
 from mechanisms.query.extensions import leave_out, left_out
-from studies.base.settings import ConfigError, nearest
+from studies.base.settings import ConfigError, nearest, read_settings, refuse_unknown
+from studies.base.yaml_file import errors_in
 
 # A longer statement makes two claims, or says how something is computed.
 MOST_WORDS = 30
 _REMOVED = re.compile(r"\bnot (?:judged|run)\b|\bleft out\b")
 
 
-def _plain(text: str) -> str:
-    if not re.fullmatch("[a-z0-9-]{1,80}", text):
-        raise ValueError("must be at most 80 small letters, digits and hyphens")
-    return text
+def _known_sizes(value: Any) -> Any:
+    refuse_unknown(value, [field.name for field in dataclasses.fields(Sizes)])
+    return value
 
 
-# A claim's id names its page on the site.
-Id = Annotated[str, AfterValidator(_plain)]
-
-
-class Claim(BaseModel):
+class Claim(Record):
     """One statement of a paper.
 
     Args:
@@ -62,9 +59,8 @@ class Claim(BaseModel):
         in_reference: The same about the numbers of the committed run, for that run alone.
     """
 
-    model_config = STRICT
-
-    id: Id
+    # It names the claim's page on the site.
+    id: Annotated[str, Field(pattern="^[a-z0-9-]{1,80}$")]
     paper: str
     about: Paper
     where: str
@@ -80,10 +76,41 @@ class Claim(BaseModel):
     tolerance: float | None = None
     margin: float | None = None
     reason: str = ""
-    sizes: Sizes = Sizes()
+    sizes: Annotated[Sizes, BeforeValidator(_known_sizes)] = Sizes()
     decided_by: str = ""
     meaning: dict[Verdict, Sentence] = {}
     in_reference: dict[Verdict, Sentence] = {}
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The tolerance and the margin, as far as they are stated."""
+        return self.model_dump(include={"tolerance", "margin"}, exclude_none=True)
+
+    def check(self) -> None:
+        """Raise ConfigError with a remedy if the claim breaks a rule of the ledger."""
+        words = len(self.statement.split())
+        if words > MOST_WORDS:
+            raise ConfigError(
+                f"it has {words} words, at most {MOST_WORDS} are allowed; move formulas to "
+                "`expected`",
+                "statement",
+            )
+        if removed := _REMOVED.search(self.scope):
+            raise ConfigError(
+                f"it says {removed[0]!r} and cannot remove a part; name it in `expected` and in "
+                "`not_run`",
+                "scope",
+            )
+        for part in self.not_run:
+            if part not in self.expected:
+                problem = "`expected` does not contain it; name the part there"
+                raise ConfigError(problem, f"not_run.{part}")
+        if self.about.read == "abstract" and self.judge != "needs_a_run":
+            problem = "only the abstract was read; use the judge needs_a_run for its claims"
+            raise ConfigError(problem, "judge")
+        if not self.reason:
+            for limit in self.limits:
+                raise ConfigError("it needs a reason", limit)
 
 
 def all_claims() -> list[Claim]:
@@ -97,7 +124,7 @@ def all_claims() -> list[Claim]:
         try:
             found[path] = claims_in(path, judges)
         except ConfigError as error:
-            leave_out(shown_path(path), str(error).removeprefix(f"{path}, "))
+            leave_out(_shown(path), str(error).removeprefix(f"{path}, "))
     return _without_shared_ids(found)
 
 
@@ -111,12 +138,15 @@ def _without_shared_ids(found: Mapping[Path, Mapping[str, Claim]]) -> list[Claim
     kept = []
     for path, claims in found.items():
         if twice := next((each for each in claims if uses[each] > 1), None):
-            leave_out(
-                shown_path(path), f"another paper has the claim {twice} too; rename one of them"
-            )
+            leave_out(_shown(path), f"another paper has the claim {twice} too; rename one of them")
         else:
             kept += claims.values()
     return kept
+
+
+def _shown(path: Path) -> str:
+    """The path of a claims.yaml relative to the root of the project."""
+    return str(path.relative_to(path.parents[2]))
 
 
 def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
@@ -133,54 +163,29 @@ def claims_in(path: Path, judges: Mapping[str, Judge]) -> dict[str, Claim]:
     """
     broken = left_out(f"paper_figures.{path.parent.name}")
     claims: dict[str, Claim] = {}
-    listed = entries(path)
-    about = paper_in(next(listed))
-    for entry in listed:
-        if broken and entry.fields.get("judge", "") not in ("", *judges):
-            continue
-        claim = _claim(entry, about, judges)
-        if claim.id in claims:
-            raise entry.error(("id",), "another claim has this id; rename one of them")
-        claims[claim.id] = claim
+    first, *others = entries(path)
+    with errors_in(path):
+        shared = {"paper": path.parent.name, "about": read_settings(Paper, first, "0")}
+        for index, fields in enumerate(others, start=1):
+            if broken and fields.get("judge", "") not in ("", *judges):
+                continue
+            claim = _claim(shared | fields, str(index), judges)
+            if claim.id in claims:
+                problem = "another claim has this id; rename one of them"
+                raise ConfigError(problem, f"{index}.id")
+            claims[claim.id] = claim
     return claims
 
 
-def _claim(entry: Entry, about: Paper, judges: Mapping[str, Judge]) -> Claim:
-    """Build the claim, and check it and the arguments of its judge."""
-    fields = {"paper": entry.path.parent.name, "about": about} | entry.fields
-    claim = entry.validate(Claim, fields)
-    _check_rules(entry, claim)
+def _claim(fields: Mapping[str, Any], path: str, judges: Mapping[str, Judge]) -> Claim:
+    """Build the claim at a position of its file, and check the arguments of its judge."""
+    claim = read_settings(Claim, fields, path)
     if claim.judge not in judges:
-        what_next = nearest(claim.judge, judges, "; did you mean {!r}?") or "; see extend/claim.py"
-        raise entry.error(("judge",), f"there is no judge {claim.judge!r}{what_next}")
-    limits = claim.model_dump(include={"tolerance", "margin"}, exclude_none=True)
-    if limits and not claim.reason:
-        raise entry.error(tuple(limits)[:1], "a tolerance or a margin needs a reason")
-    schema = judges[claim.judge].schema
-    checked = entry.validate(schema, claim.arguments | limits, ("arguments",))
+        what_next = nearest(claim.judge, judges, "did you mean {!r}?") or "see extend/claim.py"
+        raise ConfigError(f"there is no judge {claim.judge!r}; {what_next}", f"{path}.judge")
+    try:
+        checked = read_settings(judges[claim.judge].schema, claim.arguments | claim.limits)
+    except ConfigError as error:
+        above = "" if error.key in ("tolerance", "margin") else "arguments"
+        raise error.below(path, above) from None
     return claim.model_copy(update={"arguments": dict(checked)})
-
-
-def _check_rules(entry: Entry, claim: Claim) -> None:
-    """Raise ConfigError with a remedy if a claim breaks a rule of the ledger."""
-    if (words := len(claim.statement.split())) > MOST_WORDS:
-        raise entry.error(
-            ("statement",),
-            f"the statement has {words} words, at most {MOST_WORDS} are allowed; move formulas to "
-            "`expected`",
-        )
-    if removed := _REMOVED.search(claim.scope):
-        raise entry.error(
-            ("scope",),
-            f"the scope says {removed[0]!r} and cannot remove a part; name it in `expected` and in "
-            "`not_run`",
-        )
-    for part in claim.not_run:
-        if part not in claim.expected:
-            raise entry.error(
-                ("not_run", part), f"`expected` does not contain {part!r}; name the part there"
-            )
-    if claim.about.read == "abstract" and claim.judge != "needs_a_run":
-        raise entry.error(
-            ("judge",), "only the abstract was read; use the judge needs_a_run for its claims"
-        )

@@ -13,14 +13,14 @@ from functools import cached_property
 from types import ModuleType
 from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 import claims
 from claims.discovery import declared, paper_modules
+from claims.entries import Record
 from claims.verdicts import Finding, not_run
 from runs.results import Results
 
-STRICT = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
 Epsilon = Positive
@@ -66,7 +66,7 @@ class Judge:
         return files + [f"{study}.timings.parquet" for study in self.timings]
 
     @cached_property
-    def schema(self) -> type[BaseModel]:
+    def schema(self) -> type[Record]:
         """The keyword arguments that a claim has to state, with their types and defaults."""
         types = get_type_hints(self.function, include_extras=True)
         fields = {
@@ -77,7 +77,7 @@ class Judge:
             for name, parameter in inspect.signature(self.function).parameters.items()
             if parameter.kind is parameter.KEYWORD_ONLY
         }
-        return create_model(self.name, __config__=STRICT, **fields)
+        return create_model(self.name, __base__=Record, **fields)
 
     def decide(self, results: Results | None, arguments: dict[str, Any]) -> Finding:
         """Judge a claim with these arguments, which must fit the schema."""

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator
 
 from claims.discovery import HOMES
-from claims.entries import Entry, entries
-from claims.judges import STRICT
+from claims.entries import Record, entries
 from datasets.titles import dataset_title
-from studies.base.yaml_file import ConfigError
+from studies.base.settings import ConfigError, read_settings
 
 
 def _require_full_stop(text: str) -> str:
@@ -31,7 +30,7 @@ READ = {
 }
 
 
-class OpenChoice(BaseModel):
+class OpenChoice(Record):
     """A choice that a claim depends on and that the paper does not state.
 
     Args:
@@ -42,15 +41,18 @@ class OpenChoice(BaseModel):
         by: The sentence or the number that excludes them, quoted.
     """
 
-    model_config = STRICT
-
     choice: str
     where: str = ""
     ruled_out: tuple[str, ...] = ()
     by: str = ""
 
+    def check(self) -> None:
+        """Raise ConfigError if outcomes are ruled out without the paper's words."""
+        if bool(self.ruled_out) != bool(self.by):
+            raise ConfigError("ruled_out and by, the paper's words, need each other")
 
-class Paper(BaseModel):
+
+class Paper(Record):
     """Facts that all claims of a paper share.
 
     Args:
@@ -61,8 +63,6 @@ class Paper(BaseModel):
             It is a sentence, or a phrase for each data set with the paper's method in brackets. The
             ledger, notes below drawings and the table of panels print it.
     """
-
-    model_config = STRICT
 
     read: Literal["full", "code", "theorem", "abstract"]
     read_note: Sentence | Literal[""] = ""
@@ -75,29 +75,12 @@ class Paper(BaseModel):
         return f"{READ[self.read]} {self.read_note}".strip()
 
 
-def paper_in(entry: Entry) -> Paper:
-    """Read the paper from the first entry of a file.
-
-    Raises:
-        ConfigError: A field is wrong, or outcomes are ruled out without the paper's words.
-    """
-    if "read" not in entry.fields:
-        problem = "the first entry says what was read of the paper; begin with - read: full"
-        raise entry.error((), problem)
-    paper = entry.validate(Paper, entry.fields)
-    for index, each in enumerate(paper.open_choices):
-        if bool(each.ruled_out) != bool(each.by):
-            problem = "ruled_out and by, the paper's words, need each other; add the missing one"
-            raise entry.error(("open_choices", index), problem)
-    return paper
-
-
 @cache
 def paper_of(key: str) -> Paper | None:
     """Return the paper of a folder; None if its file is missing or broken (`all_claims` warns)."""
     path = HOMES / key / "claims.yaml"
     try:
-        return paper_in(next(entries(path))) if path.exists() else None
+        return read_settings(Paper, entries(path)[0]) if path.exists() else None
     except ConfigError:
         return None
 

@@ -7,12 +7,11 @@ import math
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
 from claims.comparisons import OPPOSE, every, number, some, statement, universal
+from claims.entries import Record
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed, range_text
-from claims.judges import STRICT, CannotJudge, Delta, Epsilon, Positive, Shape, judge
+from claims.judges import CannotJudge, Delta, Epsilon, Positive, Shape, judge
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.check.checks import QUICK
@@ -24,14 +23,12 @@ from mechanisms.verification.verification import REFUTED, VARIANCE_TOLERANCE
 Calibration = Literal["published", "exact"]
 
 
-class StatedQuery(BaseModel):
+class StatedQuery(Record):
     """A query of a claim, with fields of `Query` or, in their place, a box.
 
     Args:
         box: The range of every element; all elements may change at once.
     """
-
-    model_config = STRICT
 
     shape: Shape
     l2_sensitivity: Positive | None = None
@@ -47,7 +44,7 @@ class StatedQuery(BaseModel):
         return Query(**self.model_dump(exclude={"box"}))
 
 
-class Setting(BaseModel):
+class Setting(Record):
     """A query and a budget of a claim.
 
     Args:
@@ -57,8 +54,6 @@ class Setting(BaseModel):
         stated: The number that the paper or its code states there, a delta or a ratio.
         name: The setting in words, if its numbers do not say enough.
     """
-
-    model_config = STRICT
 
     query: StatedQuery
     epsilon: Epsilon

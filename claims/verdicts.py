@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 CONFIRMED = "confirmed"
 PARTLY = "partly"
@@ -94,8 +94,6 @@ class Sizes:
         network: The name of the network, regression or classifier.
         epsilons: The budgets, as text.
     """
-
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     dataset: str | None = None
     records: int | Mapping[str, int] | None = None

@@ -9,35 +9,31 @@ import yaml
 from pydantic import Field
 
 from mechanisms import Mechanism, UnknownMechanism, all_mechanisms, get_mechanism
-from studies.base.allowed_words import Words, words_of
 from studies.base.mechanism_sets import chosen
 from studies.base.settings import (
     ConfigError,
     Distinct,
-    Fault,
     Name,
     Positive,
     Section,
     Text,
+    UnknownName,
     Whole,
     read_settings,
-    unknown_key,
 )
 from studies.base.study import all_studies
 from studies.base.study_settings import StudySettings, Surroundings
-from studies.base.yaml_file import located, read_yaml
+from studies.base.yaml_file import errors_in, read_yaml
 
 
 class Data(Section):
     """The sources of the data."""
 
-    folder: Annotated[Text, Words("a path", "paths")] = Field(
-        "data", description="where downloaded files are kept"
-    )
-    mirror: Annotated[Text, Words("a folder or a URL", "folders or URLs")] | None = Field(
+    folder: Text = Field("data", description="where downloaded files are kept")
+    mirror: Text | None = Field(
         None,
-        description="tried before the official addresses; the environment variable DATA_MIRROR "
-        "takes precedence",
+        description="a folder or a URL, tried before the official addresses; the environment "
+        "variable DATA_MIRROR takes precedence",
     )
 
 
@@ -57,10 +53,8 @@ class Limits(Section):
 class VariantSettings(Section):
     """A mechanism with options, under a name of its own."""
 
-    use: Annotated[Text, Words("a mechanism's key or module:Class", "mechanisms")] = Field(
-        description="the mechanism"
-    )
-    options: dict[Name, Any] = Field({}, description="its options")
+    use: Text = Field(description="the mechanism's key, or module:Class")
+    options: dict[str, Any] = Field({}, description="its options")
 
 
 Variants = Annotated[
@@ -85,9 +79,10 @@ class Included(Section):
 class RunSettings(Section):
     """The keys of a config."""
 
-    run: Annotated[
-        Name, Words("a file name of at most 80 lower-case letters, digits, - and _", "file names")
-    ] = Field(description="name of the run; results go to results/<run>/")
+    run: Name = Field(
+        description="name of the run, of at most 80 lower-case letters, digits, - and _; results "
+        "go to results/<run>/"
+    )
     seed: Whole = Field(0, ge=0, description="base seed of every draw")
     strict: bool = Field(
         True, description="end with status 1 when a row has status error, timeout or inconsistent"
@@ -97,30 +92,28 @@ class RunSettings(Section):
     )
     data: Data = Field(Data(), description="where data come from")
     limits: Limits = Field(Limits(), description="limits of one cell")
-    include: Annotated[Text, Words("a path", "paths")] | None = Field(
+    include: Text | None = Field(
         None,
         description="a file, by its path from the project's folder, with `variants` and `sets` to "
         "which the config adds its own",
     )
-    also: Distinct[Annotated[Text, Words("module:Class", "module:Class")]] | None = Field(
+    also: Distinct[Text] | None = Field(
         None,
-        description="mechanisms of your own, each under its key; every study that can use one runs "
-        "it, whatever its `mechanisms`",
+        description="mechanisms of your own as module:Class, each under its key; every study that "
+        "can use one runs it, whatever its `mechanisms`",
     )
     variants: Variants = {}
     sets: Sets = {}
-    studies: Annotated[
-        dict[str, Any], Words("a mapping from studies to their settings", "mappings")
-    ] = Field(min_length=1, description="the studies to run, with their settings")
+    studies: dict[str, Any] = Field(
+        min_length=1, description="the studies to run, with their settings"
+    )
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
     """Read and check a YAML file; see `check_config`. Errors name the file and the line."""
     content = read_yaml(path)
-    try:
+    with errors_in(path):
         return check_config(content)
-    except ConfigError as error:
-        raise located(error, path) from None
 
 
 def check_config(config: Any) -> dict[str, Any]:
@@ -132,7 +125,7 @@ def check_config(config: Any) -> dict[str, Any]:
         ConfigError: A key or a value is wrong. The message has the path of the key, the value, what
             is allowed and the nearest name.
     """
-    own = run = read_settings(RunSettings, config, "")
+    own = run = read_settings(RunSettings, config)
     if run.include is not None:
         run = _merge_included(run, run.include)
     also = _own_mechanisms(run)
@@ -144,7 +137,7 @@ def check_config(config: Any) -> dict[str, Any]:
     known = all_studies()
     for name, settings in run.studies.items():
         if name not in known:
-            raise ConfigError(unknown_key("studies", name, known), f"studies.{name}")
+            raise UnknownName("studies", name, known)
         near = Surroundings(study=known[name], available=available, sets=sets, also=also)
         path = f"studies.{name}"
         checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
@@ -158,8 +151,8 @@ def _own_mechanisms(run: RunSettings) -> dict[str, VariantSettings]:
     for name in run.also or ():
         key = _load_class(name, "also").key
         if key in {*all_mechanisms(), *run.variants, *found}:
-            message = f"config key also: {name} has the key {key!r} of another mechanism; change it"
-            raise ConfigError(message, "also")
+            problem = f"{name} has the key {key!r} of another mechanism; change it"
+            raise ConfigError(problem, "also")
         found[key] = VariantSettings(use=name)
     return found
 
@@ -169,7 +162,7 @@ def _load_class(name: str, path: str) -> type[Mechanism]:
     try:
         return get_mechanism(name)
     except (UnknownMechanism, TypeError) as error:
-        raise ConfigError(f"config key {path}: {error}", path) from None
+        raise ConfigError(str(error), path) from None
 
 
 def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
@@ -177,13 +170,13 @@ def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
     run = {name for settings in studies.values() for name in settings.mechanisms}
     for name in own.variants:
         if name not in run:
-            message = f"no study runs the variant variants.{name}; list it in one, or remove it"
-            raise ConfigError(message, f"variants.{name}")
+            problem = "no study runs this variant; list it in one, or remove it"
+            raise ConfigError(problem, f"variants.{name}")
     named = set(_texts([own.studies, list(own.sets.values())]))
     for name in own.sets:
         if name not in named:
-            message = f"no study names the set sets.{name}; name it in one, or remove it"
-            raise ConfigError(message, f"sets.{name}")
+            problem = "no study names this set; name it in one, or remove it"
+            raise ConfigError(problem, f"sets.{name}")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -199,25 +192,28 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _merge_included(run: RunSettings, include: str) -> RunSettings:
     """Put the variants and sets of the file `include` before those of the config."""
-    path = PROJECT / include
     try:
-        content = read_yaml(path)
-        try:
-            included = read_settings(Included, content, "")
-            _sets(included.sets, all_mechanisms() | _variants(included.variants))
-        except ConfigError as error:
-            raise located(error, path) from None
+        included = _read_included(PROJECT / include)
     except ConfigError as error:
-        raise ConfigError(f"config key include: {error}", "include") from None
+        raise ConfigError(str(error), "include") from None
     both = {}
     for key in Included.model_fields:
         theirs, own = getattr(included, key), getattr(run, key)
         for name in own:
             if name in theirs:
-                message = f"config key {key}.{name} is in {include} already; choose another name"
-                raise ConfigError(message, f"{key}.{name}")
+                problem = f"it is in {include} already; choose another name"
+                raise ConfigError(problem, f"{key}.{name}")
         both[key] = theirs | own
     return run.model_copy(update=both)
+
+
+def _read_included(path: Path) -> Included:
+    """Read and check a file that configs include."""
+    content = read_yaml(path)
+    with errors_in(path):
+        included = read_settings(Included, content)
+        _sets(included.sets, all_mechanisms() | _variants(included.variants))
+    return included
 
 
 def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> dict[str, list]:
@@ -226,12 +222,11 @@ def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> 
     for name, members in sets.items():
         path = f"sets.{name}"
         if name in available:
-            message = f"config key {path} is already the name of a mechanism; choose another"
-            raise ConfigError(message, path)
+            raise ConfigError("it is already the name of a mechanism; choose another", path)
         try:
             found[name] = chosen(members, available, found)
-        except Fault as fault:
-            raise fault.error(path) from None
+        except ConfigError as error:
+            raise error.below(path) from None
     return found
 
 
@@ -241,16 +236,14 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     for name, variant in variants.items():
         path = f"variants.{name}"
         if name in all_mechanisms():
-            message = f"config key {path} is already the key of a mechanism; choose another"
-            raise ConfigError(message, path)
+            raise ConfigError("it is already the key of a mechanism; choose another", path)
         found[name] = _load_class(variant.use, f"{path}.use")
         known = found[name].options
         for option, value in variant.options.items():
             if option not in known:
-                message = unknown_key(f"{path}.options", option, known)
-                raise ConfigError(message, f"{path}.options.{option}")
+                raise UnknownName(f"{path}.options", option, known)
             try:
-                known[option].check(f"{path}.options.{option}", value)
+                known[option].check(option, value)
             except ValueError as error:
                 raise ConfigError(str(error), f"{path}.options.{option}") from None
     return found
@@ -259,7 +252,7 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
 def describe_keys() -> str:
     """Format every key as a row of the Markdown table in config/README.md."""
     common = set(StudySettings.model_fields)
-    lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
+    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
     sections = {"": RunSettings, "data.": Data, "limits.": Limits}
     sections |= {"variants.<name>.": VariantSettings, "studies.<study>.": StudySettings}
     for prefix, model in sections.items():
@@ -274,8 +267,7 @@ def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
     for key, field in model.model_fields.items():
         if key not in skipped:
             shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
-            allowed = words_of(field.annotation, field.metadata).one
-            rows.append(f"| `{prefix}{key}` | {allowed} | {shown} | {field.description} |")
+            rows.append(f"| `{prefix}{key}` | {shown} | {field.description} |")
     return rows
 
 

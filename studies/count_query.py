@@ -50,7 +50,6 @@ from studies.base import (
     StudySettings,
     Value,
     Whole,
-    Words,
 )
 from studies.base.families import COUNTS
 from studies.base.study_settings import DEFAULT
@@ -60,18 +59,14 @@ BOX = Coordinate("box", int, "number of a bounding box that contains the paper's
 
 def _time(value: object) -> str:
     """Convert a time to ISO form; YAML reads an unquoted time as a datetime."""
-    if not isinstance(value, str | datetime):
-        raise ValueError
-    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     # The times of the data are whole seconds without a zone. Digits after the sixth are lost.
     if moment.tzinfo is not None or moment.microsecond or set(str(value)) & {".", ","}:
         raise ValueError("leave out the time zone and parts of a second")
     return moment.isoformat(timespec="seconds")
 
 
-Moment = Annotated[
-    str, BeforeValidator(_time), Words("a time such as 2014-04-01T00:11:00", "times")
-]
+Moment = Annotated[str, BeforeValidator(_time)]
 Latitude = Annotated[Number, Field(ge=-90, le=90)]
 Longitude = Annotated[Number, Field(ge=-180, le=180)]
 

@@ -33,7 +33,7 @@ of the private targets.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -61,7 +61,6 @@ from studies.base import (
     Setup,
     Study,
     Value,
-    Words,
     treatments,
 )
 from studies.base.families import REGRESSION
@@ -93,8 +92,8 @@ class Kernel(Section):
     gamma: Positive | None = Field(None, description="scale of the kernel; the linear one has none")
 
 
-KernelName = Annotated[Literal[KERNELS], Words(" or ".join(KERNELS), "kernels")]
-Scaling = Annotated[Literal[tuple(SCALINGS)], Words(" or ".join(SCALINGS), "scalings")]
+KernelName = Literal[KERNELS]
+Scaling = Literal[tuple(SCALINGS)]
 
 
 class Settings(treatments.TreatmentSettings):

@@ -69,7 +69,7 @@ def test_all_else_is_found_and_each_broken_file_named_once(damaged):
         (line,) = [line for line in warnings if line.startswith(f"warning: {module} is left out: ")]
         assert len(line) < 400
     (mgm,) = [line for line in warnings if "claims.yaml" in line]
-    assert ": line " in mgm and "claim mgm-thm1: field 'kind' must be 'guarantee', " in mgm
+    assert ": line " in mgm and "key 1.kind: Input should be 'guarantee', " in mgm
 
 
 @pytest.mark.slow

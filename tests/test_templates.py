@@ -134,7 +134,7 @@ def test_the_study_measures_what_it_declares(run_study):
 
 
 def test_the_study_refuses_settings_that_do_not_fit(run_study):
-    with pytest.raises(ConfigError, match=r"size must be even, to have two halves, got 3"):
+    with pytest.raises(ConfigError, match=r"size: must be even, to have two halves, got 3"):
         run_study("gaussian", size=3)
 
 

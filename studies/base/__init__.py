@@ -3,7 +3,6 @@
 Studies import from this package; some also import `treatments` or `training`.
 """
 
-from studies.base.allowed_words import Words
 from studies.base.case import Case, Point, Setup, Value, Variant
 from studies.base.coordinates import COLUMN, EPOCH, ROUND, ROW, Coordinate
 from studies.base.grid import EpsilonGrid, MechanismGrids, ReleaseSettings

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechanisms import Mechanism
-from studies.base.settings import Disallowed, UnknownName
+from studies.base.settings import Disallowed, UnknownName, refuse_unknown
 
 ALLOWED = "all, a list of names, or a mapping with except, also"
-_KEYS = ("except", "also")
-_NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_KEYS = ("also", "except")
+_NAMES = {"type": "array", "items": {"type": "string"}}
 # The same as ALLOWED, as JSON Schema.
 ALLOWED_JSON = {
     "anyOf": [
@@ -50,11 +50,8 @@ def chosen(
         value = {}
     if not isinstance(value, dict):
         raise Disallowed("", ALLOWED, value)
-    for key in value:
-        if key not in _KEYS:
-            raise UnknownName("", key, _KEYS)
-    also = _names(value["also"], "also", available, sets) if "also" in value else []
-    excluded = _names(value["except"], "except", available, sets) if "except" in value else []
+    refuse_unknown(value, _KEYS)
+    also, excluded = (_names(value.get(key, []), key, available, sets) for key in _KEYS)
     rest = [
         name
         for name, mechanism in available.items()
@@ -67,18 +64,11 @@ def _names(
     value: Any, key: str, available: Mapping[str, Any], sets: Mapping[str, list[str]]
 ) -> list[str]:
     """Read a list of names, and replace the name of a set by its members."""
-    if not isinstance(value, list) or not value:
-        raise Disallowed(key, "a list of mechanisms and variants" if key else ALLOWED, value)
-    found: list[str] = []
+    if not isinstance(value, list):
+        raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
+    known, found = [*available, *sets], []
     for name in value:
-        if not isinstance(name, str):
-            raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
-        if value.count(name) > 1:
-            raise Disallowed(key, f"a list that has {name!r} once", value)
-        if name in sets:
-            found += [each for each in sets[name] if each in available]
-        elif name in available:
-            found.append(name)
-        else:
-            raise UnknownName(key, name, [*available, *sets])
+        if name not in known:
+            raise UnknownName(key, name, known)
+        found += [each for each in sets.get(name, [name]) if each in available]
     return list(dict.fromkeys(found))

@@ -8,16 +8,15 @@ from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, mod
 
 from mechanisms import Mechanism
 from mechanisms.base.mechanism import CALIBRATIONS, Calibration
-from studies.base.allowed_words import Words
-from studies.base.mechanism_sets import ALLOWED, ALLOWED_JSON, chosen
+from studies.base.mechanism_sets import ALLOWED_JSON, chosen
 from studies.base.settings import (
     ByDataset,
     ByMechanism,
+    ConfigError,
     DatasetName,
     Disallowed,
     Distinct,
     Epsilon,
-    Fault,
     MechanismName,
     MissingEntry,
     Section,
@@ -26,9 +25,7 @@ from studies.base.settings import (
 )
 
 # Validation expands a set of mechanisms in the config to the list of their names.
-Mechanisms = Annotated[
-    list[str], Words(ALLOWED, "such sets of mechanisms"), WithJsonSchema(ALLOWED_JSON)
-]
+Mechanisms = Annotated[list[str], Field(min_length=1), WithJsonSchema(ALLOWED_JSON)]
 # A key of some mappings from mechanisms; it stands for all mechanisms without an entry.
 DEFAULT = "default"
 
@@ -155,8 +152,8 @@ class StudySettings(Section):
         for dataset, wanted in value.items():
             try:
                 found[dataset] = near.chosen(wanted, run)
-            except Fault as fault:
-                raise fault.below(str(dataset)) from None
+            except ConfigError as error:
+                raise error.below(dataset) from None
         return found
 
     @model_validator(mode="after")
@@ -168,7 +165,7 @@ class StudySettings(Section):
         return self
 
     def check_run(self) -> None:
-        """Raise a Fault for a value that does not fit the run's data sets or grids.
+        """Raise a ConfigError for a value that does not fit the run's data sets or grids.
 
         Unlike `check`, it is not called for a single cell, which knows only its own data set and
         grid.

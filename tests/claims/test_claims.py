@@ -78,91 +78,80 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
     ("old", "new", "line", "problem"),
     [
         *(
-            ("id: a-b", f"id: {wrong}", 2, "field 'id' must be at most 80 small letters, digits")
+            ("id: a-b", f"id: {wrong}", 2, "1.id: String should match pattern")
             for wrong in ("<script>", "../a", "A-b", "a_b", "a b", '""', "a/b", '"a\\n"', "a" * 81)
         ),
-        ("metric:", "metrc:", 9, "unknown field 'metrc'; did you mean 'metric'?"),
-        ("where:", "wehre:", 3, "unknown field 'wehre'; did you mean 'where'?"),
-        ("  expected: e\n", "", 2, "field 'expected' is missing"),
-        ("    metric: loss\n", "", 8, "field 'metric' is missing"),
-        ("kind: value", "kind: theorem", 4, "field 'kind' must be 'guarantee', .*, got 'theorem'"),
-        ("[2, 3]", "[2, -3]", 10, "field 'shape.1' must be greater than 0, got -3"),
-        ("judge: same_noise", "judge: same_nose", 7, "no judge 'same_nose'; did you mean 'same_n"),
-        ("  judge: same_noise\n", "", 2, "field 'judge' is missing"),
-        ("  tolerance: 0.1\n", "", 2, "field 'tolerance' is missing"),
-        ("tolerance: 0.1", "margin: 0.1", 11, "unknown field 'margin'"),
-        ("  reason: Rounding.\n", "", 11, "a tolerance or a margin needs a reason"),
-        ("It holds.", "It holds", 5, "field 'statement' must end with a full stop"),
-        ("It holds.", "It holds. " * 16, 5, "the statement has 32 words, at most 30 are allowed"),
-        ("- read: full\n", "", 1, "the first entry says what was read of the paper; begin with"),
-        ("read: full", "read: some", 1, "field 'read' must be 'full', 'code', 'theorem' or 'abs"),
-        (
-            "read: full",
-            "read: abstract",
-            7,
-            "only the abstract was read; use the judge needs_a_run",
-        ),
+        ("metric:", "metrc:", 9, "1.arguments.metrc: unknown name; did you mean 'metric'?"),
+        ("where:", "wehre:", 3, "1.wehre: unknown name; did you mean 'where'?"),
+        ("  expected: e\n", "", 2, "1.expected: Field required"),
+        ("    metric: loss\n", "", 8, "1.arguments.metric: Field required"),
+        ("kind: value", "kind: theorem", 4, "1.kind: Input should be 'guarantee', .* 'theorem'"),
+        ("[2, 3]", "[2, -3]", 10, "1.arguments.shape.1: Input should be greater than 0, got -3"),
+        ("judge: same_noise", "judge: same_nose", 7, "1.judge: there is no .* 'same_noise'?"),
+        ("  judge: same_noise\n", "", 2, "1.judge: Field required"),
+        ("  tolerance: 0.1\n", "", 2, "1.tolerance: Field required"),
+        ("tolerance: 0.1", "margin: 0.1", 11, "1.margin: unknown name; allowed here are metric"),
+        ("  reason: Rounding.\n", "", 11, "1.tolerance: it needs a reason"),
+        ("It holds.", "It holds", 5, "1.statement: must end with a full stop"),
+        ("It holds.", "It holds. " * 16, 5, "1.statement: it has 32 words, at most 30 are allowed"),
+        ("- read: full\n", "", 1, "0.id: unknown name; allowed here are read"),
+        ("read: full", "read: some", 1, "0.read: Input should be 'full', 'code', 'theorem' or"),
+        ("read: full", "read: abstract", 7, "1.judge: only the abstract was read; use the judge"),
         (
             "read: full",
             "{read: full, open_choices: [{choice: c, ruled_out: [o]}]}",
             1,
-            "ruled_out and by, the paper's words, need each other",
+            "0.open_choices.0: ruled_out and by, the paper's words, need each other",
         ),
+        ("  expected", "  not_run: {f: No data.}\n  expected", 6, "1.not_run.f: `expected` does"),
         (
             "  expected",
-            "  not_run: {f: No data.}\n  expected",
+            "  scope: f is not run.\n  expected",
             6,
-            "`expected` does not contain 'f'; name the part there",
+            "1.scope: it says 'not run' and can",
         ),
-        ("  expected", "  scope: f is not run.\n  expected", 6, "the scope says 'not run' and can"),
         (
             "  reason",
             "  sizes: {rows: 3}\n  reason",
             12,
-            "unknown field 'rows'; did you mean 'rounds'",
+            "1.sizes.rows: unknown name; did you mean 'rounds'",
         ),
-        ("  reason", "  meaning: {true: y.}\n  reason", 12, "field 'meaning.*' must be 'confirm"),
         (
             "  reason",
-            "  meaning: {partly: y}\n  reason",
+            "  meaning: {true: y.}\n  reason",
             12,
-            "'meaning.partly' must end with a full stop",
+            "1.meaning.*: Input should be 'confirm",
         ),
-        ("- read: full\n", ENTRY, 13, "another claim has this id; rename one of them"),
-        (
-            "[2, 3]",
-            "!paper TRAINING.mnits.rate",
-            10,
-            "papers/r1smg2024.py has no TRAINING.mnits.rate",
-        ),
+        ("  reason", "  meaning: {partly: y}\n  reason", 12, "1.meaning.partly: must end with a"),
+        ("- read: full\n", ENTRY, 13, "2.id: another claim has this id; rename one of them"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(read, old, new, line, problem):
     assert old in ENTRY
-    place = f"paper_figures/r1smg2024/claims.yaml, line {line}: "
-    with pytest.raises(ConfigError, match=f"{place}.*{problem}") as error:
+    place = f"paper_figures/r1smg2024/claims.yaml, line {line}: key "
+    with pytest.raises(ConfigError, match=f"{place}{problem}"):
         read(ENTRY.replace(old, new))
-    in_claim = "!paper" not in new and not new.startswith(("id: ", "{read", "read: some"))
-    assert ("claim a-b: " in str(error.value)) == in_claim or "abstract" in new
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "problem"),
+    ("old", "new", "problem"),
     [
-        ("expected: e", "kind: order", 6, "the key 'kind' appears twice, first in line 4;"),
-        ("[2, 3]", "[2, 3", 11, "not valid YAML: .* that begins in line 10.; indent with spaces"),
-        ("where: w", "where: 2020-99-99", 3, "'2020-99-99' is not a valid timestamp; put a text"),
-        ("[2, 3]", "!number A", 10, "the tag '!number' is not allowed; remove it"),
-        ("- read: full", "claims:", 1, "not a list of entries; begin with - read: full"),
-        ("- id: a-b", "- a-b\n- id: a-b", 2, "not an entry of a list; begin with - id:"),
-        ("- read: full", "- read: full # \x02", 1, "YAML allows no character 0x0002; remove it"),
+        ("- read: full", "claims:", "Input should be a valid list"),
+        ("- id: a-b", "- a-b\n- id: a-b", ", line 2: key 1: Input should be a valid dictionary"),
+        (
+            "[2, 3]",
+            "!paper TRAINING.mnits.rate",
+            "papers/r1smg2024.py has no TRAINING.mnits.rate; add it .* line 10",
+        ),
+        ("expected: e", "kind: order", "the key 'kind' appears twice, first in line 4.* line 6"),
+        ("where: w", "where: 2020-99-99", "2020-99-99: month must be in 1..12.* line 3"),
     ],
 )
-def test_a_file_that_is_no_list_of_claims_is_named_with_its_line(read, old, new, line, problem):
+def test_a_file_that_is_no_list_of_claims_is_named(read, old, new, problem):
     assert old in ENTRY
-    place = f"paper_figures/r1smg2024/claims.yaml, line {line}: "
-    with pytest.raises(ConfigError, match=f"{place}.*{problem}"):
+    with pytest.raises(ConfigError, match=problem) as error:
         read(ENTRY.replace(old, new))
+    assert "paper_figures/r1smg2024/claims.yaml" in str(error.value)
 
 
 def test_a_number_of_the_paper_stands_by_its_name(read):

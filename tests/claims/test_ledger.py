@@ -271,7 +271,8 @@ def on_two_data_sets():
 def test_every_data_set_has_a_line_of_sizes(run, monkeypatch):
     sizes = {"records": {"mnist": 60, "adult": 60000}}
     without = dict.fromkeys(["Adult", "LSTM", "SVHN"], "why")
-    folder = run(entry("two", "on_two_data_sets", sizes=sizes, not_run=without))
+    own = {"sizes": sizes, "not_run": without, "expected": "Adult, LSTM, SVHN"}
+    folder = run(entry("two", "on_two_data_sets", **own))
     monkeypatch.setitem(JUDGES, "on_two_data_sets", on_two_data_sets.judge)
     text = claims_page(evaluate(folder))
     # The run has the other two.

@@ -89,10 +89,10 @@ def test_own_mechanisms_are_in_every_study_whatever_it_lists(config, my_noise):
 
 
 def test_own_mechanisms_have_keys_of_their_own(config, my_noise):
-    message = "config key also: mechanisms.catalogue.laplace:Laplace has the key 'laplace' of"
+    message = "key also: mechanisms.catalogue.laplace:Laplace has the key 'laplace' of"
     with pytest.raises(ConfigError, match=message):
         check_config(config | {"also": ["mechanisms.catalogue.laplace:Laplace"]})
-    with pytest.raises(ConfigError, match="config key also: cannot load mechanism 'none:Such'"):
+    with pytest.raises(ConfigError, match="key also: cannot load mechanism 'none:Such'"):
         check_config(config | {"also": ["none:Such"]})
 
 
@@ -106,7 +106,7 @@ def test_a_data_set_takes_a_part_of_the_mechanisms(config):
 
 def test_a_run_has_no_more_audits_than_share_the_confidence(config, monkeypatch):
     monkeypatch.setattr(guarantee, "AUDITS", 3 * len(PAPER_SETTINGS))
-    words = "guarantee.audit_samples must be 0 where mechanisms times calibrations exceed 3, as "
+    words = "guarantee.audit_samples: must be 0 where mechanisms times calibrations exceed 3, as "
     with pytest.raises(ConfigError, match=words):
         check_config(changed(config, "studies.guarantee.audit_samples", 50))
     check_config(changed(config, "studies.guarantee.audit_samples", 0))

@@ -26,7 +26,7 @@ def test_the_configs_of_a_command_line():
     ("text", "words"),
     [
         (None, "cannot read given.yaml: No such file or directory; name a YAML file that exists"),
-        ("run: [", "given.yaml, line 1: not valid YAML: "),
+        ("run: [", "bad YAML: while parsing a flow node expected the node content, but found"),
         ("- a", "given.yaml must hold the keys of a config, see config/README.md"),
     ],
 )

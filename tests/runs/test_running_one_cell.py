@@ -140,7 +140,9 @@ def test_a_config_is_checked(capsys):
     assert f"tiny.yaml: {cells} cells in " in capsys.readouterr().out
     Path("bad.yaml").write_text("run: bad\n  seed: 1\n")
     assert main(["check", "bad.yaml"]) == 2
-    assert capsys.readouterr().err.startswith("error: bad.yaml, line 2: not valid YAML")
+    assert capsys.readouterr().err.startswith(
+        'error: bad YAML: mapping values are not allowed here in "bad.yaml", line 2'
+    )
 
 
 def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, monkeypatch, capsys):
@@ -150,5 +152,5 @@ def test_a_variant_whose_module_is_no_python_is_told_with_its_line(tmp_path, mon
     Path("mine.yaml").write_text(Path(TINY).read_text() + variants)
     assert main(["check", "mine.yaml"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "config key variants.mine.use: cannot load mechanism 'no_python:Mine'" in line
+    assert "key variants.mine.use: cannot load mechanism 'no_python:Mine'" in line
     assert line.endswith("no_python.py, line 1): invalid syntax")

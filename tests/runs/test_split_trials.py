@@ -56,5 +56,5 @@ def test_every_job_says_that_its_trial_failed(run):
 
 
 def test_only_studies_that_train_split_their_trials(make_config):
-    with pytest.raises(ConfigError, match="split_trials must be false in this study"):
+    with pytest.raises(ConfigError, match="split_trials: must be false in this study"):
         make_config(split_trials=True)

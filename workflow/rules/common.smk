@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from snakemake.settings.enums import Quietness
@@ -17,7 +18,7 @@ from runs.summary import summary_of
 from studies.base.settings import nearest
 from runs.config import check_config
 from runs.sources import digest_of
-from studies.base.yaml_file import ConfigError, located, read_yaml
+from studies.base.yaml_file import ConfigError, errors_in, read_yaml
 from studies.base.study import all_studies
 from mechanisms import UnknownMechanism
 from claims.ledger import judging_sources
@@ -27,12 +28,10 @@ try:
     # Snakemake has read them already, but silently keeps the last of two equal keys.
     for path in workflow.configfiles:
         read_yaml(path)
-    try:
+    # A value from --config is in no file.
+    alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
+    with errors_in(workflow.configfiles[0]) if alone else nullcontext():
         CONFIG = check_config(config)
-    except ConfigError as error:
-        # A value from --config is in no file.
-        alone = len(workflow.configfiles) == 1 and not workflow.config_settings.config
-        raise located(error, workflow.configfiles[0]) if alone else error from None
 except (ConfigError, UnknownMechanism) as error:
     # Exit with one line, because Snakemake would add where in this file the error was raised.
     sys.exit(f"error: {error}")
