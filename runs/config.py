@@ -1,7 +1,6 @@
 """The configuration of a run: the definition of every key, and checks before anything runs."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -125,7 +124,7 @@ def check_config(config: Any) -> dict[str, Any]:
         ConfigError: A key or a value is wrong. The message has the path of the key, the value, what
             is allowed and the nearest name.
     """
-    own = run = read_settings(RunSettings, config)
+    run = read_settings(RunSettings, config)
     if run.include is not None:
         run = _merge_included(run, run.include)
     also = _own_mechanisms(run)
@@ -141,7 +140,6 @@ def check_config(config: Any) -> dict[str, Any]:
         near = Surroundings(study=known[name], available=available, sets=sets, also=also)
         path = f"studies.{name}"
         checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
-    _refuse_unused(own, checked["studies"])
     return checked
 
 
@@ -163,31 +161,6 @@ def _load_class(name: str, path: str) -> type[Mechanism]:
         return get_mechanism(name)
     except (UnknownMechanism, TypeError) as error:
         raise ConfigError(str(error), path) from None
-
-
-def _refuse_unused(own: RunSettings, studies: dict[str, StudySettings]) -> None:
-    """Refuse the config's own variants that no study runs, and its own sets that nothing names."""
-    run = {name for settings in studies.values() for name in settings.mechanisms}
-    for name in own.variants:
-        if name not in run:
-            problem = "no study runs this variant; list it in one, or remove it"
-            raise ConfigError(problem, f"variants.{name}")
-    named = set(_texts([own.studies, list(own.sets.values())]))
-    for name in own.sets:
-        if name not in named:
-            problem = "no study names this set; name it in one, or remove it"
-            raise ConfigError(problem, f"sets.{name}")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every string in a YAML value at any depth, except the keys of mappings."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, str):
-        yield value
 
 
 def _merge_included(run: RunSettings, include: str) -> RunSettings:
