@@ -216,7 +216,8 @@ class CommonQueries(Study):
     def points(self, settings: StudySettings, variant: str, dataset: str) -> list[Point]:
         """The one point of a query."""
         asked = QUERIES[dataset]
-        return [Point.at(asked.query.shape, asked.budget)]
+        budget = asked.budget
+        return [Point(shape=asked.query.shape, epsilon=budget.epsilon, delta=budget.delta)]
 
     def load(self, setup: Setup, folder: Path) -> CommonQuery:
         """The query; there are no data."""

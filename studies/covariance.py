@@ -20,7 +20,6 @@ from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions
 from studies.base.scaling import first_records, scale_columns
 from studies.base.treatments import (
-    OneAnswer,
     TreatmentSettings,
     feature_names,
     measure_one_answer,
@@ -52,15 +51,15 @@ class Covariance(Study):
         """One point: m x N at epsilon and delta = 1/N."""
         return [settings.point_at((len(feature_names(dataset)), settings.records))]
 
-    def load(self, setup: Setup, folder: Path) -> OneAnswer:
+    def load(self, setup: Setup, folder: Path) -> np.ndarray:
         """The first N records, scaled: the columns of (m, N)."""
         settings, dataset = setup.settings, setup.dataset
         values = scale_columns(load_dataset(dataset, folder).features)
-        return OneAnswer(first_records(values, settings.records).T.copy())
+        return first_records(values, settings.records).T.copy()
 
-    def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: np.ndarray, case: Case, point: Point) -> Iterator[Value]:
         """Yield the RSS of every treatment and trial."""
-        covariance = problem.exact @ problem.exact.T / problem.exact.shape[1]
+        covariance = problem @ problem.T / problem.shape[1]
         eigenvalues = principal_directions(covariance)[0]
 
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:

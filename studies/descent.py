@@ -27,7 +27,6 @@ from studies.base import (
     Point,
     Study,
     Value,
-    ranked,
 )
 from studies.base.training import progress_of, seeds_of
 
@@ -59,13 +58,13 @@ SPENT = (
     Metric("sampling_rate", "probability that a record is in a batch"),
 )
 TEST_ACCURACY = Metric("test_accuracy", "accuracy on the test records, in [0, 1]", tolerance=SCORE)
-RANKED_ACCURACY = ranked(
-    Metric(
-        "final_test_accuracy",
-        "test accuracy after the last epoch or round, in [0, 1]",
-        tolerance=SCORE,
-    ),
-    "test accuracy",
+RANKED_ACCURACY = Metric(
+    "final_test_accuracy",
+    "test accuracy after the last epoch or round, in [0, 1]",
+    tolerance=SCORE,
+    title="test accuracy",
+    better="larger",
+    largest=1.0,
 )
 LEARNT = (
     Metric("steps", "steps of the whole run"),

@@ -24,7 +24,6 @@ from studies.base.families import COMPONENTS
 from studies.base.principal_components import captured_variance, principal_directions
 from studies.base.scaling import first_records, scale_columns
 from studies.base.treatments import (
-    OneAnswer,
     TreatmentSettings,
     feature_names,
     measure_one_answer,
@@ -57,7 +56,7 @@ class FirstComponent(Study):
         features = len(feature_names(dataset))
         return [settings.point_at((features, features))]
 
-    def load(self, setup: Setup, folder: Path) -> OneAnswer:
+    def load(self, setup: Setup, folder: Path) -> np.ndarray:
         """Load the covariance C of the first N records, (m, m).
 
         The columns of Wine are scaled by their extremes, which uses the data and is not private.
@@ -70,17 +69,17 @@ class FirstComponent(Study):
         else:
             values = scale_columns(data.features)
         values = first_records(values, settings.records)
-        return OneAnswer(values.T @ values / len(values))
+        return values.T @ values / len(values)
 
-    def measure(self, problem: OneAnswer, case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: np.ndarray, case: Case, point: Point) -> Iterator[Value]:
         """Yield the error of every treatment and trial."""
-        largest = principal_directions(problem.exact)[0][0]
+        largest = principal_directions(problem)[0][0]
 
         def score(trial: int, answer: np.ndarray) -> Iterator[Value]:
             directions = principal_directions(answer)[1][:, :1]
-            captured = captured_variance(problem.exact, directions)[0]
+            captured = captured_variance(problem, directions)[0]
             yield Value("error", float(abs(largest - captured)))
 
         yield Value("largest_eigenvalue", float(largest))
-        query = record_covariance(len(problem.exact), case.settings.records)
+        query = record_covariance(len(problem), case.settings.records)
         yield from measure_one_answer(problem, "equimodal", query, score, case, point)

@@ -14,7 +14,6 @@ from studies.base.metrics import (
     SCORE,
     Metric,
     Tolerance,
-    ranked,
 )
 from studies.base.settings import (
     LARGEST_COUNT,

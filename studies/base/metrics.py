@@ -5,7 +5,7 @@ Training amplifies these differences, so studies that train networks declare wid
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 
@@ -83,8 +83,3 @@ class Metric:
     def columns(self) -> tuple[str, ...]:
         """The metrics that rank, in order of preference."""
         return (self.closed_form, self.name) if self.closed_form else (self.name,)
-
-
-def ranked(metric: Metric, title: str) -> Metric:
-    """The metric, a share of test records, as one that a leaderboard ranks by."""
-    return replace(metric, title=title, better="larger", largest=1.0)

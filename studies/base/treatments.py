@@ -194,19 +194,12 @@ def measure_treatments(
         yield from measure_releases(release, score, treatment, case, point)
 
 
-@dataclass(frozen=True)
-class OneAnswer:
-    """The problem of a study in which every trial releases the same exact answer."""
-
-    exact: np.ndarray
-
-
 def measure_one_answer(
-    problem: OneAnswer, mode: str, query: Query, score: Score, case: Case, point: Point
+    exact: np.ndarray, mode: str, query: Query, score: Score, case: Case, point: Point
 ) -> Iterator[Value]:
-    """Release the answer in every treatment and trial, and score it; `mode` is MVG's mode."""
+    """Release the same answer in every treatment and trial, and score it; `mode` is MVG's mode."""
     ways = treatments_of(case, mode, feature_names(case.dataset))
-    yield from measure_treatments(ways, query, lambda trial: problem.exact, score, case, point)
+    yield from measure_treatments(ways, query, lambda trial: exact, score, case, point)
 
 
 def _svd_seconds(noise: MatrixGaussian) -> float:

@@ -34,7 +34,7 @@ from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import HOMES, STUDIED, SiteData
 from site_builder.start_page import HEADLINES, answers, findings
 from site_builder.words import TIMES, first_sentence, insert_authors, number, prose, short_authors
-from studies.base import Coordinate, Metric, Study, ranked
+from studies.base import Coordinate, Metric, Study
 from studies.base.settings import ConfigError
 from studies.base.yaml_file import read_yaml
 from studies.common_queries import QUERIES
@@ -215,7 +215,8 @@ def test_means_have_students_interval_and_closed_forms_none():
 
 def test_intervals_end_where_their_measure_does():
     study = Ranked()
-    study.metrics = (ranked(Metric("loss", "accuracy"), "accuracy"),)
+    accuracy = Metric("loss", "accuracy", title="accuracy", better="larger", largest=1.0)
+    study.metrics = (accuracy,)
     rows = pd.concat([result_rows("mvg", [0.1, 0.9]), result_rows("udn", [0.2, 0.8])])
     (view,) = views_of(study, rows)
     assert {(line.scores[1.0].low, line.scores[1.0].high) for line in view.lines} == {(0.0, 1.0)}
