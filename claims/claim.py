@@ -25,7 +25,8 @@ _REMOVED = re.compile(r"\bnot (?:judged|run)\b|\bleft out\b")
 
 
 def _known_sizes(value: Any) -> Any:
-    refuse_unknown(value, [field.name for field in dataclasses.fields(Sizes)])
+    if isinstance(value, dict):
+        refuse_unknown("", value, [field.name for field in dataclasses.fields(Sizes)])
     return value
 
 

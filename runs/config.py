@@ -16,9 +16,9 @@ from studies.base.settings import (
     Positive,
     Section,
     Text,
-    UnknownName,
     Whole,
     read_settings,
+    refuse_unknown,
 )
 from studies.base.study import all_studies
 from studies.base.study_settings import StudySettings, Surroundings
@@ -134,9 +134,8 @@ def check_config(config: Any) -> dict[str, Any]:
     checked = run.model_dump(exclude={"include"}) | {"sets": sets}
     checked["data"]["mirror"] = os.environ.get("DATA_MIRROR") or run.data.mirror
     known = all_studies()
+    refuse_unknown("studies", run.studies, known)
     for name, settings in run.studies.items():
-        if name not in known:
-            raise UnknownName("studies", name, known)
         near = Surroundings(study=known[name], available=available, sets=sets, also=also)
         path = f"studies.{name}"
         checked["studies"][name] = read_settings(known[name].Settings, settings, path, near)
@@ -196,10 +195,7 @@ def _sets(sets: dict[str, list[str]], available: dict[str, type[Mechanism]]) -> 
         path = f"sets.{name}"
         if name in available:
             raise ConfigError("it is already the name of a mechanism; choose another", path)
-        try:
-            found[name] = chosen(members, available, found)
-        except ConfigError as error:
-            raise error.below(path) from None
+        found[name] = chosen(members, available, found, key=path)
     return found
 
 
@@ -212,9 +208,8 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
             raise ConfigError("it is already the key of a mechanism; choose another", path)
         found[name] = _load_class(variant.use, f"{path}.use")
         known = found[name].options
+        refuse_unknown(f"{path}.options", variant.options, known)
         for option, value in variant.options.items():
-            if option not in known:
-                raise UnknownName(f"{path}.options", option, known)
             try:
                 known[option].check(option, value)
             except ValueError as error:

@@ -35,7 +35,6 @@ from studies.base.settings import (
     Share,
     Text,
     Trials,
-    UnknownName,
     Whole,
 )
 from studies.base.study import Study, all_studies

@@ -10,7 +10,7 @@ from studies.base.settings import (
     Distinct,
     Epsilon,
     Trials,
-    UnknownName,
+    refuse_unknown,
 )
 from studies.base.study_settings import StudySettings
 
@@ -26,12 +26,10 @@ class MechanismGrids(StudySettings):
     )
 
     def check_run(self) -> None:
-        """Raise UnknownName for a mechanism of `epsilons_on` that does not run."""
+        """Raise ConfigError for a mechanism of `epsilons_on` that does not run."""
         for dataset, grids in self.epsilons_on.items():
             known = self.mechanisms_for.get(dataset, self.mechanisms)
-            for mechanism in grids:
-                if mechanism not in known:
-                    raise UnknownName(f"epsilons_on.{dataset}", mechanism, known)
+            refuse_unknown(f"epsilons_on.{dataset}", grids, known)
 
     def own_grid(self, mechanism: str, dataset: str, others: list[float]) -> list[float]:
         """The epsilons of a mechanism on a data set, in order; `others` has those of all."""

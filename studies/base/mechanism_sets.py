@@ -4,10 +4,12 @@ Every set that starts from "all" includes new mechanisms, so that no config has 
 """
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from mechanisms import Mechanism
-from studies.base.settings import Disallowed, UnknownName, refuse_unknown
+from studies.base.settings import Disallowed, refuse_unknown
+from studies.base.yaml_file import joined
 
 ALLOWED = "all, a list of names, or a mapping with except, also"
 _KEYS = ("also", "except")
@@ -31,6 +33,7 @@ def chosen(
     available: Mapping[str, type[Mechanism]],
     sets: Mapping[str, list[str]],
     needs: type[Mechanism] = Mechanism,
+    key: str = "",
 ) -> list[str]:
     """Expand a set of mechanisms to a list of names without repetitions.
 
@@ -40,18 +43,21 @@ def chosen(
         available: Mechanisms by name.
         sets: The named sets of the config, as lists of names.
         needs: The class that the study requires of the mechanisms in "all".
+        key: The path of the set.
 
     Raises:
-        Disallowed, UnknownName: The set is not allowed; the key is relative to that of the set.
+        ConfigError: The set is not allowed.
     """
     if isinstance(value, list):
-        return _names(value, "", available, sets)
+        return _names(value, key, available, sets)
     if value == "all":
         value = {}
     if not isinstance(value, dict):
-        raise Disallowed("", ALLOWED, value)
-    refuse_unknown(value, _KEYS)
-    also, excluded = (_names(value.get(key, []), key, available, sets) for key in _KEYS)
+        raise Disallowed(key, ALLOWED, value)
+    refuse_unknown(key, value, _KEYS)
+    also, excluded = (
+        _names(value.get(part, []), joined(key, part), available, sets) for part in _KEYS
+    )
     rest = [
         name
         for name, mechanism in available.items()
@@ -66,9 +72,6 @@ def _names(
     """Read a list of names, and replace the name of a set by its members."""
     if not isinstance(value, list):
         raise Disallowed(key, "a list of names of mechanisms, variants and sets", value)
-    known, found = [*available, *sets], []
-    for name in value:
-        if name not in known:
-            raise UnknownName(key, name, known)
-        found += [each for each in sets.get(name, [name]) if each in available]
-    return list(dict.fromkeys(found))
+    refuse_unknown(key, value, [*available, *sets])
+    found = chain.from_iterable(sets.get(name, [name]) for name in value)
+    return list(dict.fromkeys(name for name in found if name in available))

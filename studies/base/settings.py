@@ -10,7 +10,7 @@ importable with only numpy, scipy and mpmath installed.
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any, NewType, Self, TypeVar
 
 from pydantic import (
@@ -51,16 +51,6 @@ class MissingEntry(ConfigError):
         super().__init__(f"no entry for {entry}; add one", key)
 
 
-class UnknownName(ConfigError):
-    """A key or an item below `key` names something that does not exist."""
-
-    def __init__(self, key: str, name: object, known: Iterable[str]) -> None:
-        known = list(known)
-        hint = nearest(name, known)
-        problem = f"unknown name; {hint}allowed here are {', '.join(known)}"
-        super().__init__(problem, joined(key, name))
-
-
 class KnownKeys(BaseModel):
     """A mapping with known keys. A subclass may override `check`."""
 
@@ -70,7 +60,8 @@ class KnownKeys(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown(cls, value: Any) -> Any:
-        refuse_unknown(value, cls.model_fields)
+        if isinstance(value, dict):
+            refuse_unknown("", value, cls.model_fields)
         return value
 
     def check(self) -> None:
@@ -88,11 +79,13 @@ class Section(KnownKeys):
     model_config = ConfigDict(strict=True, validate_default=True)
 
 
-def refuse_unknown(value: Any, known: Collection[str]) -> None:
-    """Raise UnknownName for a key of a mapping that is not known."""
-    for name in value if isinstance(value, dict) else ():
+def refuse_unknown(key: str, names: Iterable[Any], known: Iterable[str]) -> None:
+    """Raise ConfigError for a name below `key` that is not known, with the nearest one that is."""
+    known = list(known)
+    for name in names:
         if name not in known:
-            raise UnknownName("", name, known)
+            problem = f"unknown name; {nearest(name, known)}allowed here are {', '.join(known)}"
+            raise ConfigError(problem, joined(key, name))
 
 
 def _read_number(value: Any) -> float:

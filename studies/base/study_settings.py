@@ -12,7 +12,6 @@ from studies.base.mechanism_sets import ALLOWED_JSON, chosen
 from studies.base.settings import (
     ByDataset,
     ByMechanism,
-    ConfigError,
     DatasetName,
     Disallowed,
     Distinct,
@@ -20,8 +19,8 @@ from studies.base.settings import (
     MechanismName,
     MissingEntry,
     Section,
-    UnknownName,
     Whole,
+    refuse_unknown,
 )
 
 # Validation expands a set of mechanisms in the config to the list of their names.
@@ -46,10 +45,12 @@ class Surroundings:
     sets: Mapping[str, list[str]]
     also: Collection[str] = ()
 
-    def chosen(self, value: Any, available: Mapping[str, type[Mechanism]]) -> list[str]:
+    def chosen(
+        self, value: Any, available: Mapping[str, type[Mechanism]], key: str = ""
+    ) -> list[str]:
         """Expand a set of mechanisms and add the usable ones of `also`; see `chosen`."""
-        names = chosen(value, available, self.sets, self.study.needs)
         needs = self.study.needs
+        names = chosen(value, available, self.sets, needs, key)
         also = [n for n in self.also if n in available and issubclass(available[n], needs)]
         return list(dict.fromkeys([*names, *also]))
 
@@ -145,16 +146,11 @@ class StudySettings(Section):
     @field_validator("mechanisms_for", mode="before")
     @classmethod
     def _named_for_datasets(cls, value: Any, info: ValidationInfo) -> Any:
-        near, found = info.context, {}
+        near = info.context
         if near is None or not isinstance(value, dict) or "mechanisms" not in info.data:
             return value
         run = {name: near.available[name] for name in info.data["mechanisms"]}
-        for dataset, wanted in value.items():
-            try:
-                found[dataset] = near.chosen(wanted, run)
-            except ConfigError as error:
-                raise error.below(dataset) from None
-        return found
+        return {dataset: near.chosen(each, run, str(dataset)) for dataset, each in value.items()}
 
     @model_validator(mode="after")
     def _fit(self, info: ValidationInfo):
@@ -172,32 +168,26 @@ class StudySettings(Section):
         """
 
     def _check_all_names(self, study: Any) -> None:
-        _check_names("datasets", self.datasets, study.datasets)
+        refuse_unknown("datasets", self.datasets, study.datasets)
         for name, field in type(self).model_fields.items():
             keys = _keys_of(field.annotation)
             if keys == DatasetName:
                 self._check_datasets(name, required=field.is_required())
             elif keys == MechanismName:
                 known = [*self.mechanisms, *([DEFAULT] if field.is_required() else [])]
-                _check_names(name, getattr(self, name), known)
+                refuse_unknown(name, getattr(self, name), known)
         for name in ("calibrations_for", "calibrations_on"):
             for key, calibrations in getattr(self, name).items():
-                _check_names(f"{name}.{key}", calibrations, self.calibrations)
+                refuse_unknown(f"{name}.{key}", calibrations, self.calibrations)
         if self.split_trials and not study.splits_trials:
             raise Disallowed("split_trials", "false in this study, whose trials are quick", True)
 
     def _check_datasets(self, name: str, *, required: bool) -> None:
         entries = getattr(self, name)
-        _check_names(name, entries, self.datasets)
+        refuse_unknown(name, entries, self.datasets)
         for dataset in self.datasets:
             if required and dataset not in entries:
                 raise MissingEntry(name, dataset)
-
-
-def _check_names(key: str, names: Any, known: Any) -> None:
-    for name in names:
-        if name not in known:
-            raise UnknownName(key, name, known)
 
 
 def _keys_of(annotation: Any) -> Any:

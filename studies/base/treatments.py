@@ -32,7 +32,7 @@ from studies.base.settings import (
     Name,
     Share,
     Text,
-    UnknownName,
+    refuse_unknown,
 )
 
 # The treatments that are not sets of features: equal precision for every direction; private
@@ -83,9 +83,7 @@ class TreatmentSettings(ReleaseSettings):
                         name,
                     )
                 where = f"directions.{dataset}.{name}"
-                for feature in features:
-                    if feature not in known:
-                        raise UnknownName(where, feature, known)
+                refuse_unknown(where, features, known)
                 if len(features) == len(known):
                     raise Disallowed(where, "a list that leaves some feature out", features)
 

@@ -12,8 +12,8 @@ from studies.base.settings import (
     Disallowed,
     MissingEntry,
     Section,
-    UnknownName,
     read_settings,
+    refuse_unknown,
 )
 
 TwoOrMore = Annotated[types.Count, Field(ge=2)]
@@ -131,7 +131,7 @@ class Limits(Section):
         if self.low > self.high:
             raise Disallowed("high", f"at least {self.low:g}", self.high)
         if self.folder == "typo":
-            raise UnknownName("folder", "typo", ["type"])
+            refuse_unknown("folder", ["typo"], ["type"])
         if self.folder == "empty":
             raise MissingEntry("folder", "a file")
 
