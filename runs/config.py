@@ -217,10 +217,15 @@ def _variants(variants: dict[str, VariantSettings]) -> dict[str, type[Mechanism]
     return found
 
 
+# Pydantic keeps its own name for the limit of a type, which the limit of a field narrows.
+_SIGNS = {"ge": ">=", "minimum": ">=", "gt": ">", "exclusiveMinimum": ">"}
+_SIGNS |= {"lt": "<", "exclusiveMaximum": "<", "le": "<=", "maximum": "<="}
+
+
 def describe_keys() -> str:
     """Format every key as a row of the Markdown table in config/README.md."""
     common = set(StudySettings.model_fields)
-    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
+    lines = ["| key | allowed | default | meaning |", "| --- | --- | --- | --- |"]
     sections = {"": RunSettings, "data.": Data, "limits.": Limits}
     sections |= {"variants.<name>.": VariantSettings, "studies.<study>.": StudySettings}
     for prefix, model in sections.items():
@@ -232,11 +237,24 @@ def describe_keys() -> str:
 
 def _rows(prefix: str, model: type[Section], skipped) -> list[str]:
     defaults, rows = defaults_of(model), []
+    schemas = model.model_json_schema()["properties"]
     for key, field in model.model_fields.items():
         if key not in skipped:
             shown = f"`{yaml_text(defaults[key])}`" if key in defaults else "required"
-            rows.append(f"| `{prefix}{key}` | {shown} | {field.description} |")
+            allowed = _allowed(schemas[key])
+            rows.append(f"| `{prefix}{key}` | {allowed} | {shown} | {field.description} |")
     return rows
+
+
+def _allowed(schema: dict[str, Any]) -> str:
+    """List the values or the limits that a JSON schema has for each value of a key."""
+    if "enum" in schema:
+        return ", ".join(schema["enum"])
+    for part in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(part, dict):
+            return _allowed(part)
+    limits = {sign: schema[name] for name, sign in _SIGNS.items() if name in schema}
+    return ", ".join(f"{sign} {limit:.12g}" for sign, limit in limits.items())
 
 
 def defaults_of(model: type[Section]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class StrictLoader(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep)
-        except ValueError as error:
+        except (ValueError, AttributeError) as error:
             # PyYAML lets Python's own errors through, for example for the date 2020-99-99.
             raise refused(node, f"{node.value}: {error}; put a text in quotes") from None
         if isinstance(value, int | float) and _MISREAD.fullmatch(node.value):
@@ -86,7 +86,7 @@ def read_yaml(path: Path | str, loader: type[StrictLoader] = StrictLoader) -> An
     try:
         with open(path, "rb") as file:
             return loader(file).get_single_data()
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"bad YAML: {' '.join(str(error).split())}") from None
     except OSError as error:
         problem = f"cannot read {path}: {error.strerror}; name a YAML file that exists"

@@ -56,12 +56,15 @@ def test_a_shipped_config_says_only_what_differs_from_the_defaults_of_a_study(pa
     assert repeated == []
 
 
-def test_descriptions_say_the_default_and_the_meaning():
+def test_descriptions_say_what_is_allowed_the_default_and_the_meaning():
     lines = describe_keys().splitlines()[2:]
-    rows = {row[0]: row[1:] for row in (re.findall(r"\| (.*?) (?=\|)", line) for line in lines)}
+    rows = {row[0]: row[1:] for row in (re.findall(r"\| (.*?) ?(?=\|)", line) for line in lines)}
     assert rows["`limits.seconds`"] == [
+        "> 0, <= 31536000",
         "`3600.0`",
         "wall-clock seconds of one cell, a year at most",
     ]
-    assert rows["`run`"][0] == "required"
+    assert rows["`run`"][:2] == ["", "required"]
+    assert rows["`studies.covariance.trials`"][0] == ">= 2, <= 1000000"
+    assert rows["`studies.private_data.classifiers`"][0] == "logistic, network, mobilenet_v2"
     assert not [key for key, row in rows.items() if row[1] == "None"]
