@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix, read_table
+from datasets.formats.tables import Numbers, matrix, read_table
 
 ENTRY = Dataset(
     name="my_data",  # the name of this file; also of the folder and of the data set in configs

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, require_rows
 from datasets.fetching.data_error import DataError, reading
-from datasets.formats.columns import Columns, Numbers
-from datasets.formats.tables import read_table
+from datasets.formats.tables import Columns, Numbers, read_table
 
 MEASUREMENT = Numbers(0, 10_000)  # none of their features is negative
 
@@ -20,7 +19,7 @@ def bundled_table(
     file_name: str,
     columns: Columns,
     *,
-    delimiter: str | None = ",",
+    delimiter: str = ",",
     header: Sequence[str] = (),
 ) -> dict[str, NDArray]:
     """A table of a data set among scikit-learn's own files: its columns (n,) by their names.

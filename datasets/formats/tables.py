@@ -1,17 +1,90 @@
-"""Tables of text with declared columns."""
+"""Tables of text with declared columns: every cell is checked before its column is cast."""
 
-import contextlib
-import csv
-import math
-from collections.abc import Collection, Sequence
+import io
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from datasets.fetching.data_error import reading, wrong_file
-from datasets.formats.columns import Columns, read_columns
+
+
+def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: object) -> None:
+    """Compare the cells of one column with what is allowed.
+
+    Args:
+        good: bool (n,), whether each cell is allowed.
+        cells: (n,), as they are in the file.
+        place: the file and the column.
+        allowed: what is allowed, in words.
+
+    Raises:
+        DataError: a cell is not allowed; the message has the first one and its record, from 1.
+    """
+    if not np.all(good):
+        record = int(np.argmin(good))
+        (cell,) = np.asarray(cells)[record : record + 1].tolist()
+        raise wrong_file(place, f"record {record + 1} has {cell!r:.80}, allowed are {allowed}")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers from low to high; whole ones become int64, others float64.
+
+    `missing`: whether a cell may be empty, that is NaN. Text that spells a number counts.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+    missing: bool = False
+
+    def __str__(self) -> str:
+        kind = f"{'whole ' * self.whole}numbers {self.low}..{self.high}"
+        return f"{kind} or nothing" if self.missing else kind
+
+    def read(self, cells: ArrayLike, place: Path | str) -> NDArray:
+        """The numbers in the cells (n,); DataError as `require`."""
+        import pandas as pd
+
+        given = pd.Series(cells).infer_objects()
+        numbers = given
+        if given.dtype.kind not in "iuf":  # one text makes texts of a whole column
+            numbers = pd.to_numeric(given.astype(str), errors="coerce")
+        good = numbers.between(self.low, self.high)
+        if self.whole:
+            good &= numbers % 1 == 0
+        if self.missing:
+            good |= given.isna()
+        require(good, given, place, self)
+        return numbers.to_numpy(np.int64 if self.whole else np.float64, copy=True)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words, given with blanks between them; any text if none are. `missing`: NaN is allowed."""
+
+    words: str = ""
+    missing: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.words or 'texts'}{' or nothing' * self.missing}"
+
+    def read(self, cells: ArrayLike, place: Path | str) -> NDArray[np.object_]:
+        """The cells (n,) as they are; DataError as `require`."""
+        import pandas as pd
+
+        given = pd.Series(cells, dtype=object)
+        good = given.isin(self.words.split()) if self.words else given.notna() & (given != "")
+        if self.missing:
+            good |= given.isna()
+        require(good, given, place, self)
+        return given.to_numpy(copy=True)
+
+
+Columns = Mapping[str, Numbers | Words]
 
 
 def read_table(
@@ -19,83 +92,59 @@ def read_table(
     columns: Columns,
     place: Path | str,
     *,
-    delimiter: str | None = ",",
+    delimiter: str = ",",
     header: Sequence[str] = (),
+    missing: Collection[str] = (),
+    comment: str | None = None,
 ) -> dict[str, NDArray]:
-    """The columns of a small table (n,) by their names.
+    """The columns of a table (n,) by their names.
 
     Args:
         content: the bytes of the file.
         columns: what the cells of each column may be, in the order of the file.
         place: the file, in words.
-        delimiter: between two cells; any blanks if None.
+        delimiter: between two cells, as pandas reads it.
         header: what the first line must say; the file has none if this is empty.
+        missing: cells that become NaN.
+        comment: what begins a comment, which is left out.
 
     Raises:
         DataError: another header, a record with another number of cells, or a cell that is not
             allowed.
     """
-    with reading(place, "not a text"):
-        lines = content.decode("utf-8-sig").splitlines()
-    if header:
-        require_header(lines[0].split(delimiter) if lines else [], header, place)
-        lines = lines[1:]
-    rows = [line.split(delimiter) for line in lines if line.strip()]
-    for record, row in enumerate(rows, start=1):
-        if len(row) != len(columns):
-            found = f"record {record} has {len(row)} columns, expected {len(columns)}"
-            raise wrong_file(place, found)
-    # Fixed-width texts would lose trailing NULs, and each would take the memory of the longest.
-    cells = np.array(rows, object).reshape(-1, len(columns)).T
-    return read_columns(dict(zip(columns, cells, strict=True)), columns, place)
-
-
-def read_frame(
-    source: Path | IO[bytes],
-    columns: Columns,
-    place: Path | str,
-    *,
-    missing: Collection[str] = (),
-    header: Sequence[str] = (),
-    comment: str | None = None,
-) -> dict[str, NDArray]:
-    """As `read_table`, for a table that is large or holds texts; `missing` cells become NaN.
-
-    Quotes may stand around a whole cell that has no comma; any others are part of the cell.
-
-    Raises:
-        DataError: as `read_table`.
-    """
     # Imported here: it takes half a second, and other loaders do not need it.
     import pandas as pd
 
-    # pandas would read 0.99999999999999999999 as 1, and "1"9 as 19.
-    whole = [i for i, column in enumerate(columns.values()) if getattr(column, "whole", False)]
-    with reading(place, "not a table"), contextlib.ExitStack() as opened:
-        stream = opened.enter_context(source.open("rb")) if isinstance(source, Path) else source
+    texts = [i for i, column in enumerate(columns.values()) if isinstance(column, Words)]
+    with reading(place, "not a table"):
+        lines = io.BytesIO(content)
         if header:
-            require_header(stream.readline().decode("utf-8-sig").split(","), header, place)
+            require_header(lines.readline().decode("utf-8-sig").split(","), header, place)
         # If pandas is given the names, it drops the extra cells of longer records.
         frame = pd.read_csv(
-            stream,
+            lines,
+            sep=delimiter,
             header=None,
-            dtype=dict.fromkeys(whole, object),
-            quoting=csv.QUOTE_NONE,
+            dtype=dict.fromkeys(texts, object),
             comment=comment,
             na_values=list(missing),
             keep_default_na=False,
             skipinitialspace=True,
+            float_precision="round_trip",
             low_memory=False,
         )
     if frame.shape[1] != len(columns):
         raise wrong_file(place, f"{frame.shape[1]} columns, expected {len(columns)}")
-    cells = {
-        name: _unquoted(frame[number].to_numpy(), missing) for number, name in enumerate(columns)
-    }
-    return read_columns(cells, columns, place)
+    frame.columns = list(columns)
+    return read_columns(frame, columns, place)
 
 
-def require_header(cells: Sequence[object], names: Sequence[str], place: Path | str) -> None:
+def read_columns(cells: Mapping[str, ArrayLike], columns: Columns, place: Path | str) -> dict:
+    """Each column of `columns` as an array (n,) by its name; DataError as `require`."""
+    return {name: column.read(cells[name], f"{place}: {name}") for name, column in columns.items()}
+
+
+def require_header(cells: Sequence[str], names: Sequence[str], place: Path | str) -> None:
     """Require these column names; quotes, blanks around them, `#` and case do not count.
 
     The cells alone may not show that two columns have changed places.
@@ -103,26 +152,17 @@ def require_header(cells: Sequence[object], names: Sequence[str], place: Path | 
     Raises:
         DataError: the header differs; the message has the first difference.
     """
-    found = [unquoted(str(cell).strip()).lstrip("#").strip() for cell in cells]
-    if len(found) != len(names):
-        raise wrong_file(place, f"its header has {len(found)} columns, expected {len(names)}")
-    for column, (said, name) in enumerate(zip(found, names, strict=True), start=1):
-        if said.casefold() != name.casefold():
+    if len(cells) != len(names):
+        raise wrong_file(place, f"its header has {len(cells)} columns, expected {len(names)}")
+    for column, (cell, name) in enumerate(zip(cells, names, strict=True), start=1):
+        said = bare(cell)
+        if said.casefold() != bare(name).casefold():
             raise wrong_file(place, f"its header has {said!r:.80} in column {column}, not {name!r}")
 
 
-def _unquoted(column: NDArray, missing: Collection[str]) -> NDArray:
-    cells = column.tolist()
-    if not any(isinstance(cell, str) and '"' in cell for cell in cells):
-        return column
-    bare = [unquoted(cell) if isinstance(cell, str) else cell for cell in cells]
-    return np.array([math.nan if cell in [*missing] else cell for cell in bare], object)
-
-
-def unquoted(cell: str) -> str:
-    """A cell without the pair of quotes that encloses it; other quotes are part of it."""
-    inside = cell[1:-1]
-    return inside if cell == f'"{inside}"' and '"' not in inside else cell
+def bare(name: str) -> str:
+    """The name of a column without the quotes, the blanks and the `#` around it."""
+    return name.strip(' "#\r\n')
 
 
 def matrix(table: dict[str, NDArray], names: Collection[str]) -> NDArray[np.float64]:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.formats.columns import Numbers, Words
-from datasets.formats.tables import read_frame
+from datasets.formats.tables import Numbers, Words, read_table
 
 _UCI = "https://archive.ics.uci.edu"
 
@@ -118,6 +117,6 @@ def parse(train: Path, test: Path, names: Path) -> Adult:
 
 
 def _frame(path: Path) -> pd.DataFrame:
-    frame = pd.DataFrame(read_frame(path, COLUMNS, path, missing="?", comment="|"))
+    frame = pd.DataFrame(read_table(path.read_bytes(), COLUMNS, path, missing="?", comment="|"))
     frame["income"] = frame["income"].str.removesuffix(".")
     return frame

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset
 from datasets.formats.bundled import MEASUREMENT, bundled_table
-from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix
+from datasets.formats.tables import Numbers, matrix
 
 ENTRY = Dataset(
     name="breast_cancer",

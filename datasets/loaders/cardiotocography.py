@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading
-from datasets.formats.columns import Numbers, read_columns
-from datasets.formats.tables import matrix, require_header
+from datasets.formats.tables import Numbers, matrix, read_columns, require_header
 
 ENTRY = Dataset(
     name="cardiotocography",

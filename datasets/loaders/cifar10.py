@@ -9,8 +9,7 @@ import numpy as np
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading
-from datasets.formats.arrays import Images, Part, labelled_images
-from datasets.formats.columns import Numbers
+from datasets.formats.arrays import Images, Part
 from datasets.formats.pickles import read_pickle
 
 ENTRY = Dataset(
@@ -84,6 +83,4 @@ def parse(*files: Path) -> Images:
 def _batch(path: Path) -> Part:
     content = read_pickle(path)
     with reading(path, "not a batch of CIFAR-10"):
-        pixels, labels = np.asarray(content["data"]), np.asarray(content["labels"], object)
-        pixels = pixels.reshape(len(pixels), 3, 32, 32)
-        return labelled_images(pixels, labels, Numbers(0, 9, whole=True), path)
+        return content["data"].reshape(-1, 3, 32, 32), np.array(content["labels"], np.int64)

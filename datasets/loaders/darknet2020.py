@@ -3,6 +3,7 @@
 One record is one flow; a host or a user has many.
 """
 
+import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,7 @@ import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading, wrong_file
-from datasets.formats.columns import Numbers, Words
-from datasets.formats.tables import read_frame, unquoted
+from datasets.formats.tables import Numbers, Words, bare, read_table
 
 ENTRY = Dataset(
     name="darknet2020",
@@ -61,14 +61,16 @@ def parse(path: Path) -> Darknet2020:
     Raises:
         DataError: the file cannot be read, or is not the published one.
     """
-    with reading(path, "not a csv file"), path.open(encoding="utf-8-sig") as lines:
-        header = [unquoted(name.strip()) for name in lines.readline().split(",")]
+    content = path.read_bytes()
+    with reading(path, "not a csv file"):
+        line = io.BytesIO(content).readline().decode("utf-8-sig")
+        header = [bare(name) for name in line.split(",")]
     names = header[:-2]
     columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
     columns |= {"traffic": Words(TRAFFIC), "application": Words()}
     if not len(header) == len(columns) == COLUMNS:
         raise wrong_file(path, f"{len(columns)} columns, expected {COLUMNS} of different names")
-    flows = pd.DataFrame(read_frame(path, columns, path, missing=("", "NaN"), header=header))
+    flows = pd.DataFrame(read_table(content, columns, path, header=header, missing=("", "NaN")))
     Words(APPLICATIONS).read(flows["application"].str.casefold(), f"{path}: application")
     require_rows(ENTRY, flows=len(flows))
     return Darknet2020(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from datasets.entry import Dataset
 from datasets.formats.bundled import MEASUREMENT, bundled_table
-from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix
+from datasets.formats.tables import Numbers, matrix
 
 ENTRY = Dataset(
     name="diabetes",
@@ -49,7 +48,7 @@ def load() -> Diabetes:
         DataError: scikit-learn or its file is missing, or not 442 records.
     """
     measured = {name: MEASUREMENT for name in FEATURES}
-    table = bundled_table(ENTRY, "diabetes_data_raw.csv.gz", measured, delimiter=None)
+    table = bundled_table(ENTRY, "diabetes_data_raw.csv.gz", measured, delimiter=r"\s+")
     stated = {"progression": Numbers(25, 346)}
-    target = bundled_table(ENTRY, "diabetes_target.csv.gz", stated, delimiter=None)
+    target = bundled_table(ENTRY, "diabetes_target.csv.gz", stated, delimiter=r"\s+")
     return Diabetes(features=matrix(table, FEATURES), progression=target["progression"])

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import chunks, members
-from datasets.fetching.data_error import reading, wrong_file
+from datasets.fetching.archives import members
+from datasets.fetching.data_error import reading
 
 ENTRY = Dataset(
     name="imdb",
@@ -43,10 +43,6 @@ ENTRY = Dataset(
 
 
 _PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
-
-
-_STARS = {"neg": range(1, 5), "pos": range(7, 11)}
-_LONGEST = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,19 +76,12 @@ def parse(archive: Path) -> Imdb:
         DataError: a file is not the published one.
     """
     found: dict[tuple[str, str, int], tuple[int, str]] = {}
-    for path, size, stream in members(archive):
+    for path, _, stream in members(archive):
         if not (match := _PATH.fullmatch(path)):
             continue
         split, mood, number, stars = match.groups()
-        review, place = (split, mood, int(number)), f"{archive}: {path}"
-        if review in found or int(stars) not in _STARS[mood] or not 0 < size <= _LONGEST:
-            raise wrong_file(
-                place,
-                f"{size:,} bytes with {stars} stars, allowed is each number once, of 1 to "
-                f"{_LONGEST:,} bytes, neg with 1..4 and pos with 7..10 stars",
-            )
-        with reading(place, "not UTF-8 text"):
-            found[review] = (int(stars), b"".join(chunks(archive, stream)).decode())
+        with reading(f"{archive}: {path}", "not UTF-8 text"):
+            found[split, mood, int(number)] = (int(stars), stream.read().decode())
     imdb = Imdb(train=_split(found, "train"), test=_split(found, "test"))
     require_rows(ENTRY, train=len(imdb.train.texts), test=len(imdb.test.texts))
     return imdb

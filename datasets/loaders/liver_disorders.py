@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.data_error import content_of
-from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix, read_table
+from datasets.formats.tables import Numbers, matrix, read_table
 
 ENTRY = Dataset(
     name="liver_disorders",
@@ -70,7 +68,7 @@ def parse(path: Path) -> LiverDisorders:
     Raises:
         DataError: a file is not the published one.
     """
-    table = read_table(content_of(path), COLUMNS, path)
+    table = read_table(path.read_bytes(), COLUMNS, path)
     require_rows(ENTRY, records=len(table["drinks"]))
     return LiverDisorders(
         features=matrix(table, FEATURES), drinks=table["drinks"], selector=table["selector"]

@@ -38,4 +38,4 @@ def parse(archive: Path) -> BinaryRecords:
     Raises:
         DataError: a file is not the published one.
     """
-    return read_labelled(ENTRY, archive, "bangkok", columns=COLUMNS, classes=CLASSES)
+    return read_labelled(ENTRY, archive, "bangkok", COLUMNS, CLASSES)

@@ -5,16 +5,14 @@ adjacency by image does not protect a writer.
 """
 
 import gzip
-import math
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.data_error import reading, wrong_file
-from datasets.formats.arrays import Images, Part, labelled_images
-from datasets.formats.columns import Numbers
+from datasets.fetching.data_error import reading
+from datasets.formats.arrays import Images, Part
 
 # yann.lecun.com, the address of record, has often refused downloads since 2023. The other two are
 # copies that PyTorch and TensorFlow keep; the checksums are those of the original files.
@@ -76,27 +74,10 @@ def parse(train_images: Path, train_labels: Path, test_images: Path, test_labels
 
 
 def _part(images: Path, labels: Path) -> Part:
-    pixels = read_idx(images, (28, 28))[:, None]
-    return labelled_images(pixels, read_idx(labels, ()), Numbers(0, 9, whole=True), images)
+    return _read_idx(images, 16).reshape(-1, 1, 28, 28), _read_idx(labels, 8).astype(np.int64)
 
 
-def read_idx(path: Path, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The values (n, *shape) of a gzipped idx file of unsigned bytes.
-
-    The file has two zero bytes, the type 8, the number of axes, their lengths as big-endian 32-bit
-    integers, and the values in row-major order.
-
-    Raises:
-        DataError: the file is damaged, too long, or of another shape or type.
-    """
-    most = 16 + max(ENTRY.rows.values()) * math.prod(shape)
+def _read_idx(path: Path, header: int) -> NDArray[np.uint8]:
+    """The unsigned bytes after the header of a gzipped idx file, which states their shape."""
     with reading(path, "truncated or damaged idx file"), gzip.open(path) as stream:
-        content = stream.read(most + 1)
-        if len(content) > most or content[:4] != bytes([0, 0, 8, 1 + len(shape)]):
-            found = f"it starts with {content[:4]!r} and has at least {len(content):,} bytes"
-            raise wrong_file(path, f"not an idx file of bytes of this data set ({found})")
-        header = np.frombuffer(content, ">u4", count=1 + len(shape), offset=4).tolist()
-        values = np.frombuffer(content[8 + 4 * len(shape) :], np.uint8)
-    if header[1:] != list(shape) or values.size != math.prod(header):
-        raise wrong_file(path, f"{values.size:,} values, but its header states {tuple(header)}")
-    return values.reshape(header).copy()  # a view of bytes is read-only
+        return np.frombuffer(bytearray(stream.read()), np.uint8, offset=header)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
 from datasets.fetching.data_error import wrong_file
-from datasets.formats.columns import Columns, Numbers, require
-from datasets.formats.tables import matrix, read_table
+from datasets.formats.tables import Columns, Numbers, matrix, read_table, require
 
 ENTRY = Dataset(
     name="movement_aal",

@@ -42,4 +42,4 @@ def parse(archive: Path) -> BinaryRecords:
     Raises:
         DataError: a file is not the published one.
     """
-    return read_labelled(ENTRY, archive, "dataset_purchase", columns=COLUMNS, classes=CLASSES)
+    return read_labelled(ENTRY, archive, "dataset_purchase", COLUMNS, CLASSES)

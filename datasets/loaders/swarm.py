@@ -3,6 +3,7 @@
 One record is one snapshot, that is one row of 2,400 features.
 """
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.archives import named_members
+from datasets.fetching.archives import read_members
 from datasets.fetching.data_error import reading
-from datasets.formats.columns import Numbers
-from datasets.formats.tables import matrix, read_frame, require_header, unquoted
+from datasets.formats.tables import Numbers, bare, matrix, read_table
 
 ENTRY = Dataset(
     name="swarm",
@@ -75,15 +75,15 @@ def parse(archive: Path) -> Swarm:
     features = [f"feature {k}" for k in range(1, COLUMNS + 1)]
     columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
     place = f"{archive}: {_TABLE}"
-    for _, stream in named_members(archive, {_TABLE: _MOST_BYTES}):
-        with reading(place, "no header"):
-            line = stream.readline().decode("utf-8-sig")
-        header = [unquoted(cell.strip()) for cell in line.split(",")]
-        of_first = header[:OF_A_BOID]
-        if sum(cell.endswith("1") for cell in of_first) > OF_A_BOID / 2:
-            boids = range(1, COLUMNS // OF_A_BOID + 1)
-            names = [f"{cell.removesuffix('1')}{boid}" for boid in boids for cell in of_first]
-            require_header(header, [*names, header[-1]], place)
-        table = read_frame(stream, columns, place, missing=("", " "))
+    content = read_members(archive, {_TABLE: _MOST_BYTES})[_TABLE]
+    with reading(place, "no header"):
+        line = io.BytesIO(content).readline().decode("utf-8-sig")
+    header = [bare(cell) for cell in line.split(",")]
+    of_first = header[:OF_A_BOID]
+    if sum(cell.endswith("1") for cell in of_first) > OF_A_BOID / 2:
+        boids = range(1, COLUMNS // OF_A_BOID + 1)
+        names = [f"{cell.removesuffix('1')}{boid}" for boid in boids for cell in of_first]
+        header = [*names, header[-1]]
+    table = read_table(content, columns, place, header=header, missing=("", " "))
     require_rows(ENTRY, flocking=len(table["class"]))
     return Swarm(features=matrix(table, features), labels=table["class"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
 from datasets.formats.arrays import BinaryRecords
-from datasets.formats.binary_rows import read_separate
+from datasets.formats.binary_rows import binary_records, small_numbers
 
 ENTRY = Dataset(
     name="texas100",
@@ -47,12 +47,8 @@ def parse(archive: Path) -> BinaryRecords:
     """
     rows = ENTRY.rows["records"]
     found = read_members(archive, {"feats": rows * (2 * COLUMNS + 2), "labels": rows * 8})
-    records = read_separate(
-        found["feats"],
-        found["labels"],
-        columns=COLUMNS,
-        classes=CLASSES,
-        place=f"{archive}: feats",
-    )
+    features = small_numbers(found["feats"], COLUMNS, f"{archive}: feats")
+    labels = small_numbers(found["labels"], 1, f"{archive}: labels")[:, 0]
+    records = binary_records(features, labels, CLASSES, str(archive))
     require_rows(ENTRY, records=len(records.labels))
     return records

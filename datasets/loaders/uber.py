@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.formats.columns import Numbers, Words, require
-from datasets.formats.tables import read_frame
+from datasets.formats.tables import Numbers, Words, read_table, require
 
 ENTRY = Dataset(
     name="uber",
@@ -74,7 +73,7 @@ def parse(path: Path) -> Pickups:
     Raises:
         DataError: a file is not the published one.
     """
-    table = read_frame(path, COLUMNS, path, header=[*COLUMNS])
+    table = read_table(path.read_bytes(), COLUMNS, path, header=[*COLUMNS])
     time = pd.to_datetime(table["Date/Time"], format="%m/%d/%Y %H:%M:%S", errors="coerce")
     allowed = "times in April 2014 like 4/1/2014 0:11:00"
     require((time >= START) & (time < END), table["Date/Time"], f"{path}: Date/Time", allowed)

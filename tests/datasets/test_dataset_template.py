@@ -41,9 +41,9 @@ def test_it_is_listed_fetched_and_loaded(copied, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1,2\n", "record 1 has 2 columns, expected 3"),
+        ("1,2\n", "2 columns, expected 3"),
         ("1,2,x\n", "label: record 1 has 'x', allowed are whole numbers 0..1"),
-        ("1,2,0.5\n", "'0.5'"),
+        ("1,2,0.5\n", "record 1 has 0.5"),
     ],
 )
 def test_a_file_of_another_form_is_refused(copied, tmp_path, content, message):

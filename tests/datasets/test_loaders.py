@@ -266,7 +266,7 @@ def test_pickles_call_nothing_but_the_allowed_names(tmp_path):
         read_pickle(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"no zip file", {"a": 1}, [1.0], {"a": print}])
+@pytest.mark.parametrize("content", [b"", b"no zip file", [1.0], {"a": print}])
 def test_files_that_are_no_weights(content, tmp_path):
     path = tmp_path / "weights.pth"
     if isinstance(content, bytes):
