@@ -19,8 +19,6 @@ from typing import Literal
 
 from datasets.fetching.data_error import DataError
 
-MAX_BYTES = 1 << 30  # of a file whose size is not published
-
 Source = Literal["official", "bundled", "simulated"]
 
 
@@ -31,7 +29,7 @@ class RemoteFile:
     Attributes:
         name: file name in the data set's folder and in a mirror (there also `<name>.xz`).
         urls: official addresses in order of preference; empty if it has none.
-        bytes: size of the content, None if unknown; a download or an archive may not have more.
+        bytes: size of the content, None if unknown; a member of an archive may not have more.
         sha256: hex digest of the content, or its first digits where no more is published; None
             if no checksum is published.
         check: reads the file at a path and raises DataError unless it is the right one. A file
@@ -54,11 +52,6 @@ class RemoteFile:
                 f"{self.name} has an http address and no sha256, so anyone on the way can replace "
                 f"it; state its sha256, or an https address"
             )
-
-    @property
-    def most_bytes(self) -> int:
-        """The largest number of bytes that its content can have."""
-        return MAX_BYTES if self.bytes is None else self.bytes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,45 +14,19 @@ from pathlib import Path
 from pooch import file_hash
 
 from datasets.entry import Dataset, RemoteFile
-from datasets.fetching.data_error import DataError, reading
-from datasets.fetching.inspection import recognised
+from datasets.fetching.data_error import DataError, beginning_of, reading
 
 RECORD = "SHA256SUMS"
 _LINE = re.compile("([0-9a-fA-F]{64}) [ *](.+)")
 
 
-def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
-    """How the file at `path` differs from its published checksum, or else from the recorded one.
-
-    It begins with what the file is instead, if that is known. Empty if it does not differ, or if
-    there is no checksum yet. `folder` is that of the data set.
-    """
-    digits = file.sha256 or recorded(folder, file.name) or ""
-    origin = "expected" if file.sha256 else "recorded"
-    with reading(path, "it cannot be read"):
-        actual = file_hash(str(path))
-    if actual.startswith(digits):
-        return ""
-    what = recognised(path)
-    instead = f"{what} instead of {file.name}, " if what else ""
-    return f"{instead}sha256 {actual}, {origin} sha256 {digits}"
-
-
-def recorded(folder: Path, name: str) -> str | None:
-    """The sha256 recorded for a file of `folder`, None if there is no record.
+def known_checksum(file: RemoteFile, folder: Path) -> str | None:
+    """The published sha256 of a file, or else the one recorded in `folder`, that of the data set.
 
     Raises:
         DataError: a line of the record is no checksum.
     """
-    found = dict[str, str]()
-    for line in _lines(folder):
-        if not (match := _LINE.fullmatch(line)):
-            raise DataError(
-                f"{folder / RECORD} has the line {line!r:.99}, which is no checksum as sha256sum "
-                f"writes it; repair or delete the line"
-            )
-        found[match[2]] = match[1].lower()
-    return found.get(name)
+    return file.sha256 or _recorded(folder).get(file.name)
 
 
 def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
@@ -68,37 +42,64 @@ def known_checksums(dataset: Dataset, folder: Path) -> dict[str, str] | None:
     Raises:
         DataError: a line of the record is no checksum.
     """
-    published = {file.name: file.sha256 for file in dataset.files}
-    if None not in published.values():
-        return published
-    files = present_form(dataset, folder) or dataset.files
-    known = {file.name: file.sha256 or recorded(folder, file.name) for file in files}
+    files = dataset.files
+    if not all(file.sha256 for file in files):
+        files = present_form(dataset, folder) or files
+    known = {file.name: known_checksum(file, folder) for file in files}
     return None if None in known.values() else known
 
 
-def _lines(folder: Path) -> list[str]:
-    path = folder / RECORD
-    content = path.read_text(errors="replace") if path.is_file() else ""
-    return [line for line in content.splitlines() if line]
+def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
+    """How the file at `path` begins and differs from its `known_checksum`.
+
+    Empty if it does not differ, or if no checksum is known. `folder` is that of the data set.
+    """
+    digits = known_checksum(file, folder) or ""
+    with reading(path, "it cannot be read"):
+        actual = file_hash(str(path))
+    if actual.startswith(digits):
+        return ""
+    origin = "expected" if file.sha256 else "recorded"
+    return f"{beginning_of(path)}, sha256 {actual}, {origin} sha256 {digits}"
+
+
+def check_new(path: Path, file: RemoteFile, folder: Path) -> None:
+    """Run the check of the file at `path` unless a checksum is known; DataError if it fails."""
+    if known_checksum(file, folder) is None and file.check is not None:
+        file.check(path)
 
 
 def record(folder: Path, file: RemoteFile) -> None:
-    """Record the sha256 of a file that has neither a published nor a recorded one."""
-    if file.sha256 is not None or recorded(folder, file.name) is not None:
+    """Record the sha256 of a file of `folder` unless a checksum is known."""
+    if known_checksum(file, folder) is not None:
         return
-    sha256 = file_hash(str(folder / file.name))
+    sums = _recorded(folder) | {file.name: file_hash(str(folder / file.name))}
     path = folder / RECORD
     part = path.with_name(f".{RECORD}.part")
-    part.write_text("\n".join([*_lines(folder), f"{sha256}  {file.name}\n"]))
+    part.write_text("".join(f"{digits}  {name}\n" for name, digits in sums.items()))
     os.replace(part, path)
     print(
-        f"{file.name}: no checksum is published; recorded sha256 {sha256} in {path}",
+        f"{file.name}: no checksum is published; recorded sha256 {sums[file.name]} in {path}",
         file=sys.stderr,
     )
 
 
+def _recorded(folder: Path) -> dict[str, str]:
+    path = folder / RECORD
+    content = path.read_text(errors="replace") if path.is_file() else ""
+    sums = dict[str, str]()
+    for line in filter(None, content.splitlines()):
+        if not (match := _LINE.fullmatch(line)):
+            raise DataError(
+                f"{path} has the line {line!r:.99}, which is no checksum as sha256sum writes it; "
+                f"repair or delete the line"
+            )
+        sums[match[2]] = match[1].lower()
+    return sums
+
+
 def verify(folder: Path, file: RemoteFile) -> None:
-    """Compare a file with its published checksum, or else with its recorded one if it has one.
+    """Compare a file with its `known_checksum`, if there is one.
 
     Raises:
         DataError: another checksum; the message gives both.
@@ -136,7 +137,7 @@ def local_files(dataset: Dataset, folder: Path | str) -> dict[str, Path]:
         )
     for file in files:
         verify(target, file)
-        if file.sha256 is None and recorded(target, file.name) is None:
+        if known_checksum(file, target) is None:
             raise DataError(
                 f"{target / file.name} has no published and no recorded checksum; to check it and "
                 f"record one, run: {command}"

@@ -5,15 +5,34 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST = 200  # characters of another library's message
+_SHOWN = 40  # bytes of a file's beginning
 
 
 class DataError(Exception):
     """A data set is unknown, or its files are missing or wrong; the message says what to do."""
 
 
+def beginning_of(path: Path) -> str:
+    """How a file begins, in words: it tells a web page or a pointer from data."""
+    try:
+        with path.open("rb") as stream:
+            beginning = stream.read(_SHOWN)
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    if not beginning:
+        return "it is empty"
+    if not beginning.strip(b"\0"):
+        return "it begins with zeros"
+    return f"it begins with {str(beginning)[1:]}"
+
+
 def wrong_file(place: Path | str, what: str) -> DataError:
-    """The error of one line about a file: where, what is wrong with it, and the remedy."""
-    return DataError(f"{place}: {what}; delete it and get the published file again")
+    """The error of one line about a file: where, what is wrong with it, and the remedy.
+
+    Of a path, the error also says how the file there begins.
+    """
+    begins = f", {beginning_of(place)}" if isinstance(place, Path) else ""
+    return DataError(f"{place}: {what}{begins}; delete it and get the published file again")
 
 
 @contextmanager
@@ -29,11 +48,4 @@ def reading(place: Path | str, problem: str) -> Iterator[None]:
         raise
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        memory = ", or too little memory" if isinstance(error, MemoryError) else ""
-        raise wrong_file(place, f"{problem}{memory} ({reason})") from error
-
-
-def content_of(path: Path) -> bytes:
-    """The bytes of a file; DataError if it cannot be read."""
-    with reading(path, "it cannot be read"):
-        return path.read_bytes()
+        raise wrong_file(place, f"{problem} ({reason})") from error

@@ -1,6 +1,5 @@
 """A local web server, and official data from the mirror if there is one."""
 
-import contextlib
 import functools
 import http.server
 import subprocess
@@ -29,13 +28,6 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.send_error(403)
         elif self.path.startswith("/flaky/") and self.server.requests.count(self.path) <= 2:
             self.send_error(self.server.code)
-        elif self.path.startswith("/endless/"):
-            self.send_response(200)
-            self.send_header("Content-Length", str(1 << 40))
-            self.end_headers()
-            with contextlib.suppress(ConnectionError):
-                while True:
-                    self.wfile.write(bytes(1 << 16))
         elif self.path.startswith("/stalls/"):
             self.send_response(200)
             self.send_header("Content-Length", "900000")

@@ -9,17 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from unittest.mock import Mock
 
 import pooch
 import pytest
 from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
 
 from datasets import DataError, fetch
-from datasets.fetching.download import DownloadError, NotThereError, download
-
-DAMAGED = lzma.compress(CONTENT)[:-20]
-
+from datasets.fetching.data_error import wrong_file
 
 # Where files come from
 
@@ -60,7 +56,7 @@ def test_a_mirror_that_cannot_be_read_is_blamed_and_not_the_folder(tmp_path, dat
     place.symlink_to(target)
     with pytest.raises(DataError) as caught:
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-    assert f"{place}: cannot be read ({reason})" in str(caught.value)
+    assert re.search(rf"{place}: cannot be read \(.*{reason}", str(caught.value))
     assert "make the folder writable" not in str(caught.value)
 
 
@@ -70,8 +66,9 @@ def test_a_corrupt_mirror_is_reported_and_passed_over(server, tmp_path, data, ca
     toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
     target = fetch(toy, data, mirror=tmp_path / "mirror")
     assert (target / "file.bin").read_bytes() == CONTENT
-    warning = f"warning: {tmp_path}/mirror/toy/file.bin: wrong content, sha256 {sha256(b'wrong')}"
-    assert capsys.readouterr().err.startswith(warning)
+    begins = f"wrong content, it begins with 'wrong', sha256 {sha256(b'wrong')}"
+    warning = f"warning: {tmp_path}/mirror/toy/file.bin: {begins}"
+    assert warning in capsys.readouterr().err
 
 
 def test_a_checksum_may_be_its_first_digits(tmp_path, data):
@@ -118,7 +115,7 @@ def test_a_corrupted_local_file_is_reported_not_replaced(tmp_path, data):
     with pytest.raises(DataError) as caught:
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
     assert str(caught.value) == (
-        f"{path} has the wrong content: sha256 {sha256(b'changed')}, "
+        f"{path} has the wrong content: it begins with 'changed', sha256 {sha256(b'changed')}, "
         f"expected sha256 {sha256(CONTENT)}. "
         "Delete it, then fetch toy again: a file that is there is never replaced"
     )
@@ -130,11 +127,14 @@ def test_a_corrupted_local_file_is_reported_not_replaced(tmp_path, data):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(DAMAGED, "truncated xz file"), (b"not xz at all", "damaged xz file")],
+    [
+        (lzma.compress(CONTENT)[:-20], "ended before the end-of-stream marker"),
+        (b"<html>", "not supported by decoder.*, it begins with '<html>'"),
+    ],
 )
-def test_damaged_xz(tmp_path, data, content, message):
+def test_a_damaged_xz_file(tmp_path, data, content, message):
     put(tmp_path / "mirror", "file.bin.xz", content)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=rf"file\.bin\.xz: cannot be read \(.*{message}"):
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
     assert left_in(data) == []
 
@@ -142,38 +142,9 @@ def test_damaged_xz(tmp_path, data, content, message):
 @pytest.mark.parametrize("published", [None, sha256(CONTENT)])
 def test_a_download_cut_short_leaves_nothing(server, data, published):
     toy = dataset(remote(sha256=published, bytes=None, check=print))
-    with pytest.raises(DataError, match=r"broke off \(IncompleteRead\(100 bytes read, 900 more"):
+    with pytest.raises(DataError, match=r"failed with 0 bytes written \(IncompleteRead\(100 bytes"):
         fetch(toy, data, mirror=f"{server.url}/short")
     assert server.requests == ["/short/toy/file.bin"] * 3 + ["/short/toy/file.bin.xz"] * 3
-    assert left_in(data) == []
-
-
-def test_an_xz_with_a_dictionary_beyond_the_memory(tmp_path, data, monkeypatch):
-    put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
-    monkeypatch.setattr("lzma.LZMAFile.read", Mock(side_effect=MemoryError))
-    with pytest.raises(DataError, match="damaged xz file, or too little memory"):
-        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-
-
-@pytest.mark.parametrize("size", [len(CONTENT) - 1, None])
-def test_a_bomb_of_xz_fills_no_disk(tmp_path, data, monkeypatch, size):
-    """The published size limits how much is unpacked, or else a limit for all files."""
-    put(tmp_path / "mirror", "file.bin.xz", lzma.compress(CONTENT))
-    monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT) - 1)
-    with pytest.raises(DataError, match=r"file\.bin: wrong content, more than 899 bytes"):
-        fetch(dataset(remote(bytes=size)), data, mirror=tmp_path / "mirror")
-    assert left_in(data) == []
-    monkeypatch.setattr("datasets.entry.MAX_BYTES", len(CONTENT))
-    fetch(dataset(remote(bytes=size and size + 1)), data, mirror=tmp_path / "mirror")
-
-
-def test_a_server_that_never_ends_is_cut_off(server, data):
-    """The server announces a terabyte for a file of one byte."""
-    with pytest.raises(
-        DataError, match=r"/endless/f: nothing but zeros, wrong content, more than \d+,\d+ bytes"
-    ):
-        fetch(dataset(remote(bytes=1, urls=[f"{server.url}/endless/f"])), data)
-    assert server.requests == ["/endless/f"]
     assert left_in(data) == []
 
 
@@ -231,21 +202,15 @@ def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     with pytest.raises(DataError) as caught:
         fetch(dataset(remote(urls=[UNREACHABLE])), data, mirror=tmp_path)
     assert str(caught.value) == (
-        f"toy could not be fetched: {UNREACHABLE}: no connection (Connection refused; 3 attempts); "
-        f"{tmp_path}/toy/file.bin: no such file. "
+        f"toy could not be fetched: {UNREACHABLE}: the transfer failed with 0 bytes written "
+        f"([Errno 111] Connection refused), 3 attempts; {tmp_path}/toy/file.bin: no such file; "
+        f"{tmp_path}/toy/file.bin.xz: no such file. "
         "Set DATA_MIRROR (or data.mirror in the config) to a folder or URL laid out as "
-        f"<mirror>/toy/<file>[.xz], or download {UNREACHABLE} and save it as {data}/toy/file.bin "
-        f"(sha256 {sha256(CONTENT)}); then fetch toy again"
+        f"<mirror>/toy/<file>[.xz], or download {UNREACHABLE} and save it as file.bin in "
+        f"{data}/toy; then fetch toy again"
     )
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == f"downloading {UNREACHABLE}\n"
     assert left_in(data) == []
-
-
-def test_a_missing_file_is_distinguished_from_a_refusal(server, tmp_path):
-    for path, kind in {"gone": NotThereError, "denied/f": DownloadError}.items():
-        with pytest.raises(DownloadError) as caught:
-            download(f"{server.url}/{path}", remote(), tmp_path, {})
-        assert type(caught.value) is kind
 
 
 def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
@@ -260,20 +225,6 @@ def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
     assert "and 3 more failures" in message
 
 
-def test_a_host_that_does_not_answer_is_not_asked_again(data, monkeypatch):
-    asked = []
-    transfer = pooch.HTTPDownloader.__call__
-    monkeypatch.setattr(
-        pooch.HTTPDownloader,
-        "__call__",
-        lambda self, url, *arguments: (asked.append(url), transfer(self, url, *arguments)),
-    )
-    again = "http://127.0.0.1:9/again.bin"
-    with pytest.raises(DataError, match=f"{UNREACHABLE}, {again}: no connection"):
-        fetch(dataset(remote(urls=[UNREACHABLE, again])), data)
-    assert asked == [UNREACHABLE] * 3
-
-
 def test_a_refusing_server_is_asked_once(server, data):
     with pytest.raises(DataError, match="/denied/f: HTTP 403 Forbidden"):
         fetch(dataset(remote(urls=[f"{server.url}/denied/f"])), data)
@@ -284,10 +235,9 @@ def test_a_refusing_server_is_asked_once(server, data):
     "mirror",
     [
         *("missing", "file:///tmp/mirror", "ftp://host/mirror", "a" * 5000),
-        *("http://", "http://[::1", "http://host:99999"),
     ],
 )
-def test_a_mirror_that_cannot_be_read_is_an_error_of_one_line(server, data, mirror):
+def test_a_mirror_that_is_no_folder_is_an_error_of_one_line(server, data, mirror):
     put(server.folder)
     toy = dataset(remote(urls=[f"{server.url}/toy/file.bin"]))
     with pytest.raises(
@@ -304,14 +254,15 @@ def test_a_file_in_place_of_the_data_folder(tmp_path):
         fetch(dataset(remote()), tmp_path / "data")
 
 
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
-        (errno.EACCES, "Permission denied.*make the folder writable"),
-        (errno.ENOSPC, "No space left on device.*; make room in the folder, or"),
-    ],
-)
-def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch, number, words):
+@pytest.mark.parametrize("mirror", ["http://[::1", "http://host:99999"])
+def test_a_mirror_of_a_wrong_address_is_passed_over(server, data, mirror, capsys):
+    put(server.folder)
+    fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data, mirror=mirror)
+    assert f"warning: {mirror.rstrip('/')}/toy/file.bin: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC])
+def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch, number):
     """The refusal is simulated, because the superuser may write anywhere."""
 
     def refuse(*arguments, **fields):
@@ -319,101 +270,60 @@ def test_a_folder_that_cannot_be_written(tmp_path, data, monkeypatch, number, wo
 
     put(tmp_path / "mirror")
     monkeypatch.setattr("datasets.fetching.download.os.replace", refuse)
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=f"{os.strerror(number)}.*; make the folder writable"):
         fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
     assert left_in(data) == []
 
 
 # Other content in place of the data
 
-PACKED = gzip.compress(CONTENT, mtime=0)
 
-
-@pytest.mark.parametrize(
-    ("wanted", "sent", "encoding"),
-    [
-        (PACKED, PACKED, "gzip"),
-        (PACKED, gzip.compress(PACKED, mtime=0), "gzip"),
-        (CONTENT, PACKED, "gzip"),
-        (CONTENT, PACKED, "x-gzip"),
-        (CONTENT, CONTENT, "gzip"),
-        (CONTENT, CONTENT, "br"),
-    ],
-)
-def test_a_content_encoding_may_be_that_of_the_file(server, data, wanted, sent, encoding):
-    put(server.folder, "file.gz", sent)
-    server.encoding = encoding
-    toy = dataset(remote("file.gz", wanted, urls=[f"{server.url}/toy/file.gz"]))
-    assert (fetch(toy, data) / "file.gz").read_bytes() == wanted
-
-
-@pytest.mark.parametrize(
-    ("sent", "encoding", "words"),
-    [
-        (b"other", "br", "expected sha256 .*, sent with Content-Encoding br, which was not asked"),
-        (b"other", "gzip", "wrong content, sha256"),
-        (gzip.compress(b"<html>", mtime=0), "gzip", r"a web page \(HTML\) instead of file.bin"),
-        (gzip.compress(bytes(10_000), mtime=0), "gzip", "more than 900 bytes"),
-        (PACKED[:-9], "gzip", "wrong content, a gzip file instead of file.bin"),
-    ],
-)
-def test_a_content_encoding_does_not_hide_what_is_wrong(server, data, sent, encoding, words):
-    put(server.folder, content=sent)
-    server.encoding = encoding
-    with pytest.raises(DataError, match=words):
-        fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data)
-    assert left_in(data) == []
+def test_a_content_encoding_is_that_of_the_file(server, data):
+    """Some servers state an encoding for a file that is itself compressed."""
+    packed = gzip.compress(CONTENT, mtime=0)
+    put(server.folder, "file.gz", packed)
+    server.encoding = "gzip"
+    toy = dataset(remote("file.gz", packed, urls=[f"{server.url}/toy/file.gz"]))
+    assert (fetch(toy, data) / "file.gz").read_bytes() == packed
 
 
 INSTEAD = {
-    b"": "an empty file",
-    bytes(100): "nothing but zeros",
-    b"<!DOCTYPE html><p>Sign in</p>": "a web page (HTML)",
-    b"\xef\xbb\xbf\n <!-- a --> <HTML lang=en>": "a web page (HTML)",
-    "<html>".encode("utf-16"): "a web page (HTML)",
-    b"<?xml version='1.0'?><!DOCTYPE html>": "a web page (HTML)",
-    b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>": "an XML document",
-    b'{"message": "rate limit"}': "JSON",
-    b'[{"a": [1]}, ' + b'"b", ' * 2000: "JSON",
-    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n": "a pointer of Git LFS",
-    b"../../.git/annex/objects/Xx/Yy/MD5-s9--0\n": "a pointer of git-annex",
-    b"%PDF-1.7": "a PDF",
-    b"[" * 4000: "JSON",
-    b"PK\x03\x04": "a zip archive",
+    b"": "it is empty",
+    bytes(100): "it begins with zeros",
+    b"<!DOCTYPE html><p>Sign in</p>": "it begins with '<!DOCTYPE html><p>Sign in</p>'",
+    b'{"message": "rate limit"}': """it begins with '{"message": "rate limit"}'""",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n": "//git-lfs.github.com",
 }
 
 
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("content", INSTEAD, ids=INSTEAD.values())
-def test_unexpected_content_is_named_with_its_place(tmp_path, data, content, published):
-    place = put(tmp_path / "mirror", content=content)
-    known = {} if published else {"sha256": None, "check": lambda path: None}
+def test_unexpected_content_is_shown_with_its_place(server, data, content, published):
+    def refuse(path):
+        raise wrong_file(path, "not the file")
+
+    put(server.folder, content=content)
+    known = {} if published else {"sha256": None, "check": refuse}
+    toy = dataset(remote(**known))
     with pytest.raises(DataError) as caught:
-        fetch(dataset(remote(bytes=10**6, **known)), data, mirror=tmp_path / "mirror")
-    assert f"{INSTEAD[content]} instead of file.bin" in str(caught.value)
-    assert str(place) in str(caught.value)
+        fetch(toy, data, mirror=server.url)
+    assert INSTEAD[content] in str(caught.value)
+    assert f"{server.url}/toy/file.bin: " in str(caught.value)
     assert "Set DATA_MIRROR" in str(caught.value)
-    assert "no such file" not in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+    assert left_in(data) == []
+    put(data, content=content)
+    with pytest.raises(DataError, match=re.escape(INSTEAD[content])):
+        fetch(toy, data)
 
 
-def test_a_page_in_place_of_an_xz_file_or_by_hand_is_named(tmp_path, data):
-    put(tmp_path / "mirror", "file.bin.xz", b"<html>")
-    with pytest.raises(DataError, match=r"bin: a web page \(HTML\) instead of an xz file"):
-        fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-    put(data, content=b"<html>" * 10**4)
-    with pytest.raises(DataError, match=r"a web page \(HTML\) instead of file\.bin"):
-        fetch(dataset(remote()), data)
-
-
-@pytest.mark.parametrize("sent", [0, 100, 300_000])
+@pytest.mark.parametrize("sent", [0, 300_000])
 def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypatch, sent):
     monkeypatch.setattr("datasets.fetching.download.TIMEOUT_SECONDS", 0.1)
-    urls = [f"{server.url}/stalls/{sent}", f"{server.url}/again"]
     with pytest.raises(DataError) as caught:
-        fetch(dataset(remote(bytes=10**6, urls=urls)), data)
-    said = "stalled after 294,912 bytes" if sent > 8192 else "stalled in its first 8,192 bytes"
-    assert said in str(caught.value)
+        fetch(dataset(remote(urls=[f"{server.url}/stalls/{sent}"])), data)
+    (arrived,) = re.findall(r"the transfer stalled with ([\d,]+) bytes written", str(caught.value))
+    assert sent - 1024 < int(arrived.replace(",", "")) <= sent
     assert server.requests == [f"/stalls/{sent}"] * 3
 
 

@@ -46,7 +46,9 @@ def test_an_archive_put_by_hand_is_used_and_kept(server, data):
 
 
 def test_an_archive_with_other_content_is_refused(server, data):
-    with pytest.raises(DataError, match=f"toy.tar.gz: its a has sha256 {sha256(b'wrong')}"):
+    with pytest.raises(
+        DataError, match=f"toy.tar.gz: its a has the wrong content, .*{sha256(b'wrong')}"
+    ):
         fetch(packed(server, inner=b"wrong"), data)
     assert left_in(data) == []
 
@@ -57,9 +59,7 @@ def test_a_wrong_archive_put_by_hand_is_refused_and_kept(server, data, published
     if not published:
         toy = dataclasses.replace(toy, archive=RemoteFile(name="toy.tar.gz"))
     put(data, "toy.tar.gz", b"wrong")
-    with pytest.raises(
-        DataError, match=r"toy\.tar\.gz(.|\n)*Delete it(, then| and) fetch toy again"
-    ):
+    with pytest.raises(DataError, match=r"toy\.tar\.gz.*(Delete it, then fetch|delete it and get)"):
         fetch(toy, data)
     assert left_in(data) == ["toy.tar.gz"]
     assert server.requests == []
@@ -77,7 +77,7 @@ def test_the_manual_step_names_the_archive_of_files_without_addresses(data):
     toy = dataset(
         remote("a"), remote("b"), archive=remote("toy.tar.gz", b"archive", urls=[UNREACHABLE])
     )
-    with pytest.raises(DataError, match=rf"download {UNREACHABLE} and save it as \S+/toy\.tar\.gz"):
+    with pytest.raises(DataError, match=rf"download {UNREACHABLE} and save it as toy\.tar\.gz in"):
         fetch(toy, data)
 
 

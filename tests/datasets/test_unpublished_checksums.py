@@ -6,6 +6,7 @@ from toy_data_set import CONTENT, dataset, left_in, put, remote, sha256, tar_byt
 import datasets
 from datasets import DataError, fetch
 from datasets.fetching.checksums import known_checksums, local_files
+from datasets.fetching.data_error import wrong_file
 
 PAGE = b"\n<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n"
 
@@ -16,7 +17,7 @@ def anything(path):
 
 def starts_right(path):
     if not path.read_bytes().startswith(b"the right"):
-        raise DataError(f"{path}: it starts with other words")
+        raise wrong_file(path, "it starts with other words")
 
 
 def unpublished(name="file.bin", check=anything, **fields):
@@ -58,10 +59,8 @@ def test_an_http_address_needs_a_checksum():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "file.bin: an empty file instead of file.bin"),
-        (PAGE, r"file.bin: a web page \(HTML\) instead of file.bin"),
-        (b"\xef\xbb\xbf<html>", "a web page"),
-        (b"wrong", "file.bin: it starts with other words"),
+        (b"", "file.bin: it starts with other words, it is empty"),
+        (PAGE, "file.bin: it starts with other words, it begins with .*<!DOCTYPE html>"),
     ],
 )
 def test_a_wrong_file_is_neither_accepted_nor_recorded(server, data, content, message):
@@ -80,7 +79,7 @@ def test_a_wrong_file_is_neither_accepted_nor_recorded(server, data, content, me
 def test_a_wrong_file_put_by_hand_stays_and_is_not_recorded(data):
     toy = unpublished(check=starts_right)
     path = put(data, content=PAGE)
-    with pytest.raises(DataError, match=r"a web page(.|\n)*was not accepted\. Delete it"):
+    with pytest.raises(DataError, match=r"file.bin: .*<!DOCTYPE html>.*; delete it and get"):
         fetch(toy, data)
     assert left_in(data) == ["file.bin"]
     path.write_bytes(CONTENT)
@@ -95,7 +94,7 @@ EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
     ("name", "content", "words"),
     [
         ("swarm", EMPTY_ZIP, r"it has no Flocking\.csv"),
-        ("movement_aal", EMPTY_ZIP, r"it has no MovementAAL_RSS_1\.csv, .* and 314 more"),
+        ("movement_aal", EMPTY_ZIP, r"it has no MovementAAL_RSS_1\.csv"),
         ("purchase100", tar_bytes({"readme": b"text"}), "it has no dataset_purchase"),
         ("texas100", tar_bytes({"readme": b"text"}), "it has no feats"),
         ("darknet2020", b"a,b\n1,2\n", "2 columns, expected 85"),
