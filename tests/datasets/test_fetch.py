@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 
-import pooch
 import pytest
 from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
 
@@ -31,18 +30,13 @@ def test_mirror_url(server, data, compressed):
     assert server.requests == expected
 
 
-def test_mirror_is_tried_before_the_official_address(server, tmp_path, data):
+def test_official_addresses_in_order(server, data, capsys):
+    """A server that refuses is asked once."""
     put(server.folder)
-    put(tmp_path / "mirror")
-    fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data, mirror=tmp_path / "mirror")
-    assert server.requests == []
-
-
-def test_official_addresses_in_order(server, data):
-    put(server.folder)
-    urls = [f"{server.url}/gone.bin", f"{server.url}/toy/file.bin", f"{server.url}/never.bin"]
-    fetch(dataset(remote(urls=urls)), data)
-    assert server.requests == ["/gone.bin", "/toy/file.bin"]
+    places = ["/gone.bin", "/denied/f", "/toy/file.bin", "/never.bin"]
+    fetch(dataset(remote(urls=[f"{server.url}{place}" for place in places])), data)
+    assert server.requests == places[:3]
+    assert f"warning: {server.url}/denied/f: HTTP 403 Forbidden;" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -148,18 +142,6 @@ def test_a_download_cut_short_leaves_nothing(server, data, published):
     assert left_in(data) == []
 
 
-def test_ctrl_c_leaves_nothing(server, data, monkeypatch):
-    def interrupt(self, url, output_file, depot):
-        with open(output_file, "wb") as stream:
-            stream.write(CONTENT[:7])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data)
-    assert list((data / "toy").iterdir()) == []
-
-
 def test_a_killed_fetch_leaves_nothing_that_looks_finished(tmp_path, data):
     """SIGKILL hits a process while it downloads from a server that never ends its answer."""
     program = f"""
@@ -225,12 +207,6 @@ def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
     assert "and 3 more failures" in message
 
 
-def test_a_refusing_server_is_asked_once(server, data):
-    with pytest.raises(DataError, match="/denied/f: HTTP 403 Forbidden"):
-        fetch(dataset(remote(urls=[f"{server.url}/denied/f"])), data)
-    assert server.requests == ["/denied/f"]
-
-
 @pytest.mark.parametrize(
     "mirror",
     [
@@ -246,19 +222,6 @@ def test_a_mirror_that_is_no_folder_is_an_error_of_one_line(server, data, mirror
         fetch(toy, data, mirror=mirror)
     assert "\n" not in str(caught.value)
     assert server.requests == []
-
-
-def test_a_file_in_place_of_the_data_folder(tmp_path):
-    (tmp_path / "data").write_text("not a folder")
-    with pytest.raises(DataError, match="choose another one with --folder"):
-        fetch(dataset(remote()), tmp_path / "data")
-
-
-@pytest.mark.parametrize("mirror", ["http://[::1", "http://host:99999"])
-def test_a_mirror_of_a_wrong_address_is_passed_over(server, data, mirror, capsys):
-    put(server.folder)
-    fetch(dataset(remote(urls=[f"{server.url}/toy/file.bin"])), data, mirror=mirror)
-    assert f"warning: {mirror.rstrip('/')}/toy/file.bin: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC])
@@ -327,7 +290,7 @@ def test_a_transfer_that_stalls_says_after_how_many_bytes(server, data, monkeypa
     assert server.requests == [f"/stalls/{sent}"] * 3
 
 
-@pytest.mark.parametrize("kept", [1, 8, 32, 63])
+@pytest.mark.parametrize("kept", [8, 63])
 @pytest.mark.parametrize("kind", ["sha256", "recorded"])
 def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
     """A checksum that matches only in its first digits belongs to another file."""
@@ -340,10 +303,3 @@ def test_every_digit_of_a_checksum_counts(tmp_path, data, kind, kept):
         toy = dataset(remote(sha256=None, check=lambda path: None))
     with pytest.raises(DataError, match=f"has the wrong content: .* {wrong}"):
         fetch(toy, data)
-
-
-@pytest.mark.parametrize("more", ["0", "00" * 20])
-def test_a_checksum_with_extra_digits_is_a_different_one(data, more):
-    put(data)
-    with pytest.raises(DataError, match="has the wrong content"):
-        fetch(dataset(remote(sha256=sha256(CONTENT) + more)), data)

@@ -1,6 +1,7 @@
 """Every loader of official data reads small files in the official formats."""
 
 import gzip
+import io
 import pickle
 import struct
 import zipfile
@@ -11,10 +12,12 @@ import pytest
 import scipy.io
 import scipy.sparse
 import torch
-from loader_contract import LoaderContract
-from official_formats import python2_pickle, tar_of
+from toy_data_set import sha256, tar_bytes
 
-from datasets import DataError
+import datasets
+from datasets import DATASETS, DataError
+from datasets.catalogue import loader
+from datasets.entry import RemoteFile
 from datasets.formats.pickles import read_pickle
 from datasets.loaders import (
     adult,
@@ -22,6 +25,30 @@ from datasets.loaders import (
     mobilenet_v2,
     movement_aal,
 )
+
+
+class _Python2Pickler(pickle._Pickler):
+    """Writes bytes as the plain strings of Python 2."""
+
+    dispatch = pickle._Pickler.dispatch.copy()
+
+    def save_bytes(self, value):
+        self.write(pickle.BINSTRING + struct.pack("<i", len(value)) + value)
+        self.memoize(value)
+
+    dispatch[bytes] = save_bytes
+
+
+def python2_pickle(value):
+    """Pickle a value as Python 2 did with the numpy and scipy of 2015, like these files."""
+    buffer = io.BytesIO()
+    _Python2Pickler(buffer, protocol=2).dump(value)
+    return (
+        buffer.getvalue()
+        .replace(b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n")
+        .replace(b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n")
+    )
+
 
 PERSON = "Bachelors, 13, Never-married, {}, Not-in-family, White, Male, 2174, 0, 40, United-States"
 
@@ -292,7 +319,7 @@ def write_location30(folder):
     rows = [
         f'"{label}",{line}' for label, line in zip((13, 1, 30), lines(bits(3, 446)), strict=True)
     ]
-    tar_of(folder / "dataset_location.tgz", {"bangkok": "\n".join(rows).encode()})
+    (folder / "dataset_location.tgz").write_bytes(tar_bytes({"bangkok": "\n".join(rows).encode()}))
     return {"records": 3}
 
 
@@ -303,7 +330,9 @@ def check_location30(data):
 
 def write_purchase100(folder):
     rows = [f"{label},{line}\n" for label, line in zip((100, 1), lines(bits(2, 600)), strict=True)]
-    tar_of(folder / "dataset_purchase.tgz", {"dataset_purchase": "".join(rows).encode()})
+    (folder / "dataset_purchase.tgz").write_bytes(
+        tar_bytes({"dataset_purchase": "".join(rows).encode()})
+    )
     return {"records": 2}
 
 
@@ -318,7 +347,7 @@ def write_texas100(folder):
         "texas/100/labels": b"100\n7\n",
         "texas/100/readme": b"text",
     }
-    tar_of(folder / "dataset_texas.tgz", members)
+    (folder / "dataset_texas.tgz").write_bytes(tar_bytes(members))
     return {"records": 2}
 
 
@@ -367,7 +396,7 @@ def write_imdb(folder):
         "aclImdb/train/neg/0_3.txt": b"Dreadful.",
         "aclImdb/test/pos/0_10.txt": b"Good.",
     }
-    tar_of(folder / "aclImdb_v1.tar.gz", members)
+    (folder / "aclImdb_v1.tar.gz").write_bytes(tar_bytes(members))
     return {"train": 3, "test": 1}
 
 
@@ -444,13 +473,52 @@ def test_movement_aal_from_a_tar_with_a_root_folder(tmp_path, monkeypatch):
     rows = {"sequences": 11, "steps": 66}
     monkeypatch.setattr(movement_aal, "ENTRY", replace(movement_aal.ENTRY, rows=rows))
     path = tmp_path / "MovementAAL.tar"
-    tar_of(path, movement_members("MovementAAL/"), mode="w")
+    path.write_bytes(tar_bytes(movement_members("MovementAAL/"), mode="w"))
     check_movement_aal(movement_aal.parse(path))
 
 
 OFFICIAL = TABLES | IMAGES | MEMBERSHIP | OTHERS
 
 
+@pytest.fixture
+def small(name, tmp_path, monkeypatch):
+    """The data folder of a small data set, whose entry states its files and numbers of rows."""
+    folder = tmp_path / name
+    folder.mkdir()
+    write, _ = OFFICIAL[name]
+    rows = write(folder)
+    files = tuple(
+        RemoteFile(name=file.name, sha256=sha256((folder / file.name).read_bytes()))
+        for file in DATASETS[name].files
+    )
+    entry = replace(DATASETS[name], files=files, rows=rows)
+    monkeypatch.setattr(loader(name), "ENTRY", entry)
+    return tmp_path
+
+
 @pytest.mark.parametrize("name", OFFICIAL)
-class TestContract(LoaderContract):
-    cases = OFFICIAL
+def test_the_official_format_is_read(name, small):
+    _, check = OFFICIAL[name]
+    check(datasets.load(name, small))
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_another_number_of_rows_is_refused(name, small, monkeypatch):
+    entry = DATASETS[name]
+    for part, count in entry.rows.items():
+        other = replace(entry, rows=entry.rows | {part: count + 1})
+        monkeypatch.setattr(loader(name), "ENTRY", other)
+        found = f"{part}: found {count}, expected {count + 1}"
+        missing = f"it has no MovementAAL_RSS_{count + 1}.csv"
+        with pytest.raises(DataError, match=f"records .*{found}|{missing}"):
+            datasets.load(name, small)
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_a_changed_file_is_refused(name, small):
+    path = small / name / DATASETS[name].files[0].name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"sha256 \w{64}, expected sha256 \w{64}"):
+        datasets.load(name, small)
