@@ -59,8 +59,11 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
         actual = file_hash(str(path))
     if actual.startswith(digits):
         return ""
-    origin = "expected" if file.sha256 else "recorded"
-    return f"{beginning_of(path)}, sha256 {actual}, {origin} sha256 {digits}"
+    known = f"expected sha256 {digits}"
+    if file.sha256 is None:
+        accept = f"(to accept a new version, delete its line in {folder / RECORD})"
+        known = f"recorded sha256 {digits} {accept}"
+    return f"{beginning_of(path)}, sha256 {actual}, {known}"
 
 
 def check_new(path: Path, file: RemoteFile, folder: Path) -> None:
@@ -105,11 +108,9 @@ def verify(folder: Path, file: RemoteFile) -> None:
         DataError: another checksum; the message gives both.
     """
     if different := mismatch(folder / file.name, file, folder):
-        accept = f"; to accept a new version, delete its line in {folder / RECORD} too"
         raise DataError(
             f"{folder / file.name} has the wrong content: {different}. "
-            f"Delete it, then fetch {folder.name} again: a file that is there is never "
-            f"replaced{accept * (not file.sha256)}"
+            f"Delete it, then fetch {folder.name} again: a file that is there is never replaced"
         )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pooch
 
 from datasets.entry import RemoteFile
-from datasets.fetching.checksums import RECORD, check_new, mismatch
+from datasets.fetching.checksums import check_new, mismatch
 from datasets.fetching.data_error import DataError, beginning_of
 
 TIMEOUT_SECONDS = 30.0
@@ -61,8 +61,7 @@ def download(place: str, file: RemoteFile, folder: Path) -> None:
         # The new file gets the user's default permissions, which pooch's file lacks.
         path.write_bytes(_content(place, arrived))
         if different := mismatch(path, file, folder):
-            accept = f" (to accept a new version, delete its line in {folder / RECORD})"
-            raise DataError(f"{place}: wrong content, {different}{accept * (not file.sha256)}")
+            raise DataError(f"{place}: wrong content, {different}")
         try:
             check_new(path, file, folder)
         except DataError as error:
