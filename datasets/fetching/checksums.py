@@ -68,13 +68,13 @@ def mismatch(path: Path, file: RemoteFile, folder: Path) -> str:
 
 def check_new(path: Path, file: RemoteFile, folder: Path) -> None:
     """Run the check of the file at `path` unless a checksum is known; DataError if it fails."""
-    if known_checksum(file, folder) is None and file.check is not None:
+    if file.check is not None and known_checksum(file, folder) is None:
         file.check(path)
 
 
 def record(folder: Path, file: RemoteFile) -> None:
-    """Record the sha256 of a file of `folder` unless a checksum is known."""
-    if known_checksum(file, folder) is not None:
+    """Record the sha256 of a file of `folder`, which passed its check, unless one is known."""
+    if file.check is None or known_checksum(file, folder) is not None:
         return
     sums = _recorded(folder) | {file.name: file_hash(str(folder / file.name))}
     path = folder / RECORD

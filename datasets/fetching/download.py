@@ -15,7 +15,7 @@ from pathlib import Path
 import pooch
 
 from datasets.entry import RemoteFile
-from datasets.fetching.checksums import check_new, mismatch
+from datasets.fetching.checksums import check_new, mismatch, record
 from datasets.fetching.data_error import DataError, beginning_of
 
 TIMEOUT_SECONDS = 30.0
@@ -38,8 +38,8 @@ def is_url(place: str) -> bool:
 def download(place: str, file: RemoteFile, folder: Path) -> None:
     """Put the content of `place` into `folder / file.name`, after its checksum matched.
 
-    A file without a published checksum is compared with the recorded one, or checked if none is
-    recorded yet. The file appears under its final name complete or not at all.
+    A file without a published checksum is compared with the recorded one, or checked and then
+    recorded if none is recorded yet. The file appears under its final name complete or not at all.
 
     Args:
         place: http(s) URL or path; the content of a name that ends in .xz is decompressed.
@@ -68,6 +68,7 @@ def download(place: str, file: RemoteFile, folder: Path) -> None:
             # The user knows the file by the place it came from, not by its temporary path.
             raise DataError(str(error).replace(str(path), place)) from error
         os.replace(path, folder / file.name)
+    record(folder, file)
 
 
 def _transfer(url: str, path: Path) -> None:

@@ -72,12 +72,26 @@ def _fill(dataset: Dataset, target: Path, mirror: str) -> None:
     if archive is not None and (target / archive.name).is_file():
         verify(target, archive)
         _unpack(dataset, target / archive.name)
-        return
+    else:
+        _fetch_missing(dataset, target, mirror)
+
+
+def _fetch_missing(dataset: Dataset, target: Path, mirror: str) -> None:
     failures: list[DataError] = []
     for form, places in _ways(dataset, mirror):
-        if _obtain(dataset, target, form, places, failures):
-            _report(dataset, form, failures)
-            return
+        if not all(_obtain(file, target, places[file.name], failures) for file in form):
+            continue
+        if form == (dataset.archive,):
+            archive = target / form[0].name
+            try:
+                _unpack(dataset, archive)
+            except DataError as error:
+                failures.append(error)
+                continue
+            finally:
+                archive.unlink()
+        _report(dataset, form, failures)
+        return
     raise DataError(_explanation(dataset, target, failures))
 
 
@@ -99,29 +113,11 @@ def _ways(dataset: Dataset, mirror: str) -> Iterator[tuple[_Form, _Places]]:
 
 
 def _obtain(
-    dataset: Dataset, target: Path, form: _Form, places: _Places, failures: list[DataError]
-) -> bool:
-    """Whether all of these files are in the folder now; what went wrong is added to `failures`."""
-    for file in form:
-        path = target / file.name
-        if not path.is_file() and not _download(file, target, places[file.name], failures):
-            return False
-        if file is not dataset.archive:
-            record(target, file)
-            continue
-        try:
-            _unpack(dataset, path)
-        except DataError as error:
-            failures.append(error)
-            return False
-        finally:
-            path.unlink()
-    return True
-
-
-def _download(
     file: RemoteFile, target: Path, places: Sequence[str], failures: list[DataError]
 ) -> bool:
+    """Whether the file is in the folder now; what went wrong is added to `failures`."""
+    if (target / file.name).is_file():
+        return True
     for place in places:
         try:
             download(place, file, target)
