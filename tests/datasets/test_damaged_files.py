@@ -200,22 +200,17 @@ def test_what_is_allowed_is_told(small, name, place, old, new, words):
 @pytest.mark.parametrize("name", ["uber", "swarm", "movement_aal"])
 def test_columns_that_changed_places_with_their_names(name, small):
     """Such a file looks intact: it has the right numbers of columns and records."""
+    # The names of swarm's columns are read from the first 12.
+    one = 24 if name == "swarm" else 0
     for file, member, separator, _ in TEXTS[name]:
-        path = small / file
-        parts = contents(path)
+        parts = contents(small / file)
         _, rows = cells_of(parts[member], separator, 0)
-        last = len(rows[0]) - 1
-        # The names of swarm's columns are read from the first 12.
-        first = 24 if name == "swarm" else 0
-        for one, other in {(first, first + 1), (last - 1, last), (0, last)}:
-            swapped = [list(row) for row in rows]
-            for row in swapped:
-                row[one], row[other] = row[other], row[one]
-            write(path, parts | {member: text_of([], swapped, separator)})
-            said = re.escape(rows[0][other].strip('#" '))
-            place = re.escape((member or file).rsplit("/", 1)[-1])
-            refused(name, small, f"{place}: its header has '{said}' in column {one + 1}, not '")
-        write(path, parts)
+        said = re.escape(rows[0][one + 1].strip('#" '))
+        for row in rows:
+            row[one], row[one + 1] = row[one + 1], row[one]
+        write(small / file, parts | {member: text_of([], rows, separator)})
+        refused(name, small, file, f"its header has '{said}' in column {one + 1}, not '")
+        write(small / file, parts)
 
 
 @pytest.mark.parametrize("name", ["darknet2020"])
