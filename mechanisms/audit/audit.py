@@ -35,7 +35,7 @@ from mechanisms.check.audit_statistics import (
     largest_probability,
     least_probability,
 )
-from mechanisms.check.fresh_noise import find_shared_noise
+from mechanisms.check.draws import find_shared_noise
 from mechanisms.query.query import DELTAS, Unsupported, checked_real
 from mechanisms.verification.sampled_audit import checked_values, settings_of
 from mechanisms.verification.verification import REFUTED, UNDECIDED

@@ -1,37 +1,57 @@
 """The pairs of neighbouring values on which a mechanism is audited."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from mechanisms.check.neighbours import chosen_pairs, is_allowed, random_value
+from mechanisms.check.neighbours import (
+    changes,
+    constant_value,
+    is_allowed,
+    pair_that_differs,
+    random_value,
+)
 from mechanisms.query.query import Query
 
-Pair = tuple[np.ndarray, np.ndarray]
+# Releases by which pairs are chosen, and the most pairs from a constant value.
+LOOK, PAIRS = 32, 6
 # Changes that are tried from other values too.
 MOVED = 2
 
 
-def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Pair]]:
+def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Sequence[np.ndarray]]]:
     """Pairs of values that the query allows, with their names.
 
-    Those of `chosen_pairs`, which start at a constant value. Where a range of the elements is
-    stated, also some of their changes at both edges of it and at a random value: noise that
-    depends on the value, or is cut at the edges, may show there alone.
+    Up to `PAIRS` start at a constant value. Where a range of the elements is stated, also some of
+    their changes at both edges of it and at a random value: noise that depends on the value, or is
+    cut at the edges, may show there alone.
 
     Args:
-        release: A function (value, rng) whose answers show where its noise is least.
+        release: A function (value, rng) whose answers, of the query's shape, show where its noise
+            is least.
         query: The query that `release` answers.
     """
-    pairs = chosen_pairs(release, query)
-    found = [(f"{name}, at a constant value", pair) for name, pair in pairs]
-    if query.element_range is not None:
-        for name, (first, second) in pairs[:MOVED]:
-            found += _moved(name, second - first, query)
-    return found
+    constant = constant_value(query)
+    if constant is None:
+        return []
+    rng = np.random.default_rng(0)
+    noise = np.array([release(constant.copy(), rng) - constant for _ in range(LOOK)])
+    found, moved = [], []
+    for name, change in changes(query, noise, rng):
+        if len(found) == PAIRS:
+            break
+        pair = pair_that_differs(query, change, constant)
+        if pair is None:
+            continue
+        found.append((f"{name}, at a constant value", pair))
+        if query.element_range is not None and len(found) <= MOVED:
+            moved += _moved(name, pair[1] - pair[0], query)
+    return found + moved
 
 
-def _moved(name: str, change: np.ndarray, query: Query) -> Iterator[tuple[str, Pair]]:
+def _moved(
+    name: str, change: np.ndarray, query: Query
+) -> Iterator[tuple[str, Sequence[np.ndarray]]]:
     """The same change at both edges and at a random value, where it is allowed."""
     low, high = query.element_range
     rises = change > 0

@@ -13,6 +13,14 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
+# The probability of a false alarm in all checks of one mechanism; of a thousand it is 0.1%.
+ERROR = 1e-6
+# One-sided bounds that share it: for the means and variances of up to eight samples of the loss,
+# fifteen and nine changes at two multiples, a grid, nine directions of two values, atoms, pairs of
+# releases of five samples, norms of eight, signs, and the losses of the profile.
+TAIL = ERROR / 400
+# Relative excess over a claim that is put down to rounding.
+ROUNDING = 1e-6
 # Losses are taken to be exact to within this: one of exactly epsilon is not above it, and rounding
 # must not put it there.
 LOSS_ROUNDING = 1e-9

@@ -2,10 +2,9 @@
 
 An author's tests run them one by one with `Check.require`. All bounds hold for every sample size
 and distribution: together the checks accuse a mechanism that does what it states with probability
-`events.ERROR` at most.
+`audit_statistics.ERROR` at most.
 """
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,41 +12,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.base.mechanism import Mechanism
-from mechanisms.check.atoms import (
+from mechanisms.check.draws import (
     claimed_of_numbers,
-    find_exact_answers,
-    find_recurring_numbers,
-    find_repeated_noise,
-)
-from mechanisms.check.evidence import Evidence
-from mechanisms.check.fresh_noise import (
     find_alike_elements,
     find_constant_noise,
     find_correlated_releases,
+    find_exact_answers,
+    find_recurring_numbers,
+    find_repeated_noise,
     find_seed_faults,
     find_shared_noise,
     find_writes,
 )
-from mechanisms.check.hidden_changes import find_shown_change, find_shown_elements
-from mechanisms.check.joint_law import find_dependent_elements
-from mechanisms.check.moment_test import find_wrong_moments, stated_moments
-from mechanisms.check.neighbours import pair_that_differs
-from mechanisms.check.other_values import find_dependence_on_value, other_values
-from mechanisms.check.stated_law import (
+from mechanisms.check.evidence import LEAST, LOOK, Effort, Evidence, norms_of
+from mechanisms.check.law import (
     find_asymmetry,
+    find_dependence_on_value,
+    find_dependent_elements,
     find_wrong_elements,
+    find_wrong_moments,
     find_wrong_norms,
     find_wrong_scaling,
     mean_directions,
-    norms_of,
+    other_values,
 )
+from mechanisms.check.neighbours import pair_that_differs
 from mechanisms.check.stated_profile import (
+    find_moving_grid,
     find_other_profile,
+    find_shown_change,
+    find_shown_elements,
+    find_telling_pair,
     find_wrong_curve,
-    find_wrong_losses,
 )
-from mechanisms.check.timed_releases import LEAST, LOOK, Effort
-from mechanisms.check.two_values import find_moving_grid, find_telling_pair
 from mechanisms.query.query import Budget, Inconsistent, OutOfRangeWarning, Unsupported
 
 # By default: at most 2 s for an answer of 7921 elements.
@@ -57,8 +54,6 @@ QUICK = Effort(numbers=1 << 19, releases=512, seconds=0.2)
 # In a study: FIRST for the first mechanism of a cell, GLIMPSE for every other one.
 FIRST = Effort(numbers=1 << 17, releases=256, seconds=0.05)
 GLIMPSE = Effort(numbers=1 << 17, releases=64, seconds=0.02)
-# A privacy loss is cheaper than a release: it costs as much as this many random numbers.
-NUMBERS_PER_LOSS = 64
 # Values and noise beyond this are not released in single precision.
 LARGEST_SINGLE = 1e30
 
@@ -97,7 +92,7 @@ class Check:
 def fresh_draws(evidence: Evidence) -> Iterator[str]:
     training, test = evidence.training, evidence.test
     yield from find_constant_noise(training, test)
-    for draws in (training, evidence.sampled, *evidence.other_ways.values()):
+    for draws in evidence.ways_at_once():
         yield from find_shared_noise(draws, test)
     if evidence.is_independent:
         yield from find_alike_elements(training, test)
@@ -127,16 +122,7 @@ def moments(evidence: Evidence) -> Iterator[str]:
     samples += [(f"of a constant by {name}", noise) for name, noise in evidence.other_ways.items()]
     samples += [("drawn as squared norms", evidence.squared_norms)]
     for where, noise in samples:
-        yield from _wrong_moments(evidence, noise, evidence.constant, where)
-
-
-def _wrong_moments(
-    evidence: Evidence, noise: np.ndarray, value: np.ndarray, where: str
-) -> Iterator[str]:
-    stated = stated_moments(evidence.mechanism)
-    if stated is not None:
-        evidence.compared += 1
-        yield from find_wrong_moments(noise, stated, value, where)
+        yield from find_wrong_moments(evidence, noise, evidence.constant, where)
 
 
 def law(evidence: Evidence) -> Iterator[str]:
@@ -153,55 +139,40 @@ def law(evidence: Evidence) -> Iterator[str]:
 
 
 def independent_releases(evidence: Evidence) -> Iterator[str]:
-    for draws in (evidence.training, evidence.sampled, *evidence.other_ways.values()):
+    for draws in evidence.ways_at_once():
         yield from find_correlated_releases(draws, evidence.test)
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
-    """Moments and law of the noise of a random value, and whether it depends on the value."""
-    stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
+    """Moments and symmetry of the noise of a random value, and whether it depends on the value."""
+    value, where = evidence.value, "of a random value"
     noise = evidence.noise_of_random_value
-    yield from _dependence(evidence, [("the value", value)])
-    yield from _wrong_moments(evidence, noise, value, where)
-    yield from find_wrong_norms(stated, norms_of(noise), evidence.rounding(evidence.largest), where)
+    yield from find_dependence_on_value(evidence.test, noise, value)
+    yield from find_wrong_moments(evidence, noise, value, where)
     directions = [("the value", value), ("the signs of the value", np.sign(value))]
     directions += mean_directions(evidence.training)
-    yield from find_asymmetry(stated, noise, directions, where)
-    if max(evidence.scale * math.sqrt(value.size), evidence.largest) < LARGEST_SINGLE:
+    yield from find_asymmetry(evidence.mechanism.noise, noise, directions, where)
+    if max(evidence.scale * value.size**0.5, evidence.largest) < LARGEST_SINGLE:
         single = value.astype(np.float32)
         noise = evidence.noise(single, evidence.count)
-        yield from _wrong_moments(evidence, noise, single, f"{where} in float32")
+        yield from find_wrong_moments(evidence, noise, single, f"{where} in float32")
 
 
 def every_value(evidence: Evidence) -> Iterator[str]:
-    """The norm of the noise at values of other kinds, and dependence along other directions."""
-    yield from _dependence(evidence, evidence.moves)
+    """The norm of the noise at values of other kinds."""
     for name, value in other_values(
         evidence.query, evidence.constant, evidence.value, evidence.rng
     ):
-        if evidence.source.time_is_up():
+        if evidence.time_is_up():
             return
         norms = norms_of(evidence.noise(value, evidence.count))
         rounding = evidence.rounding(float(np.abs(value).max()))
         yield from find_wrong_norms(evidence.mechanism.noise, norms, rounding, f"of {name}")
 
 
-def _dependence(evidence: Evidence, directions: list[tuple[str, np.ndarray]]) -> Iterator[str]:
-    units = [(name, each / (np.linalg.norm(each) or 1.0)) for name, each in directions]
-    # Far above the rounding of a sum, far below the noise.
-    grid = 1e-9 * (np.linalg.norm(evidence.value) + np.linalg.norm(evidence.test[0])) or 1.0
-    yield from find_dependence_on_value(evidence.test, evidence.noise_of_random_value, units, grid)
-
-
 def stated_curve(evidence: Evidence) -> Iterator[str]:
-    yield from find_wrong_curve(evidence.profile, evidence.mechanism.budget.epsilon)
-    if evidence.is_additive:
-        yield from find_other_profile(evidence.mechanism, evidence.profile)
-
-
-def drawn_losses(evidence: Evidence) -> Iterator[str]:
-    count = evidence.effort.numbers // NUMBERS_PER_LOSS
-    yield from find_wrong_losses(evidence.profile, evidence.rng, count, evidence.effort.seconds)
+    yield from find_wrong_curve(evidence)
+    yield from find_other_profile(evidence)
 
 
 def neighbours(evidence: Evidence) -> Iterator[str]:
@@ -212,7 +183,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         if evidence.is_independent:
             yield from find_shown_elements(evidence)
     else:
-        looks = evidence.source.answers(evidence.constant, LOOK)
+        looks = evidence.answers(evidence.constant, LOOK)
         pairs = [
             (name, change, pair_that_differs(evidence.query, change, evidence.constant))
             for name, change in evidence.changes(looks)
@@ -220,15 +191,11 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
         pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
         if pairs:
             evidence.compared += 1
-            yield from find_telling_pair(evidence.source, pairs, evidence.profile, count)
+            yield from find_telling_pair(evidence, pairs)
         # As many releases as each value of a pair had.
         count = max(LEAST, count // max(len(pairs), 1))
-    if evidence.source.time_is_up():
-        return
-    claim = float(evidence.claims(1.0)[0])
-    yield from find_moving_grid(
-        evidence.source.answers, evidence.query, evidence.constant, evidence.changes, count, claim
-    )
+    if not evidence.time_is_up():
+        yield from find_moving_grid(evidence, count)
 
 
 def other_budget(evidence: Evidence) -> Iterator[str]:
@@ -336,12 +303,6 @@ CHECKS = (
         needs=("has_profile",),
     ),
     Check(
-        "drawn losses",
-        "The privacy losses that the profile draws do not exceed its delta.",
-        drawn_losses,
-        needs=("has_profile",),
-    ),
-    Check(
         "neighbours",
         "Releases of two neighbouring values show no more than the profile states.",
         neighbours,
@@ -390,7 +351,7 @@ def require_consistent(
         for sentence in check.failures(evidence):
             raise Inconsistent(sentence)
     if evidence.compared:
-        return Comparison(evidence.source.drawn)
+        return Comparison(evidence.drawn)
     return Comparison(0, evidence.missing or "nothing that it states can be compared with releases")
 
 

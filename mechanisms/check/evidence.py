@@ -1,6 +1,7 @@
 """The evidence for all checks of a mechanism: values of its query, releases drawn when needed."""
 
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,20 +9,23 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
-from mechanisms.check.events import EPSILONS
 from mechanisms.check.neighbours import changes, constant_value, is_allowed, random_value
-from mechanisms.check.stated_law import degrees_of_norm, norms_of
-from mechanisms.check.timed_releases import (
-    FEWEST,
-    LEAST,
-    LEAST_OF_NOISE,
-    Effort,
-    TimedReleases,
-    other_releases,
-)
 from mechanisms.privacy.profile import PrivacyProfile
-from mechanisms.query.query import Query
+from mechanisms.query.query import Query, Unsupported
 
+# The epsilons at which a delta is compared with the claimed one; counts show less at larger ones.
+EPSILONS = np.array([0.0, 1.0])
+FEWEST = 4
+# Fewer than LEAST releases of each of two values show only plain differences. Noise that is added
+# has LEAST_OF_NOISE, or fewer if they take long: its moments are compared too.
+LEAST, LEAST_OF_NOISE = 64, 128
+# The time of a release is measured on this many, where a mechanism draws many at once.
+LOOK = 16
+# Multiples of the seconds of an effort: after PATIENCE times as long no further comparison begins,
+# and one that would take longer than MOST_PATIENCE times as long is not made.
+PATIENCE, MOST_PATIENCE = 3, 10
+# Studies release by these too; a mechanism may have its own.
+OTHER_RELEASES = ("release_all", "release_with_diagnostics")
 # Releases of a random value for every one of a constant.
 RANDOM_PER_CONSTANT = 3
 # Samples of `count` releases that the checks of additive noise draw: two of a constant, one drawn
@@ -36,6 +40,42 @@ GRIDS, ON_GRID = (2.0**-20, 1e-6), 1e-3
 NUMBERS_PER_NORM = 512
 # The share of the norm that a `_release` of its own may change, for example by rounding the answer.
 ROUNDED_SHARE = 0.005
+# The degrees of freedom that are taken of a norm.
+DEGREES = (0.5, 1e4)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a check may draw.
+
+    numbers, releases: A sample of noise is about min(numbers / M, releases) / 4 releases of M
+    elements, one of other answers about min(numbers / (8 M), releases). An answer of more than
+    `numbers` elements is not released at all, and nothing is compared.
+    seconds: CPU time of all releases. A slow mechanism is released less often, but no less than a
+    comparison needs where that takes at most `MOST_PATIENCE` times as long.
+    """
+
+    numbers: int
+    releases: int
+    seconds: float
+
+
+def other_releases(mechanism: Mechanism) -> list[str]:
+    """The methods that release, but for `release`, which the mechanism's classes define."""
+    return [
+        name
+        for name in OTHER_RELEASES
+        if getattr(type(mechanism), f"_{name}") is not getattr(Mechanism, f"_{name}")
+    ]
+
+
+def released_by(
+    mechanism: Mechanism, name: str, value: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Releases (count, *shape) of a value by the method of that name."""
+    if name == "release_all":
+        return mechanism.release_all(np.repeat(value[None], count, axis=0), rng)
+    return np.array([getattr(mechanism, name)(value, rng)[0] for _ in range(count)])
 
 
 @dataclass
@@ -52,6 +92,10 @@ class Evidence:
     # How many comparisons were made, and why none could be.
     compared: int = 0
     missing: str = ""
+    # Releases that were drawn, and their CPU seconds; and those of one draw of noise by `sample`.
+    drawn: int = 0
+    spent: float = 0.0
+    seconds_of_draw: float = 0.0
     _known_claims: dict[float, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -81,10 +125,6 @@ class Evidence:
         return self.value is not None
 
     @cached_property
-    def source(self) -> TimedReleases:
-        return TimedReleases(self.mechanism, self.rng, self.effort)
-
-    @cached_property
     def constant(self) -> np.ndarray | None:
         """A constant value that the query allows, or None if none is known."""
         return constant_value(self.query)
@@ -98,18 +138,19 @@ class Evidence:
         if not self._is_releasable():
             return 0
         if self.is_additive:
-            most = max(self.source.most // 4, 1)
-            count = self._affordable(SAMPLES + 1, LEAST_OF_NOISE, FEWEST, most)
+            wanted = self.effort.numbers // self.query.size
+            most = max(int(np.clip(wanted, FEWEST, self.effort.releases)) // 4, 1)
+            count = self._in_time(SAMPLES + 1, LEAST_OF_NOISE, FEWEST, most)
         elif self.profile is not None:
             # Two samples of each value of a pair; what is chosen from is no larger than the rest.
             most = min(self.effort.numbers // (8 * self.query.size), self.effort.releases)
             if most < LEAST:
                 self.missing = f"an answer of {self.query.size:,} elements is too large"
                 return 0
-            count = self._affordable(4, LEAST, LEAST, most)
+            count = self._in_time(4, LEAST, LEAST, most)
         else:
             # Nothing but the contract of a release is stated.
-            count = self._affordable(2, 1, 1, 1)
+            count = self._in_time(2, 1, 1, 1)
             self.missing = self.missing or "it states neither its noise nor a profile"
         return count + count % 2
 
@@ -120,19 +161,66 @@ class Evidence:
             self.missing = "no value that the query allows is known"
         return not self.missing
 
-    def _affordable(self, samples: int, least: int, fewest: int, most: int) -> int:
-        seconds = self.source.seconds_of_one(self.constant)
-        found = self.source.count(seconds, samples, least, fewest, most)
-        if not found:
-            self.missing = f"a release takes {seconds:.2g} s"
-        return found
+    def _in_time(self, samples: int, least: int, fewest: int, most: int) -> int:
+        """Releases in each of some samples: as many as there is time for, `least` to `most`.
+
+        Fewer where these take too long; 0 where `fewest` do, which `missing` then says.
+        """
+        seconds = self._seconds_of_one(self.constant)
+        in_time = self.effort.seconds / (samples * seconds)
+        count = min(most, max(int(in_time), least), int(MOST_PATIENCE * in_time))
+        if count >= min(fewest, most):
+            return count
+        self.missing = f"a release takes {seconds:.2g} s"
+        return 0
+
+    # Releases, and the time that they take.
+
+    def answers(self, value: np.ndarray, count: int, way: str | None = None) -> np.ndarray:
+        """Releases of `value`, (count, *shape), by `release` or another method that releases."""
+        begun = time.process_time()
+        if way is not None:
+            drawn = released_by(self.mechanism, way, value, count, self.rng)
+        elif count > 1:
+            drawn = self.mechanism.releases(value, self.rng, count)
+        else:
+            drawn = self.mechanism.release(value, self.rng)[None]
+        self.spent += time.process_time() - begun
+        self.drawn += count
+        return drawn
+
+    def _sample(self, count: int) -> np.ndarray:
+        """Draws of the noise of an additive mechanism, (count, *shape), all at once."""
+        begun = time.process_time()
+        drawn = self.mechanism.sample(self.rng, count)
+        self.seconds_of_draw = max((time.process_time() - begun) / count, 1e-9)
+        return drawn
+
+    def _seconds_of_one(self, value: np.ndarray, way: str | None = None) -> float:
+        """CPU seconds of a release; the first of all may load and compute what later ones use."""
+        self.answers(value, 1, way)
+        before, count = self.spent, LOOK if self.mechanism.draws_many() and way is None else 1
+        self.answers(value, count, way)
+        return max((self.spent - before) / count, 1e-7)
+
+    def affordable(self, value: np.ndarray, count: int, way: str) -> int:
+        """How many releases of each of two values another method may make: `count`, or fewer.
+
+        0 where `LEAST` take longer than the effort: some methods draw several chains for one.
+        """
+        found = min(count, int(self.effort.seconds / (2 * self._seconds_of_one(value, way))))
+        return found if found >= LEAST else 0
+
+    def time_is_up(self) -> bool:
+        """Whether no further comparison should begin."""
+        return self.spent > PATIENCE * self.effort.seconds
 
     # Noise that is added to a value.
 
     def noise(self, value: np.ndarray, count: int, way: str | None = None) -> np.ndarray:
         """The noise that releases of `value` add to it."""
         start = self.mechanism.prepared(value).astype(float)
-        return self.source.answers(value, count, way).astype(float) - start
+        return self.answers(value, count, way).astype(float) - start
 
     @cached_property
     def training(self) -> np.ndarray:
@@ -147,13 +235,17 @@ class Evidence:
     @cached_property
     def sampled(self) -> np.ndarray:
         """Noise drawn by `sample`, as studies do where noise is only added."""
-        return self.source.sample(self.count)
+        return self._sample(self.count)
 
     @cached_property
     def other_ways(self) -> dict[str, np.ndarray]:
         """Noise of the constant by the methods that studies release with, but for `release`."""
         names = other_releases(self.mechanism)
         return {name: self.noise(self.constant, self.count, name) for name in names}
+
+    def ways_at_once(self) -> tuple[np.ndarray, ...]:
+        """Noise of the constant, by every method that draws many releases in one call."""
+        return self.training, self.sampled, *self.other_ways.values()
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
@@ -166,13 +258,13 @@ class Evidence:
     def _draws_in_time(self) -> int:
         """How many draws of noise the effort allows of one sample."""
         _ = self.sampled  # It takes the time of a draw.
-        in_time = int(self.effort.seconds / self.source.seconds_of_draw)
+        in_time = int(self.effort.seconds / self.seconds_of_draw)
         return max(1, min(self.effort.numbers // self.query.size, in_time))
 
     @cached_property
     def many_sampled(self) -> np.ndarray:
         """As many draws by `sample` as the effort allows."""
-        return self.source.sample(self._draws_in_time)
+        return self._sample(self._draws_in_time)
 
     @cached_property
     def scale(self) -> float:
@@ -224,11 +316,11 @@ class Evidence:
         if noise.squared_norm_survival(np.ones(1)) is None:
             return found[0]
         wanted = int(self.effort.numbers / NUMBERS_PER_NORM / degrees_of_norm(noise))
-        in_time = int(self.effort.seconds / 2 / self.source.seconds_of_draw)
+        in_time = int(self.effort.seconds / 2 / self.seconds_of_draw)
         left = min(wanted, in_time) - len(self.sampled)
         at_most = max(1, self.effort.numbers // self.query.size)
         while left > 0:
-            found.append(norms_of(self.source.sample(min(left, at_most))))
+            found.append(norms_of(self._sample(min(left, at_most))))
             left -= at_most
         return np.concatenate(found)
 
@@ -288,3 +380,22 @@ class Evidence:
             scaled = self.profile if multiple == 1 else self.profile.scaled(1 / multiple)
             self._known_claims[multiple] = scaled.delta(EPSILONS).upper
         return self._known_claims[multiple]
+
+
+def norms_of(draws: np.ndarray) -> np.ndarray:
+    """The norms (n,) of draws (n, *shape)."""
+    return np.linalg.norm(draws.reshape(len(draws), -1), axis=1)
+
+
+def degrees_of_norm(noise) -> float:
+    """The degrees of freedom of a multiple of a chi-squared number with the loss's moments."""
+    try:
+        mean, variance, *_ = noise.loss().cumulants
+    except Unsupported:
+        return 1.0
+    degrees = 2 * mean / variance * mean if variance else math.inf
+    return float(np.clip(degrees, *DEGREES)) if degrees == degrees else 1.0
+
+
+def projected(draws: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    return draws.reshape(len(draws), -1) @ direction.ravel()

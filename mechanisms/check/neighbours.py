@@ -1,19 +1,17 @@
 """Values that a query allows, and the changes that one person can make to them."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from mechanisms.base.guard import checked_value
-from mechanisms.check.events import DRAWS_PER_ELEMENT, FLOOR, LARGEST_COVARIANCE
-from mechanisms.check.joint_law import vectors_of
 from mechanisms.query.query import Query
 
 # Steps back to the constant of a value that is not allowed.
 HALVINGS = 12
-# Releases by which pairs are chosen, and the most pairs.
-LOOK, PAIRS = 32, 6
+# Elements up to which a covariance is computed, and draws needed for each.
+LARGEST_COVARIANCE, DRAWS_PER_ELEMENT = 64, 4
 
 
 def constant_value(query: Query) -> np.ndarray | None:
@@ -96,26 +94,8 @@ def changes(
             (name, direction.reshape(query.shape))
             for name, direction in _directions(query, noise.reshape(len(noise), -1), rng)
         ]
-        if len(query.shape) == 2 and query.structure != "histogram" and not _moves(query):
-            found += _of_columns_and_rows(noise)
     for name, direction in found:
         yield name, direction * _largest(query, direction)
-
-
-def _of_columns_and_rows(noise: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """The direction in which columns have the least noise, at the column that has least there.
-
-    From draws (n, r, c); then the same of rows.
-    """
-    for name, vectors in vectors_of(noise):
-        if name == "the answer":
-            continue
-        draws = noise if name == "a column" else noise.transpose(0, 2, 1)
-        least = np.linalg.eigh(vectors.T @ vectors)[1][:, 0]
-        place = int(np.argmin(np.mean(np.einsum("i,nij->nj", least, draws) ** 2, axis=0)))
-        change = np.zeros(draws.shape[1:])
-        change[:, place] = least
-        yield f"the direction of the least noise of {name}", change.T if name == "a row" else change
 
 
 def _directions(
@@ -134,15 +114,8 @@ def _directions(
             "one unit in two elements whose noise looks alike",
             _axis(size, first) - _axis(size, second),
         )
-        if size > 2:
-            third = next(index for index in range(3) if index not in (first, second))
-            yield (
-                "one unit in two elements, one of which looks like a third",
-                _axis(size, first) - _axis(size, third),
-            )
         return
-    yield "one element", _axis(size, _told_best(noise))
-    yield "one element whose noise looks like another's", _axis(size, first)
+    yield "one element", _axis(size, int(np.argmin(np.mean(noise**2, axis=0))))
     if query.structure == "histogram":
         return
     yield "two elements, one up and one down", _axis(size, place) - _axis(size, place + 1)
@@ -150,21 +123,15 @@ def _directions(
     yield "two elements whose noise looks alike", alike
     yield "all elements alike", np.ones(size)
     yield "all elements, up or down at random", rng.choice((-1.0, 1.0), size)
-    if size <= LARGEST_COVARIANCE and len(noise) >= DRAWS_PER_ELEMENT * size:
+    if has_covariance(noise):
         least = np.linalg.eigh(noise.T @ noise)[1][:, 0]
         yield "the direction of the least noise", least
 
 
-def _told_best(noise: np.ndarray) -> int:
-    """The element of which draws (n, k) leave the least unknown, given all others where k is small.
-
-    That has the largest element on the diagonal of the inverse covariance.
-    """
-    size = noise.shape[1]
-    if size > LARGEST_COVARIANCE or len(noise) < DRAWS_PER_ELEMENT * size:
-        return int(np.argmin(np.mean(noise**2, axis=0)))
-    squares, axes = np.linalg.eigh(noise.T @ noise)
-    return int(np.argmax(axes**2 @ (1 / np.maximum(squares, FLOOR * squares[-1] or 1.0))))
+def has_covariance(draws: np.ndarray) -> bool:
+    """Whether draws (n, k) are of few elements, and enough for a covariance of these."""
+    count, size = draws.shape
+    return size <= LARGEST_COVARIANCE and count >= DRAWS_PER_ELEMENT * size
 
 
 def _alike(noise: np.ndarray) -> tuple[int, int, float]:
@@ -247,22 +214,3 @@ def pair_that_differs(
         if is_allowed(first, query) and is_allowed(first + change, query):
             return first, first + change
     return None
-
-
-def chosen_pairs(release: Callable, query: Query) -> list[tuple[str, tuple]]:
-    """Up to `PAIRS` pairs of values that the query allows, with their names.
-
-    Args:
-        release: A function (value, rng) whose answers, of the query's shape, show where its noise
-            is least.
-    """
-    constant = constant_value(query)
-    if constant is None:
-        return []
-    rng = np.random.default_rng(0)
-    noise = np.array([release(constant.copy(), rng) - constant for _ in range(LOOK)])
-    found = (
-        (name, pair_that_differs(query, change, constant))
-        for name, change in changes(query, noise, rng)
-    )
-    return [(name, pair) for name, pair in found if pair is not None][:PAIRS]

@@ -13,7 +13,7 @@ from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.base.public_information import WORKLOAD, public_options
 from mechanisms.base.registry import get_mechanism
 from mechanisms.check.checks import QUICK, require_consistent_in_study
-from mechanisms.check.timed_releases import Effort
+from mechanisms.check.evidence import Effort
 from mechanisms.comparison.sampled_losses import sampled_losses, weighted_squares
 from mechanisms.limit.limit import limit
 from mechanisms.query.extras import needed

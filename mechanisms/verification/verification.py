@@ -9,7 +9,7 @@ from mechanisms.base.guard import ReleaseError
 from mechanisms.base.mechanism import AdditiveMechanism, Mechanism
 from mechanisms.check.audit_statistics import AuditResult
 from mechanisms.check.checks import THOROUGH, Comparison, require_consistent
-from mechanisms.check.timed_releases import Effort
+from mechanisms.check.evidence import Effort
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
 from mechanisms.privacy.trade_off import (

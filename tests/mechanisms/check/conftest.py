@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mechanisms.check import stated_profile, timed_releases
+from mechanisms.check import evidence
 
 # Seconds of a call for releases, about what the mechanisms of this suite take.
 PACE = 1e-4
@@ -13,11 +13,10 @@ PACE = 1e-4
 
 @pytest.fixture
 def steady_clock(monkeypatch, request):
-    """Let every call for releases or losses take `PACE` on the check's clock, or a given time.
+    """Let every call for releases take `PACE` on the check's clock, or a given time.
 
     The number of draws, and thus what a check catches, is then the same on every machine.
     """
     instants = itertools.count(step=getattr(request, "param", PACE))
     clock = SimpleNamespace(process_time=lambda: next(instants))
-    for module in (timed_releases, stated_profile):
-        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(evidence, "time", clock)

@@ -14,10 +14,9 @@ from planted_noise import changed
 from scipy.special import ndtr
 
 from mechanisms import Inconsistent, Query, get_mechanism
-from mechanisms.audit.audit import audit_samples
-from mechanisms.audit.outputs import from_function
-from mechanisms.check.atoms import claimed_of_numbers
+from mechanisms.audit.audit import audit_release
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
+from mechanisms.check.draws import claimed_of_numbers
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 
@@ -173,8 +172,10 @@ def test_an_audit_of_bits_finds_a_hidden_bit():
 
     def verdict(kind, score):
         mechanism = kind.calibrate(Query(shape=(2,), l2_sensitivity=1.0), planted.BUDGET)
-        pair = [from_function(mechanism.release, np.array([4.0, end])) for end in (0.25, 0.75)]
-        return audit_samples(pair, 1.0, 1e-5, score=score, samples=2000, seed=0).verdict
+        pair = [np.array([4.0, end]) for end in (0.25, 0.75)]
+        return audit_release(
+            mechanism.release, *pair, 1.0, 1e-5, score=score, samples=2000, seed=0
+        ).verdict
 
     assert "`audit --score bits` finds it." in PAGE
     assert verdict(hides_a_bit, "bits") == "refuted"

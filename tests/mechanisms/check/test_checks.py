@@ -15,10 +15,8 @@ from mechanisms import Budget, Inconsistent, Query, Unsupported, get_mechanism
 from mechanisms.__main__ import main
 from mechanisms.base.guard import ReleaseError
 from mechanisms.check.checks import QUICK, THOROUGH, require_consistent
-from mechanisms.check.events import chosen_event
 from mechanisms.check.neighbours import pair_that_differs
-from mechanisms.check.stated_profile import find_other_profile
-from mechanisms.privacy.gaussian_profile import GaussianProfile
+from mechanisms.check.stated_profile import chosen_event
 from mechanisms.privacy.laplace_profile import LaplaceProfile
 from mechanisms.verification.explanation import explain
 from mechanisms.verification.verification import verify
@@ -224,13 +222,6 @@ def test_the_exact_calibration_needs_a_profile_that_meets_the_budget():
         others.UnscaledWithProfile.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
     with pytest.raises(Inconsistent, match="must have delta 0 at epsilon 1"):
         HalfTheBudget.calibrate(planted.QUERY, Budget(epsilon=1.0), "exact")
-
-
-def test_another_profile_than_that_of_the_noise_is_named():
-    mechanism = get_mechanism("gaussian").calibrate(
-        Query(shape=(3,), l2_sensitivity=1.0), Budget(epsilon=0.5, delta=1e-5)
-    )
-    assert list(find_other_profile(mechanism, GaussianProfile(mu=1e-3)))
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace", "local"])
