@@ -23,7 +23,7 @@ from mechanisms.audit.outputs import (
     check_pair,
     from_batches,
     from_file,
-    from_function,
+    one_by_one,
 )
 from mechanisms.audit.scores import Score, learners_of
 from mechanisms.base.claim import claimed_delta
@@ -60,10 +60,15 @@ class Event:
     sign: int
     threshold: float
 
-    def hits(self, outputs: np.ndarray) -> int:
-        """How many of the outputs (n, *shape) lie in the event."""
-        scores = checked_values(self.score(outputs), len(outputs), "score")
-        return int(np.count_nonzero(self.sign * scores > self.threshold))
+    def count(self, outputs: Sequence[np.ndarray], epsilon: float, tail: float) -> DirectedAudit:
+        """The bounds by how many outputs (n, *shape) of either side lie in the event."""
+        hits = []
+        for side in self.order:
+            scores = checked_values(self.score(outputs[side]), len(outputs[side]), "score")
+            hits.append(int(np.count_nonzero(self.sign * scores > self.threshold)))
+        return DirectedAudit.from_hits(
+            epsilon=float(epsilon), event=str(self), trials=len(outputs[0]), hits=hits, tail=tail
+        )
 
     def __str__(self) -> str:
         beyond = f"> {self.threshold:g}" if self.sign > 0 else f"< {-self.threshold:g}"
@@ -143,15 +148,7 @@ def audit_samples(
     del trained
     events = _chosen_events(scores, _draw(sources, third, seed, CHOSEN), epsilon, delta, tail)
     counted = _draw(sources, last, seed, COUNTED)
-    found = []
-    for event in events:
-        hits_a, hits_b = (event.hits(counted[side]) for side in event.order)
-        found.append(
-            DirectedAudit.from_hits(
-                epsilon=float(epsilon), event=str(event), trials=last, hits_a=hits_a,
-                hits_b=hits_b, tail=tail,
-            )
-        )  # fmt: skip
+    found = [event.count(counted, epsilon, tail) for event in events]
     best = max(found, key=lambda each: each.delta.lower)
     return OutputAudit(
         **settings,
@@ -172,8 +169,6 @@ def _draw(sources: Sequence[Source], n: int, seed: int, part: int) -> list[np.nd
             f"the outputs for both values must have one shape, got {first.shape[1:]} and "
             f"{second.shape[1:]}"
         )
-    if not first.size:
-        raise ValueError(f"an output must hold at least one number, got shape {first.shape[1:]}")
     return [first, second]
 
 
@@ -231,10 +226,12 @@ def audit_release(
     """
     pair = np.array(first), np.array(second)
     check_pair(*pair)
-    sources = [(from_batches if batch else from_function)(release, value) for value in pair]
     if batch:
         for value in pair:
             _check_rows(release, value)
+    else:
+        release = one_by_one(release)
+    sources = [from_batches(release, value) for value in pair]
     return audit_samples(sources, epsilon, delta, values=pair, **settings)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mechanisms.audit.scores import rows_at_once
 from mechanisms.base.guard import check_whole_numbers
 from mechanisms.query.named_code import LoadError, check_takes, load_named
 
@@ -20,21 +19,18 @@ Release = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # (value, rng
 ReleaseMany = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
 Source = Callable[[np.random.Generator, int], np.ndarray]  # (rng, n) -> (n, *shape)
 PAIR_NAMES = ("first", "second")
-# A batch has at most this many rows; the first batch of a source tells the size of an output.
-LARGEST_BATCH, FIRST_BATCH = 1 << 16, 16
+# A batch has at most this many rows, and numbers unless one row has more; the first batch of a
+# source tells the size of an output.
+LARGEST_BATCH, BATCH_NUMBERS, FIRST_BATCH = 1 << 16, 1 << 18, 16
 # The scores need the fourth powers of the outputs, and sums of them.
 LARGEST = 1e70
 # An audit holds a third of the outputs of both values and copies of them: 1.3 GB as measured.
 LARGEST_NUMBERS = 10**8
 
 
-def from_function(release: Release, value: np.ndarray) -> Source:
-    """Outputs of `release(value, rng)`, which returns one; raises as `from_batches`."""
-
-    def batch(value: np.ndarray, rng: np.random.Generator, count: int) -> list:
-        return [release(value, rng) for _ in range(count)]
-
-    return from_batches(batch, value)
+def one_by_one(release: Release) -> ReleaseMany:
+    """A function (value, rng, count) that calls `release(value, rng)` for each output."""
+    return lambda value, rng, count: [release(value, rng) for _ in range(count)]
 
 
 def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
@@ -48,9 +44,8 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
         parts = [batch_of(release, value, rng, min(FIRST_BATCH, n))]
-        size = parts[0][0].size
-        check_memory(n, size)
-        few = min(LARGEST_BATCH, rows_at_once(size))
+        size = checked_size(n, parts[0][0])
+        few = min(LARGEST_BATCH, max(1, BATCH_NUMBERS // size))
         for start in range(FIRST_BATCH, n, few):
             parts.append(batch_of(release, value, rng, min(few, n - start)))
         if len({part.shape[1:] for part in parts}) > 1:
@@ -60,14 +55,18 @@ def from_batches(release: ReleaseMany, value: np.ndarray) -> Source:
     return draw
 
 
-def check_memory(outputs: int, size: int) -> None:
-    """Raise ValueError where a third of the samples, of `size` elements, is more than is held."""
+def checked_size(outputs: int, output: np.ndarray) -> int:
+    """The size of an output; ValueError where a third of the samples is more than is held."""
+    size = output.size
+    if not size:
+        raise ValueError(f"an output must hold at least one number, got shape {output.shape}")
     if outputs * size > LARGEST_NUMBERS // 3:
         raise ValueError(
             f"an audit takes at most {LARGEST_NUMBERS:,} numbers of each value, and an output has "
             f"{size:,}: ask for at most {3 * (LARGEST_NUMBERS // 3 // size):,} samples, or audit "
             "a smaller shape"
         )
+    return size
 
 
 def batch_of(
@@ -97,7 +96,8 @@ def _numbers(given: object, source: str) -> np.ndarray:
         raise ValueError(f"{source} must give finite numbers, got {outputs.dtype}")
     if outputs.dtype.kind in "iu":
         check_whole_numbers(outputs, source)
-    outputs = outputs.astype(float)
+    # In rows, however they were stored.
+    outputs = outputs.astype(float, order="C")
     usable = np.abs(outputs) <= LARGEST
     if not usable.all():
         raise ValueError(
@@ -122,7 +122,7 @@ def from_file(path: str | Path) -> tuple[Source, int]:
 
     def draw(rng: np.random.Generator, n: int) -> np.ndarray:
         nonlocal used
-        check_memory(n, rows[0].size)
+        checked_size(n, rows[0])
         used += n
         return _numbers(rows[used - n : used], str(path))
 
@@ -132,9 +132,6 @@ def from_file(path: str | Path) -> tuple[Source, int]:
 @contextlib.contextmanager
 def _reading(path: str | Path, what: str, kind: str) -> Iterator[None]:
     """Errors of one line for a file that is missing or is not of its kind."""
-    if not Path(path).is_file():
-        state = "is not a file" if Path(path).exists() else "does not exist"
-        raise ValueError(f"cannot read the {what} {path}: it {state}; check the path")
     try:
         yield
     except (OSError, EOFError, TypeError, ValueError, zipfile.BadZipFile) as error:

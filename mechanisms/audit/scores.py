@@ -10,13 +10,6 @@ Learner = Callable[[Sequence[np.ndarray]], Score]
 
 # Exponents of bits lie between these: a zero is a multiple of every power of two.
 _LOWEST_BIT, _HIGHEST_BIT = -160, 64
-# Numbers that are worked on at once, 2 MB.
-_CHUNK_NUMBERS = 1 << 18
-
-
-def rows_at_once(size: int) -> int:
-    """How many outputs of `size` elements are processed at once."""
-    return max(1, _CHUNK_NUMBERS // max(1, size))
 
 
 def lowest_bits(outputs: np.ndarray) -> np.ndarray:
@@ -77,16 +70,15 @@ def linear_score(features: Callable, sides: Sequence[np.ndarray]) -> Score:
         features: Flat outputs (n, m) -> (n, m).
         sides: Outputs (n, *shape) for the first and for the second value.
     """
-    found = [features(outputs.reshape(len(outputs), -1)) for outputs in sides]
+    found = [features(_flat(outputs)) for outputs in sides]
     means = [each.mean(axis=0) for each in found]
     variance = (found[0].var(axis=0) + found[1].var(axis=0)) / 2
     change, middle = means[0] - means[1], (means[0] + means[1]) / 2
     # A feature that never varies on either side and still differs tells them apart by itself.
     floor = np.where(change == 0, 1.0, np.maximum(change**2, np.finfo(float).tiny) * 1e-6)
     weights = change / np.maximum(variance, floor)
-    return lambda outputs: _by_rows(
-        outputs, lambda flat: _sums((features(flat) - middle) * weights)
-    )
+    # The sum of each row, which a product of matrices would round by its place in it.
+    return lambda outputs: ((features(_flat(outputs)) - middle) * weights).sum(axis=1)
 
 
 def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
@@ -98,10 +90,8 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
     def score(outputs: np.ndarray) -> np.ndarray:
         if outputs[0].size != first.size:
             return np.zeros(len(outputs))
-        squares = [
-            _by_rows(outputs, lambda flat, value=value: _sums((flat - value.reshape(-1)) ** 2))
-            for value in (second, first)
-        ]
+        flat = _flat(outputs)
+        squares = [((flat - value.reshape(-1)) ** 2).sum(axis=1) for value in (second, first)]
         with np.errstate(divide="ignore"):
             logs = np.log(squares)
         return np.where(squares[0] == squares[1], 0.0, logs[0] - logs[1])
@@ -109,13 +99,6 @@ def distance_score(first: np.ndarray, second: np.ndarray) -> Score:
     return score
 
 
-def _sums(rows: np.ndarray) -> np.ndarray:
-    """The sum of each row (n, m), which a product of matrices would round by its place in it."""
-    return np.ascontiguousarray(rows).sum(axis=1)
-
-
-def _by_rows(outputs: np.ndarray, score: Score) -> np.ndarray:
-    """Scores (n,) of outputs (n, *shape) by a score of flat rows, a few at a time."""
-    flat = outputs.reshape(len(outputs), -1)
-    few = rows_at_once(flat.shape[1])
-    return np.concatenate([score(flat[start : start + few]) for start in range(0, len(flat), few)])
+def _flat(outputs: np.ndarray) -> np.ndarray:
+    """Outputs (n, *shape) as rows (n, m)."""
+    return outputs.reshape(len(outputs), -1)

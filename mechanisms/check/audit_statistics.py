@@ -7,6 +7,7 @@ interval of two bounds therefore holds with probability at least 1 - 2 tail.
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -71,17 +72,17 @@ class DirectedAudit:
         epsilon: float,
         event: str,
         trials: int,
-        hits_a: int,
-        hits_b: int,
+        hits: Sequence[int],
         tail: float,
         one_sample: Interval | None = None,
         slack: float = 0.0,
     ) -> Self:
         """Bounds from counts; `one_sample` is given if and only if E is {log a/b > epsilon}.
 
+        hits: how many samples of A and of B lie in the event.
         slack: added to the upper bounds, for losses that are not exact.
         """
-        lower, upper = clopper_pearson([hits_a, hits_b], trials, tail)
+        lower, upper = clopper_pearson(hits, trials, tail)
         delta_lower = float(hockey_stick(lower[0], upper[1], epsilon))
         delta_upper = 1.0
         if one_sample is not None:
@@ -91,8 +92,8 @@ class DirectedAudit:
             epsilon=epsilon,
             event=event,
             trials=trials,
-            hits_a=hits_a,
-            hits_b=hits_b,
+            hits_a=hits[0],
+            hits_b=hits[1],
             probability_a=Interval(float(lower[0]), float(upper[0])),
             probability_b=Interval(float(lower[1]), float(upper[1])),
             two_sample=Interval(delta_lower, delta_upper),
@@ -167,9 +168,8 @@ class AuditResult:
         """True if the lower bound at epsilon exceeds the claimed delta.
 
         Raises:
-            ValueError: if delta is not in [0, 1], or if the audit is not `consistent`.
+            ValueError: if the audit is not `consistent`.
         """
-        _check_delta(delta)
         if not self.consistent:
             raise ValueError(
                 "the one-sample and two-sample bounds contradict each other; check that the losses "
@@ -178,20 +178,11 @@ class AuditResult:
         return self.delta_lower > delta
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """Lower bound of the pair's epsilon at `delta`, from the same samples; >= 0.
-
-        Raises:
-            ValueError: if delta is not in [0, 1].
-        """
-        _check_delta(delta)
+        """Lower bound of the pair's epsilon at `delta` in [0, 1], from the same samples; >= 0."""
         return max(d.epsilon_lower_bound(delta) for d in (self.forward, self.reverse))
 
     def to_dict(self, delta: float = 0.0) -> dict[str, Any]:
-        """Everything the audit found, with the verdict on the claimed delta, ready for JSON.
-
-        Raises:
-            ValueError: if delta is not in [0, 1].
-        """
+        """Everything the audit found, with the verdict on the claimed delta, ready for JSON."""
         return dataclasses.asdict(self) | {
             "delta_lower": self.delta_lower,
             "delta_upper": self.delta_upper,
@@ -305,8 +296,3 @@ def familywise_confidence(confidence: float, audits: int) -> float:
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")
     return 1.0 - (1.0 - confidence) / audits
-
-
-def _check_delta(delta: float) -> None:
-    if not 0.0 <= delta <= 1.0:
-        raise ValueError(f"delta must lie in [0, 1], got {delta!r}")

@@ -23,9 +23,12 @@ from mechanisms.check.audit_statistics import (
     spread_on_grid,
     value_grid,
 )
+from mechanisms.query.query import checked_real
 
 LOSS_BLOCK = 65_536  # losses held at once
 
+# The largest number below zero.
+BELOW_ZERO = float(np.nextafter(0.0, -1.0))
 # The two distributions, and their streams of draws.
 P, Q = 0, 1
 
@@ -94,8 +97,7 @@ def audit_losses(
             epsilon=epsilon,
             event=event,
             trials=samples,
-            hits_a=above[a],
-            hits_b=below[b],
+            hits=(above[a], below[b]),
             tail=tail,
             one_sample=means[a],
             slack=2 * LOSS_ROUNDING,
@@ -131,20 +133,18 @@ def settings_of(
     epsilon: float, samples: int, seed: int, confidence: float, least_samples: int = 1
 ) -> dict[str, Any]:
     """The arguments of an audit, checked, as plain numbers."""
-    for name, value in (("samples", samples), ("seed", seed)):
+    for name, value, least in (("samples", samples, least_samples), ("seed", seed, 0)):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{name} must be an integer, got {value!r}")
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon must be finite and >= 0, got {epsilon!r}")
-    if samples < least_samples:
-        raise ValueError(f"samples must be at least {least_samples}, got {samples}; try 1000000")
-    if seed < 0:
-        raise ValueError(f"seed must be >= 0, got {seed}")
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence!r}; 0.999 is usual")
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
     return {
-        "epsilon": float(epsilon),
+        "epsilon": checked_real(
+            "epsilon", epsilon, low=BELOW_ZERO, high=math.inf, allowed="0 <= epsilon < inf"
+        ),
         "samples": int(samples),
         "seed": int(seed),
-        "confidence": float(confidence),
+        "confidence": checked_real(
+            "confidence", confidence, low=0.0, high=1.0, allowed="0 < confidence < 1"
+        ),
     }

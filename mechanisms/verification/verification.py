@@ -63,13 +63,13 @@ class Verification:
     calibration: str
     claimed_epsilon: float
     claimed_delta: float
-    true_delta: Bounds | None
-    true_epsilon: Bounds | None
+    true_delta: Bounds | None = None
+    true_epsilon: Bounds | None = None
     noise_scale: float | None
-    expected_loss: float | None
-    wasted_variance: float | None
+    expected_loss: float | None = None
+    wasted_variance: float | None = None
     verdict: str
-    audit: AuditResult | None
+    audit: AuditResult | None = None
     noise_parameter: str | None = None
     profile: PrivacyProfile | None = field(default=None, repr=False, compare=False)
     query: Query | None = field(default=None, repr=False, compare=False)
@@ -208,15 +208,7 @@ def verify(
         query=mechanism.query,
     )
     if contradiction is not None:
-        return stated(
-            true_delta=None,
-            true_epsilon=None,
-            expected_loss=None,
-            wasted_variance=None,
-            verdict=INCONSISTENT,
-            audit=None,
-            contradiction=contradiction,
-        )
+        return stated(verdict=INCONSISTENT, contradiction=contradiction)
     if profile is None:
         raise Unsupported(
             "has no exact profile to compare with its claim; `python -m mechanisms audit KEY` with "
@@ -229,7 +221,7 @@ def verify(
     audit = None
     if samples and exact:
         audit = audit_losses(
-            lambda rng, n, reverse=False: profile.sample_losses(rng, n, reverse=reverse),
+            profile.sample_losses,
             epsilon,
             samples=samples,
             seed=seed,

@@ -212,8 +212,7 @@ def test_draws_that_do_not_belong_to_the_losses_are_noticed():
         epsilon=1.0,
         event="E",
         trials=100,
-        hits_a=0,
-        hits_b=100,
+        hits=(0, 100),
         tail=0.01,
         one_sample=Interval(0.0, 0.1),
     )
@@ -270,10 +269,3 @@ def test_bad_arguments(arguments, error, message):
     good = {"epsilon": 1.0, "samples": 10, "seed": 1}
     with pytest.raises(error, match=message):
         audit_losses(gaussian_losses(1.0), **good | arguments)
-
-
-def test_bad_delta():
-    run = audit_losses(gaussian_losses(1.0), 1.0, samples=10, seed=1)
-    for call in (run.refutes, run.epsilon_lower_bound):
-        with pytest.raises(ValueError, match="delta"):
-            call(1.5)
