@@ -6,8 +6,7 @@ From the root: PYTHONPATH=. python tests/mechanisms/check/measure_power.py 20 10
 import sys
 
 import numpy as np
-from planted_bugs import BUDGET
-from planted_small import SMALL
+from planted_mistakes import BUDGET, SMALL
 from test_false_alarms import EPSILONS, QUERIES, SLOW, served
 
 from mechanisms import Budget, Inconsistent, Query, all_mechanisms

@@ -8,9 +8,8 @@ import math
 from pathlib import Path
 
 import numpy as np
-import planted_bugs as planted
+import planted_mistakes as planted
 import pytest
-from planted_noise import changed
 from scipy.special import ndtr
 
 from mechanisms import Inconsistent, Query, get_mechanism
@@ -63,7 +62,7 @@ def snaps_to_the_value(self, value, rng):
     return value + np.where(np.abs(noise) < 0.01 * self.noise.sigma, 0, noise)
 
 
-@changed
+@planted.changed
 def one_of_many_without_noise(draws, sigma, rng):
     """One random element of a hundred gets no noise."""
     draws[rng.random(draws.shape) < 0.01] = 0
