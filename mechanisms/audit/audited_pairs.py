@@ -8,7 +8,7 @@ from mechanisms.check.neighbours import (
     changes,
     constant_value,
     is_allowed,
-    pair_that_differs,
+    neighbouring_pairs,
     random_value,
 )
 from mechanisms.query.query import Query
@@ -36,17 +36,12 @@ def audited_pairs(release: Callable, query: Query) -> list[tuple[str, Sequence[n
         return []
     rng = np.random.default_rng(0)
     noise = np.array([release(constant.copy(), rng) - constant for _ in range(LOOK)])
-    found, moved = [], []
-    for name, change in changes(query, noise, rng):
-        if len(found) == PAIRS:
-            break
-        pair = pair_that_differs(query, change, constant)
-        if pair is None:
-            continue
-        found.append((f"{name}, at a constant value", pair))
-        if query.element_range is not None and len(found) <= MOVED:
-            moved += _moved(name, pair[1] - pair[0], query)
-    return found + moved
+    pairs = neighbouring_pairs(query, changes(query, noise, rng), constant)[:PAIRS]
+    found = [(f"{name}, at a constant value", pair) for name, _, pair in pairs]
+    if query.element_range is not None:
+        for name, _, (first, second) in pairs[:MOVED]:
+            found += _moved(name, second - first, query)
+    return found
 
 
 def _moved(

@@ -36,7 +36,7 @@ from mechanisms.check.law import (
     mean_directions,
     other_values,
 )
-from mechanisms.check.neighbours import pair_that_differs
+from mechanisms.check.neighbours import neighbouring_pairs
 from mechanisms.check.stated_profile import (
     find_moving_grid,
     find_other_profile,
@@ -184,11 +184,7 @@ def neighbours(evidence: Evidence) -> Iterator[str]:
             yield from find_shown_elements(evidence)
     else:
         looks = evidence.answers(evidence.constant, LOOK)
-        pairs = [
-            (name, change, pair_that_differs(evidence.query, change, evidence.constant))
-            for name, change in evidence.changes(looks)
-        ]
-        pairs = [(name, change, pair) for name, change, pair in pairs if pair is not None]
+        pairs = neighbouring_pairs(evidence.query, evidence.changes(looks), evidence.constant)
         if pairs:
             evidence.compared += 1
             yield from find_telling_pair(evidence, pairs)
@@ -247,7 +243,7 @@ CHECKS = (
         "atoms",
         "No number recurs in the noise more often than the profile allows.",
         atoms,
-        needs=("count", "is_additive", "has_profile", "has_value"),
+        needs=("count", "is_additive", "profile", "has_value"),
         in_every_cell=True,
     ),
     Check(
@@ -300,13 +296,13 @@ CHECKS = (
         "stated curve",
         "Delta is a probability, falls with epsilon, and is that of the noise.",
         stated_curve,
-        needs=("has_profile",),
+        needs=("profile",),
     ),
     Check(
         "neighbours",
         "Releases of two neighbouring values show no more than the profile states.",
         neighbours,
-        needs=("count", "has_profile"),
+        needs=("count", "profile"),
     ),
     Check(
         "other budget",

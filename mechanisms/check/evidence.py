@@ -117,10 +117,6 @@ class Evidence:
         return self.mechanism.profile_of_release()
 
     @property
-    def has_profile(self) -> bool:
-        return self.profile is not None
-
-    @property
     def has_value(self) -> bool:
         return self.value is not None
 

@@ -1,7 +1,7 @@
 """Values that a query allows, and the changes that one person can make to them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -214,3 +214,11 @@ def pair_that_differs(
         if is_allowed(first, query) and is_allowed(first + change, query):
             return first, first + change
     return None
+
+
+def neighbouring_pairs(
+    query: Query, changes: Iterable[tuple[str, np.ndarray]], constant: np.ndarray
+) -> list[tuple[str, np.ndarray, tuple[np.ndarray, np.ndarray]]]:
+    """The changes with their names that two known values differ by, and these values."""
+    found = [(name, each, pair_that_differs(query, each, constant)) for name, each in changes]
+    return [(name, change, pair) for name, change, pair in found if pair is not None]

@@ -212,11 +212,8 @@ def find_moving_grid(evidence: Evidence, count: int) -> Iterator[str]:
     query, constant = evidence.query, evidence.constant
     claim = float(evidence.claims(1.0)[0])
     earlier, later = (evidence.answers(constant, count) for _ in range(2))
-    every = query.size // GRID_ELEMENTS + 1
-    looked_up = np.zeros(query.size, bool)
-    looked_up[::every] = True
-    if query.one_column:
-        looked_up = np.arange(query.size) % query.shape[1] == 0
+    every = query.shape[1] if query.one_column else query.size // GRID_ELEMENTS + 1
+    looked_up = np.arange(query.size) % every == 0
     if not _repeats(earlier, later, looked_up):
         return
     for name, change in evidence.changes(earlier):
