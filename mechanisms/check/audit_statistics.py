@@ -17,8 +17,8 @@ import scipy
 # The probability of a false alarm in all checks of one mechanism; of a thousand it is 0.1%.
 ERROR = 1e-6
 # One-sided bounds that share it: for the means and variances of up to eight samples of the loss,
-# fifteen and nine changes at two multiples, a grid, nine directions of two values, atoms, pairs of
-# releases of five samples, norms of eight, signs, and the losses of the profile.
+# changes at two multiples, a grid, a direction of two values, atoms, pairs of releases of five
+# samples, norms of eight, and signs.
 TAIL = ERROR / 400
 # Relative excess over a claim that is put down to rounding.
 ROUNDING = 1e-6

@@ -144,14 +144,15 @@ def independent_releases(evidence: Evidence) -> Iterator[str]:
 
 
 def random_value(evidence: Evidence) -> Iterator[str]:
-    """Moments and symmetry of the noise of a random value, and whether it depends on the value."""
-    value, where = evidence.value, "of a random value"
+    """Moments and law of the noise of a random value, and whether it depends on the value."""
+    stated, value, where = evidence.mechanism.noise, evidence.value, "of a random value"
     noise = evidence.noise_of_random_value
     yield from find_dependence_on_value(evidence.test, noise, value)
     yield from find_wrong_moments(evidence, noise, value, where)
+    yield from find_wrong_norms(stated, norms_of(noise), evidence.rounding(evidence.largest), where)
     directions = [("the value", value), ("the signs of the value", np.sign(value))]
     directions += mean_directions(evidence.training)
-    yield from find_asymmetry(evidence.mechanism.noise, noise, directions, where)
+    yield from find_asymmetry(stated, noise, directions, where)
     if max(evidence.scale * value.size**0.5, evidence.largest) < LARGEST_SINGLE:
         single = value.astype(np.float32)
         noise = evidence.noise(single, evidence.count)

@@ -10,7 +10,7 @@ import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.check.audit_statistics import ROUNDING, TAIL
-from mechanisms.check.evidence import Evidence, projected
+from mechanisms.check.evidence import Evidence, degrees_of_norm, projected
 from mechanisms.check.neighbours import DRAWS_PER_ELEMENT, is_allowed
 from mechanisms.query.query import Inconsistent, Query, Unsupported
 from mechanisms.strategies.workload import Identity
@@ -22,6 +22,8 @@ BLOCKS = 16
 NORM_ROUNDING = 1e-9
 # Normal scores are cut at this: beyond it they are rounding of a probability.
 FAR = 8.0
+# The same cut as a probability.
+FARTHEST = 1e-15
 # Elements of a sorted sample at which its distribution is compared with the stated one.
 PLACES = 1 << 12
 # Noise is scaled by FACTOR, up to the relative error CLOSED_FORM, which noise on a grid needs. The
@@ -199,8 +201,11 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     """Sentences on norms (n,) of noise whose squares do not follow `squared_norm_survival`.
 
     By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, as in
-    `find_dependence_on_value`. Norms that spread a little too far show in fewer draws on the scale
-    on which they are standard normal, where the sum of n squares is chi-squared.
+    `find_dependence_on_value`. Norms that are a little too large show in fewer draws on the scale
+    on which squared norms are chi-squared with k degrees of freedom: the sum of n such scores has
+    n k. With k of the mean and variance of the loss this is the likelihood's test of the scale for
+    Gaussian noise and R1SMG. Norms that spread a little too far show on the scale on which they are
+    standard normal, where the sum of n squares is chi-squared.
 
     Args:
         rounding: How far rounding may have moved a norm.
@@ -218,8 +223,10 @@ def find_wrong_norms(noise, norms: np.ndarray, rounding: float, where: str) -> I
     what = f"the norm of the noise of {len(norms)} releases {where}"
     yield from _of_distance(reached, above, np.arange(len(norms)), len(norms), what)
     # A norm that rounding may have moved has a score between these two.
+    what = f"the norms of the noise of {len(norms)} releases {where}"
+    yield from _of_sizes(reached, above, degrees_of_norm(noise), what)
     low, high = (np.clip(-scipy.special.ndtri(each), -FAR, FAR) for each in (reached, above))
-    yield from _of_spread(low, high, f"the norms of the noise of {len(norms)} releases {where}")
+    yield from _of_spread(low, high, what)
 
 
 def _survival(
@@ -254,6 +261,23 @@ def _of_distance(
 def _reach(count: int) -> float:
     """How far the empirical distribution of `count` numbers may be from their own."""
     return math.sqrt(math.log(2 / TAIL) / (2 * count))
+
+
+def _of_sizes(reached: np.ndarray, above: np.ndarray, degrees: float, what: str) -> Iterator[str]:
+    """Sentences on norms whose stated probability to be exceeded is between two numbers (n,)."""
+    low, high = (
+        scipy.special.chdtri(degrees, np.clip(each, FARTHEST, 1.0)) for each in (reached, above)
+    )
+    mean = len(low) * degrees
+    lower, upper = scipy.special.chdtri(mean, (1 - TAIL, TAIL)) / mean
+    least, most = low.sum() / mean, high.sum() / mean
+    if least > upper or most < lower:
+        size, found = ("large", least) if least > upper else ("small", most)
+        yield (
+            f"{what} are too {size}: on the scale where their squares are chi-squared with "
+            f"{degrees:.3g} degrees of freedom, they have {found:.3g} times the stated mean, where "
+            f"chance allows [{lower:.3g}, {upper:.3g}]"
+        )
 
 
 def _of_spread(low: np.ndarray, high: np.ndarray, what: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from mechanisms.check.law import (
 )
 from mechanisms.check.neighbours import changes, constant_value, is_allowed, random_value
 from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.spherical_noise import Spherical
 
 UNIT = 1 / math.sqrt(12)
 QUERIES = {
@@ -184,6 +185,15 @@ def test_a_stated_tail_of_the_norm_must_be_a_probability(stated):
 
     strange = Strange(shape=(2,), sigma=1.0)
     assert "not probabilities" in next(find_wrong_norms(strange, np.ones(10), 0.0, ""))
+
+
+def test_the_scale_of_one_normal_number_shows_in_few_norms():
+    noise = Spherical(shape=(9,), radial_shape=1.0, power=2.0, scale=1.0)
+    norms = norms_of(noise.sample(np.random.default_rng(0), 560))
+    assert not list(find_wrong_norms(noise, norms, 0.0, ""))
+    small, large = (list(find_wrong_norms(noise, norms * each, 0.0, "")) for each in (0.8, 1.25))
+    assert "too small: on the scale where their squares are chi-squared with 1 degrees" in small[-1]
+    assert "too large" in large[-2]
 
 
 def test_rounding_does_not_count_as_another_law_of_the_norm():
