@@ -10,6 +10,7 @@ distribution and the number of the block alone.
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,8 +28,12 @@ from mechanisms.query.query import checked_real
 
 LOSS_BLOCK = 65_536  # losses held at once
 
-# The largest number below zero.
-BELOW_ZERO = float(np.nextafter(0.0, -1.0))
+_EPSILONS = {"low": 0.0, "high": sys.float_info.max, "allowed": "with 0 <= epsilon < inf"}
+_CONFIDENCES = {
+    "low": math.ulp(0.0),
+    "high": math.nextafter(1.0, 0.0),
+    "allowed": "with 0 < confidence < 1",
+}
 # The two distributions, and their streams of draws.
 P, Q = 0, 1
 
@@ -139,12 +144,8 @@ def settings_of(
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}")
     return {
-        "epsilon": checked_real(
-            "epsilon", epsilon, low=BELOW_ZERO, high=math.inf, allowed="0 <= epsilon < inf"
-        ),
+        "epsilon": checked_real("epsilon", epsilon, **_EPSILONS),
         "samples": int(samples),
         "seed": int(seed),
-        "confidence": checked_real(
-            "confidence", confidence, low=0.0, high=1.0, allowed="0 < confidence < 1"
-        ),
+        "confidence": checked_real("confidence", confidence, **_CONFIDENCES),
     }
