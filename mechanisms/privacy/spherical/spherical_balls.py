@@ -78,8 +78,9 @@ class Meeting(NamedTuple):
     height: np.ndarray
 
 
-def meeting(noise: SphericalLaw, log_v: np.ndarray, epsilon: np.ndarray) -> Meeting:
-    """The balls of level f(B), at v = (B / b)^p; arrays that broadcast."""
+def meeting(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
+    """The balls of level f(B), at v = (B / b)^p = k e^y; arrays that broadcast."""
+    log_v = y + np.log(noise.order)
     u = _log_radius_ratio(noise, log_v, epsilon)
     far = np.maximum(u - FAR, 0.0)
     excess = np.expm1(u - far)

@@ -8,9 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mechanisms.privacy.numerics import unit_gauss_legendre
-from mechanisms.privacy.spherical.spherical_balls import Range, SphericalLaw, log_share, range_of
+from mechanisms.privacy.spherical.spherical_balls import (
+    Range,
+    SphericalLaw,
+    log_share,
+    meeting,
+    range_of,
+)
 from mechanisms.privacy.spherical.spherical_panels import LOG_LEFT_OUT, Panels, first_panels
-from mechanisms.privacy.spherical.spherical_radius import balls_at, log_ball_density, log_tail
+from mechanisms.privacy.spherical.spherical_radius import log_ball_density, log_tail
 
 # Nodes of the two rules that are compared: over the radius, and over the share of a ball.
 _OUTER, _INNER = (16, 22), (20, 26)
@@ -76,7 +82,7 @@ def _panel_sums(
     first, last = slice(few.size), slice(few.size, None)
     sparse, dense = _INNER
     y, slope = panels.points(np.concatenate([few, many]))
-    balls = balls_at(noise, y, epsilon[panels.owner, None])
+    balls = meeting(noise, y, epsilon[panels.owner, None])
     where = range_of(noise.dimension, balls)
     scale = reference[panels.owner, None]
     log_density = log_ball_density(noise, y) - scale

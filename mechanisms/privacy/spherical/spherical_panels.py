@@ -18,10 +18,10 @@ from mechanisms.privacy.spherical.spherical_balls import (
     SphericalLaw,
     distance_at,
     log_share,
+    meeting,
     range_of,
 )
 from mechanisms.privacy.spherical.spherical_radius import (
-    balls_at,
     log_ball_density,
     log_tail_bound,
     window,
@@ -88,7 +88,7 @@ def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.n
     An epsilon whose peak is far below the smallest delta that is resolved has no panel, and 0 here.
     """
     y = _scan(noise, epsilon)
-    balls = balls_at(noise, y, epsilon[:, None])
+    balls = meeting(noise, y, epsilon[:, None])
     gain = log_share(noise.dimension, range_of(noise.dimension, balls), _LOOK) + log_ball_density(
         noise, y
     )

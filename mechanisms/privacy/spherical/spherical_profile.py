@@ -160,8 +160,6 @@ def _loss(noise: SphericalLaw, log_v: np.ndarray, height: np.ndarray) -> np.ndar
 def _growth(log_v: np.ndarray, pu: np.ndarray) -> np.ndarray:
     """v (e^(pu) - 1), also where e^(pu) alone overflows; about e^700 at most."""
     near = np.exp(log_v) * np.expm1(np.minimum(pu, 1.0))
-    if pu.max(initial=0.0) <= 1.0:
-        return near
     far = np.exp(np.minimum(log_v + pu, 700.0)) - np.exp(np.minimum(log_v, 700.0))
     return np.where(pu <= 1.0, near, far)
 

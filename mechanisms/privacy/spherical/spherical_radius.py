@@ -6,25 +6,14 @@ the ball in which the noise is uniform (see `spherical_balls`) has this density 
 (M - a + p v) / M.
 """
 
-from functools import lru_cache
-
 import numpy as np
 import scipy
 
 from mechanisms.privacy.numerics import LOG_SQRT_2PI, stirling_remainder
-from mechanisms.privacy.spherical.spherical_balls import (
-    Meeting,
-    SphericalLaw,
-    meeting,
-)
+from mechanisms.privacy.spherical.spherical_balls import SphericalLaw
 
 # Half-width of the window of radii in standard deviations: outside is less mass than e^-700.
 _WINDOW = 38.0
-
-
-def balls_at(noise: SphericalLaw, y: np.ndarray, epsilon: np.ndarray) -> Meeting:
-    """The two balls at y; arrays that broadcast."""
-    return meeting(noise, y + np.log(noise.order), epsilon)
 
 
 def log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
@@ -35,13 +24,8 @@ def log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np
 
 def log_ball_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
     """log of the density of y, of the radius of the ball in which the noise is uniform."""
-    return _log_density(noise, y) + _log_weight(noise, y)
-
-
-def _log_weight(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
-    return np.log(
-        (noise.gap + noise.radial_shape * np.exp(np.maximum(y, -700.0))) / noise.dimension
-    )
+    weight = noise.gap + noise.radial_shape * np.exp(np.maximum(y, -700.0))
+    return _log_density(noise, y) + np.log(weight / noise.dimension)
 
 
 def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
@@ -57,14 +41,10 @@ def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarr
 
 
 def _log_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
+    k = noise.order
+    peak = float(0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k))
     # Within the window y is so small that e^y - 1 - y, times k, loses no digits that matter.
-    return _log_norm(noise.order) - noise.order * (np.expm1(y) - y)
-
-
-@lru_cache(maxsize=16)
-def _log_norm(k: float) -> float:
-    """log of the density of y at its peak, 0."""
-    return float(0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k))
+    return peak - k * (np.expm1(y) - y)
 
 
 def window(k: float, points: int) -> np.ndarray:
