@@ -75,6 +75,19 @@ _SHARE_ABOVE = 1 / 3
 _SAMPLES_AT_ONCE = 1 << 22
 
 
+def cached_by_object(method: Callable) -> Callable:
+    """The method, whose results are kept as long as the object, which need not have a hash."""
+
+    @functools.wraps(method)
+    def cached(self, *args):
+        known = vars(self).setdefault(f"known {method.__name__}", {})
+        if args not in known:
+            known[args] = method(self, *args)
+        return known[args]
+
+    return cached
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LossDistribution:
     """Masses of the losses places * spacing, in rising order, and of infinite loss.
@@ -139,9 +152,8 @@ class LossSum:
         with np.errstate(divide="ignore"):
             log_finite = times * np.log1p(-law.infinite)
             self.log_infinite = float(np.log(-np.expm1(log_finite)))
-        # Methods that are cached per object.
+        # As many tails as memory allows, and for this object alone.
         self._tail = functools.lru_cache(maxsize=16)(functools.partial(_Tail, law, times))
-        self._log_moment = functools.cache(self._moment)
 
     def log_delta(self, epsilon: np.ndarray, *, tilted: bool) -> tuple[np.ndarray, np.ndarray]:
         """log delta of the sum, and log of the allowance for its error; epsilon a flat array.
@@ -163,7 +175,8 @@ class LossSum:
                 error[at] = tail.log_error + tail.log_mass - tilt * epsilon[at] + payoff
         return np.logaddexp(value, self.log_infinite), error
 
-    def _moment(self, step: int) -> float:
+    @cached_by_object
+    def _log_moment(self, step: int) -> float:
         """log E e^(t L) of the sum, less log t (t + 1), at the tilt t = e^(step / _TILTS_PER_E)."""
         tilt = math.exp(step / _TILTS_PER_E)
         total = -math.log(tilt) - math.log1p(tilt)
@@ -390,49 +403,42 @@ class ComposedProfile(PrivacyProfile):
 
         return SampledRun(step=self.base, rate=1.0, steps=self.times)
 
-    @cached_property
-    def _known(self) -> dict:
-        return {}
-
     def _reaches(self, level: int) -> tuple[float, ...]:
         """The largest loss of each grid: heavy-tailed noise needs a fine grid and a wide one."""
         return (_FINE, math.inf) if self._last_loss(level) > _FINE else (math.inf,)
 
+    @cached_by_object
     def _last_loss(self, level: int) -> float:
         """The loss of a release beyond which it does not matter."""
-        if ("last", level) not in self._known:
-            self._known["last", level] = top_loss(self.base, CUTS[level] / self.times)
-        return self._known["last", level]
+        return top_loss(self.base, CUTS[level] / self.times)
 
+    @cached_by_object
     def _sum(self, side: str, level: int, reach: float) -> LossSum:
         """The sum of the losses of a worse ("above") or a better pair ("below") on one grid."""
-        if (side, level, reach) not in self._known:
-            spacing, nodes, delta = self._grid(level, reach)
-            if side == "above":
-                law = _symmetric_chords(nodes, delta.upper, spacing)
-            else:
-                law = symmetric_cells(self.base, nodes, delta.value, spacing)
-            self._known[side, level, reach] = LossSum(law, self.times)
-        return self._known[side, level, reach]
+        spacing, nodes, delta = self._grid(level, reach)
+        if side == "above":
+            law = _symmetric_chords(nodes, delta.upper, spacing)
+        else:
+            law = symmetric_cells(self.base, nodes, delta.value, spacing)
+        return LossSum(law, self.times)
 
+    @cached_by_object
     def _grid(self, level: int, reach: float) -> tuple[float, np.ndarray, Bounds]:
         """The spacing, nodes in units of it from 0 on, and delta of one release there."""
-        if ("grid", level, reach) not in self._known:
-            top = min(self._last_loss(level), reach)
-            # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
-            size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
-            spacing, places = 1.0, np.zeros(1, dtype=int)
-            if top:
-                # Rounded up: near the largest loss, delta is a matter of a few ulps.
-                spacing, places = top / size * (1 + 8 * ULP), nodes_up_to(size, _NODES[level])
-            # The last node may lie off the largest loss by rounding.
-            at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
-            at[-1] = max(at[-1], top)
-            # Rounding in the profile must not become infinite loss.
-            possible = at < self.base.largest_loss
-            delta = Bounds(*(possible * np.asarray(each) for each in self.base.delta(at)))
-            self._known["grid", level, reach] = spacing, places, delta
-        return self._known["grid", level, reach]
+        top = min(self._last_loss(level), reach)
+        # The composed loss spreads like sqrt(times): a coarser grid keeps the FFT affordable.
+        size = int(_GRID / max(1.0, np.sqrt(self.times) / 4))
+        spacing, places = 1.0, np.zeros(1, dtype=int)
+        if top:
+            # Rounded up: near the largest loss, delta is a matter of a few ulps.
+            spacing, places = top / size * (1 + 8 * ULP), nodes_up_to(size, _NODES[level])
+        # The last node may lie off the largest loss by rounding.
+        at = np.minimum(places * spacing, max(top, places[-1] * spacing * (1 - 1e-9)))
+        at[-1] = max(at[-1], top)
+        # Rounding in the profile must not become infinite loss.
+        possible = at < self.base.largest_loss
+        delta = Bounds(*(possible * np.asarray(each) for each in self.base.delta(at)))
+        return spacing, places, delta
 
 
 def top_loss(profile: PrivacyProfile, cut: float) -> float:

@@ -22,6 +22,7 @@ from mechanisms.privacy.composition import (
     LossSum,
     at_negative,
     by_level,
+    cached_by_object,
     cells,
     chord_masses,
     chords,
@@ -382,19 +383,14 @@ class SampledRun:
             share = np.minimum((1 / self.rate - 1) * np.expm1(np.minimum(losses, 600.0)), 1.0)
             return losses - np.log1p(-share), self.rate * (1 - share)
 
-    @functools.cached_property
-    def _known(self) -> dict[tuple[str, int], tuple[LossSum, ...]]:
-        return {}
-
+    @cached_by_object
     def _above(self, level: int) -> tuple[tuple[LossSum, ...], ...]:
         """The run's losses where a record is removed, and where one is added; or replaced.
 
         Each has one sum for each of `_grids`.
         """
-        if ("above", level) not in self._known:
-            found = [self._chords(level, *grid) for grid in self._grids(level, self.refinement)]
-            self._known["above", level] = tuple(zip(*found, strict=True))
-        return self._known["above", level]
+        found = [self._chords(level, *grid) for grid in self._grids(level, self.refinement)]
+        return tuple(zip(*found, strict=True))
 
     def _chords(self, level: int, spacing: float, nodes: np.ndarray) -> Iterator[LossSum]:
         middle = len(nodes) // 2
@@ -406,19 +402,18 @@ class SampledRun:
             kept = slice(nodes.size - end if self.adjacency == "replace" else 0, end)
             yield LossSum(chords(nodes[kept], delta[kept], spacing), self.steps)
 
+    @cached_by_object
     def _below(self, level: int) -> tuple[tuple[LossSum, float], ...]:
         """Losses of better pairs on each grid: removed, and added.
 
         Every step has the loss of the grid and, on top of it, an offset.
         """
-        if ("below", level) not in self._known:
-            self._known["below", level] = tuple(
-                each
-                for refinement in _BELOW
-                for grid in self._grids(level, refinement)
-                for each in self._merged(*grid)
-            )
-        return self._known["below", level]
+        return tuple(
+            each
+            for refinement in _BELOW
+            for grid in self._grids(level, refinement)
+            for each in self._merged(*grid)
+        )
 
     def _merged(self, spacing: float, nodes: np.ndarray) -> Iterator[tuple[LossSum, float]]:
         losses = nodes * spacing
