@@ -28,7 +28,8 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
     A file that is broken, or has the key of another one, is named on stderr and left out.
     """
     found: dict[str, type[Mechanism]] = {}
-    for module in modules_of(_modules()):
+    places = pkgutil.walk_packages([str(CATALOGUE)], "mechanisms.catalogue.")
+    for module in modules_of([place.name for place in places if not place.ispkg]):
         own = {
             value.key: value
             for value in vars(module).values()
@@ -40,14 +41,6 @@ def all_mechanisms() -> dict[str, type[Mechanism]]:
         else:
             found |= own
     return dict(sorted(found.items()))
-
-
-def _modules() -> list[str]:
-    return [
-        info.name
-        for info in pkgutil.walk_packages([str(CATALOGUE)], "mechanisms.catalogue.")
-        if not info.ispkg
-    ]
 
 
 def get_mechanism(name: str) -> type[Mechanism]:
