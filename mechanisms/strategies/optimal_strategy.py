@@ -20,7 +20,6 @@ import numpy as np
 import scipy
 
 from mechanisms.query.query import Unsupported
-from mechanisms.strategies.extrapolation import extrapolated
 
 # Relative gaps at which the solvers stop; where V is singular the optimum is only approached,
 # and what FLOOR costs is part of the gap.
@@ -78,7 +77,8 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query
-            asks for (zero on the diagonal) are measured by themselves.
+            asks for (zero on the diagonal) are measured by themselves. The caller checks n, see
+            `require_size`.
 
     Returns:
         A strategy with a gap of at most 1e-8, or 1e-5 (mostly 2e-6) where V is singular: there the
@@ -86,10 +86,9 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
 
     Raises:
         ValueError: `gram` is zero or infinite.
-        Unsupported: n is too large, or 300 iterations do not reach the gap.
+        Unsupported: 300 iterations do not reach the gap.
     """
     _require_within_range(gram)
-    require_size(len(gram))
     asked = np.diag(gram) > 0
     if not asked.all():
         return _with_unasked(optimal_strategy(gram[np.ix_(asked, asked)]), asked)
@@ -117,7 +116,7 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
             excess = dual.diagonal / v * (v.sum() / dual.roots.sum())
             moves = [*moves[1 - _MEMORY :], 2 * np.log(np.maximum(excess, 1e-3))]
             last = dual.bound
-        log_v = extrapolated(points, moves, np.sqrt(v))
+        log_v = _extrapolated(points, moves, np.sqrt(v))
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     if not dual.regular and error <= bound * (1 + _LARGEST_SINGULAR_GAP):
         return Strategy(gram=best, error=error * unit, lower_bound=bound * unit)
@@ -132,13 +131,12 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
 
     An oracle for `optimal_strategy`, with which it shares only the certificate.
 
-    Args, raises: As `optimal_strategy`, with n <= 64.
+    Args, raises: As `optimal_strategy`, with n <= 64, see `require_sdp_size`.
 
     Returns:
         A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
     """
     _require_within_range(gram)
-    require_sdp_size(len(gram))
     import cvxpy
 
     asked = np.diag(gram) > 0
@@ -237,6 +235,22 @@ def _error(gram: np.ndarray, strategy: np.ndarray) -> float:
     except scipy.linalg.LinAlgError:
         return np.inf
     return float(np.trace(scipy.linalg.cho_solve(factor, gram, check_finite=False)))
+
+
+def _extrapolated(
+    points: list[np.ndarray], moves: list[np.ndarray], weights: np.ndarray
+) -> np.ndarray:
+    """The next point: Anderson's combination of the last ones, in the weighted l2 norm.
+
+    It takes the affine combination of the points whose combined move is least (Walker and Ni
+    2011); with one point, that point and its move.
+    """
+    following = points[-1] + moves[-1]
+    if len(points) == 1:
+        return following
+    bends = np.diff(moves, axis=0).T
+    share = np.linalg.lstsq(bends * weights[:, None], moves[-1] * weights, rcond=1e-8)[0]
+    return following - (np.diff(points, axis=0).T + bends) @ share
 
 
 def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:

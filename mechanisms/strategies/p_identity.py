@@ -152,12 +152,8 @@ def search(gram: np.ndarray) -> PIdentity:
     identity's and single cells gained at most 2% on groups in the trial, else the random point.
 
     Args:
-        gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024.
-
-    Raises:
-        Unsupported: n is too large.
+        gram: (n, n), symmetric positive semidefinite, not zero, n <= 1024, see `require_size`.
     """
-    require_size(len(gram))
     cells = len(gram)
     trace = float(np.trace(gram))
     identity = PIdentity(theta=np.zeros((0, cells)), error=trace, lower_bound=trace)

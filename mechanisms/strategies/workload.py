@@ -190,23 +190,10 @@ class RandomRanges(_Named):
         check_count("queries", self.queries)
         check_count("seed", self.seed, minimum=0)
 
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """First and last cell of every range, each (q,)."""
-        rng = np.random.default_rng(self.seed)
-        return tuple(np.sort(rng.integers(self.cells, size=(self.queries, 2)), axis=1).T)
-
-    def gram(self):
-        # Range [i, j] adds 1 on the square [i, j]^2: its four corners, summed along both axes.
-        first, last = self.ends()
-        corners = np.zeros((self.cells + 1, self.cells + 1))
-        np.add.at(corners, (first, first), 1)
-        np.add.at(corners, (last + 1, last + 1), 1)
-        np.add.at(corners, (first, last + 1), -1)
-        np.add.at(corners, (last + 1, first), -1)
-        return corners.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
-
     def matrix(self):
-        return _ranges(*self.ends(), self.cells)
+        rng = np.random.default_rng(self.seed)
+        first, last = np.sort(rng.integers(self.cells, size=(self.queries, 2)), axis=1).T
+        return _ranges(first, last, self.cells)
 
 
 class Explicit(Workload):

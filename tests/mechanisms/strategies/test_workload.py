@@ -65,10 +65,9 @@ def test_kronecker_asks_for_rectangles_of_the_flattened_table():
 def test_random_ranges_depend_on_their_seed_only():
     assert np.array_equal(RandomRanges(50, 9, 4).gram(), RandomRanges(50, 9, 4).gram())
     assert not np.array_equal(RandomRanges(50, 9, 4).gram(), RandomRanges(50, 9, 5).gram())
-    first, last = RandomRanges(50, 500).ends()
-    assert (first <= last).all()
-    assert first.min() == 0
-    assert last.max() == 49
+    rows = RandomRanges(50, 500).matrix()
+    assert set(np.count_nonzero(np.diff(rows, prepend=0, append=0), axis=1)) == {2}
+    assert rows[:, [0, -1]].any(axis=0).all()
 
 
 @pytest.mark.parametrize(
