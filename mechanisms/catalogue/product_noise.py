@@ -9,7 +9,7 @@ import mpmath
 import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 from mechanisms.query.option import Option, is_number
 from mechanisms.query.query import Budget, Query, Unsupported
 

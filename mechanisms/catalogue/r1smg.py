@@ -5,7 +5,7 @@ import math
 import scipy
 
 from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 from mechanisms.query.query import Budget, Query, Unsupported
 
 

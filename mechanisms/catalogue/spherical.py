@@ -1,7 +1,7 @@
 """Spherical noise: the l2 mechanism and the generalised gamma family."""
 
 from mechanisms.base.mechanism import AdditiveMechanism
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_dimensions

@@ -1,4 +1,4 @@
-"""Independent Gaussian noise of one standard deviation on every element."""
+"""Gaussian noise of one standard deviation: on every element, or symmetric on a Gram matrix."""
 
 import math
 from dataclasses import dataclass
@@ -12,14 +12,26 @@ from mechanisms.privacy.gaussian_profile import gaussian_between
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndependentGaussian(Noise):
-    """Independent N(0, sigma^2) on every element of an answer of any shape."""
+class _OneSigma(Noise):
+    """Gaussian noise that hides a change D as well as ||D||_2 / sigma says; base of those below."""
 
     shape: tuple[int, ...]
     sigma: float
 
-    independent = True
     scale_field = "sigma"
+
+    def parameters(self):
+        return {"sigma": self.sigma}
+
+    def profile(self, query):
+        attained = attained_reach(query) / self.sigma
+        return gaussian_between(attained, query.reach / self.sigma, GRAM_SLACK)
+
+
+class IndependentGaussian(_OneSigma):
+    """Independent N(0, sigma^2) on every element of an answer of any shape."""
+
+    independent = True
 
     def sample(self, rng, trials, dtype=np.float64):
         draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
@@ -32,12 +44,39 @@ class IndependentGaussian(Noise):
             tuple(2 ** (k - 1) * math.factorial(k - 1) * size * variance**k for k in (1, 2, 3, 4))
         )
 
-    def parameters(self):
-        return {"sigma": self.sigma}
-
-    def profile(self, query):
-        attained = attained_reach(query) / self.sigma
-        return gaussian_between(attained, query.reach / self.sigma, GRAM_SLACK)
-
     def squared_norm_survival(self, threshold):
         return scipy.special.chdtrc(self.size, np.asarray(threshold) / self.sigma**2)
+
+
+class SymmetricGaussian(_OneSigma):
+    """A symmetric (d, d) matrix with independent N(0, sigma^2) on and above its diagonal.
+
+    The answer is its upper triangle, on which the noise is i.i.d.: mu sigma is the supremum of
+    ||upper(D)||_2 over the changes D. It is at most ||D||_F, which counts what is off the diagonal
+    twice, and equal to it for diagonal D. Such a D attains sup ||D||_F: x = B e_1 added or removed,
+    or replaced by y = B e_2. See `attained_reach` where the query excludes it.
+    """
+
+    def sample(self, rng, trials, dtype=np.float64):
+        dtype = checked_dtype(dtype)
+        size = self.shape[0]
+        lower = np.tri(size, dtype=bool)
+        draws = np.empty((trials, size, size), dtype)
+        drawn = rng.standard_normal((trials, size * (size + 1) // 2), dtype)
+        drawn *= dtype.type(self.sigma)
+        draws[:, lower] = drawn
+        draws.swapaxes(1, 2)[:, lower] = drawn
+        return draws
+
+    def loss(self):
+        # L = sum_i n_ii^2 + 2 sum_{i<j} n_ij^2; the k-th cumulant of a z^2 is 2^(k-1) (k-1)! a^k.
+        diagonal, above = self.shape[0], self.shape[0] * (self.shape[0] - 1) // 2
+        return LossMoments(
+            tuple(
+                2 ** (k - 1)
+                * math.factorial(k - 1)
+                * (diagonal + 2**k * above)
+                * self.sigma ** (2 * k)
+                for k in (1, 2, 3, 4)
+            )
+        )

@@ -13,12 +13,11 @@ import pytest
 from queries import box, counts, gram, records
 
 from mechanisms import AdditiveMechanism, Budget, Unsupported, all_mechanisms
-from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.gaussian_noise import IndependentGaussian, SymmetricGaussian
 from mechanisms.noise.keep_or_noise import KeepOrNoise
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.noise.spherical_noise import Spherical
-from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
+from mechanisms.noise.radial_noise import Spherical
 
 BUDGET = Budget(epsilon=0.7, delta=1e-3)
 DRAWS = 20_000

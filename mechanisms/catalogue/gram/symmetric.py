@@ -4,7 +4,7 @@ import math
 
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.catalogue.gaussian import ClassicGaussian, classic_multiplier
-from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
+from mechanisms.noise.gaussian_noise import SymmetricGaussian
 from mechanisms.query.query import Budget, Query, Unsupported
 from mechanisms.query.requirements import require_gram
 

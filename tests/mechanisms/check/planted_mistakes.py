@@ -16,7 +16,7 @@ from mechanisms.catalogue.workloads.dawa import Dawa
 from mechanisms.noise.boxed_exponential import BoxedExponential
 from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 from mechanisms.privacy.finite_profile import PureProfile
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 

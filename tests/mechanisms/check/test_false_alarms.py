@@ -22,7 +22,7 @@ from mechanisms.check.law import (
 )
 from mechanisms.check.neighbours import changes, constant_value, is_allowed, random_value
 from mechanisms.noise.gaussian_noise import IndependentGaussian
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 
 UNIT = 1 / math.sqrt(12)
 QUERIES = {

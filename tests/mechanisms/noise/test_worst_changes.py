@@ -13,13 +13,12 @@ from scipy import optimize
 from scipy.optimize import minimize
 
 from mechanisms import Budget, Query, Unsupported, all_mechanisms, get_mechanism, verify
-from mechanisms.noise.gaussian_noise import IndependentGaussian
+from mechanisms.noise.gaussian_noise import IndependentGaussian, SymmetricGaussian
 from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.mahalanobis import allowed_share
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
-from mechanisms.noise.spherical_noise import Spherical
+from mechanisms.noise.radial_noise import Spherical
 from mechanisms.noise.strategy_gaussian import sensitivity_bounds
-from mechanisms.noise.symmetric_gaussian import SymmetricGaussian
 from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.privacy.gaussian_profile import worst_case_mu
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile
