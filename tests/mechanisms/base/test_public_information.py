@@ -31,22 +31,6 @@ def test_a_mechanism_gets_what_it_declares_and_nothing_else_is_computed():
     assert public_options(get_mechanism("llagp"), offered) == {"layers": [2, 3]}
     assert public_options(get_mechanism("tldp-g-w"), offered) == {"weights": "mean"}
     assert public_options(get_mechanism("dphsgd"), offered) == {}
-    assert public_options(get_mechanism("tldp-g"), offered) == {}
+    # Its option `workload` is a matrix over rows and has another meaning.
+    assert public_options(get_mechanism("udn"), offered | {WORKLOAD: known(WORKLOAD, 1)}) == {}
     assert asked == [LAYER_SIZES, MEAN_RECORD]
-
-
-def test_an_option_of_the_same_name_is_not_taken_for_public_information():
-    """The matrix mechanism has an option `weights` too, for workloads."""
-
-    class Weighted(get_mechanism("tldp-g-w")):
-        public_information = {}
-
-    assert public_options(Weighted, {MEAN_RECORD: lambda: "mean"}) == {}
-
-
-def test_mechanisms_that_take_the_workload():
-    takers = {
-        key for key, cls in all_mechanisms().items() if WORKLOAD in cls.public_information.values()
-    }
-    # The option `workload` of udn, idn and mgm is something else: a matrix over rows.
-    assert takers == {"matrix-mechanism", "matrix-mechanism-cvxpy", "matrix-mechanism-l1"}

@@ -1,5 +1,6 @@
 """Every numerical helper against 60-digit arithmetic, at the edges of its domain."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -27,54 +28,75 @@ def test_the_least_float_that_prints_no_lower_than_a_number(number):
 
 
 def mills(x):
-    return mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 / mp.npdf(mp.mpf(x))
+    return mp.erfc(x / mp.sqrt(2)) / 2 / mp.npdf(x)
 
 
-@pytest.mark.parametrize("x", [-1e-300, -1e-12, -0.5, -np.log(2), -1.0, -40.0, -700.0])
-def test_log1mexp(x):
+def exact_difference(x, width):
+    return mp.log((mills(x) - mills(x + width)) / mills(x))
+
+
+def exact_stirling_remainder(x):
+    return mp.loggamma(x) - ((x - mp.mpf(0.5)) * mp.log(x) - x + mp.log(2 * mp.pi) / 2)
+
+
+def values_of(function, exact, tolerance, *arguments):
+    """A case for each value of the one argument, or each combination of the two."""
+    return [(function, exact, tolerance, given) for given in itertools.product(*arguments)]
+
+
+@pytest.mark.parametrize(
+    ("function", "exact", "tolerance", "given"),
+    [
+        *values_of(
+            numerics.log1mexp,
+            lambda x: mp.log1p(-mp.exp(x)),
+            {"rel": 1e-14},
+            [-1e-300, -1e-12, -0.5, -np.log(2), -1.0, -40.0, -700.0],
+        ),
+        *values_of(
+            numerics.log_mills,
+            lambda x: mp.log(mills(x)),
+            {"rel": 1e-14, "abs": 2e-15},
+            [-37.0, -5.0, -1e-9, 0.0, 1e-9, 1.0, 29.9, 30.1, 1e5, 1e12],
+        ),
+        *values_of(
+            numerics.mills_slope,
+            lambda x: 1 - x * mills(x),
+            {"rel": 1e-12},
+            [-20.0, -1.0, 0.0, 1.0, 10.0, 29.99, 30.0, 30.01, 1e3, 1e6],
+        ),
+        *values_of(
+            lambda x, width: numerics.log_mills_difference(np.array([x]), np.array([width]))[0],
+            exact_difference,
+            {"abs": 1e-12},
+            [-0.5e-8, 0.0, 1.0, 25.0, 31.0, 1e4],
+            [1e-8, 1e-3, 0.3, 5.0, 60.0],
+        ),
+        *values_of(
+            numerics.log_gamma_ratio,
+            lambda x, step: mp.loggamma(x + step) - mp.loggamma(x),
+            {"rel": 2e-14, "abs": 2e-14},
+            [1e-3, 0.5, 14.9, 15.1, 1e3, 5e6, 1e12],
+            [0.5, 1.0, 7.3],
+        ),
+        *values_of(
+            numerics.stirling_remainder,
+            exact_stirling_remainder,
+            {"abs": 1e-14},
+            [0.1, 1.0, 14.9, 15.1, 1e3, 5e6],
+        ),
+        *values_of(
+            numerics.expm1_excess,
+            lambda y: mp.expm1(y) - y,
+            {"rel": 1e-14},
+            [-1e3, -1.0, -0.5, -1e-7, 1e-12, 0.3, 0.51, 5.0],
+        ),
+    ],
+)
+def test_functions_have_the_digits_that_they_state(function, exact, tolerance, given):
     with mp.workdps(400):
-        expected = mp.log1p(-mp.exp(mp.mpf(x)))
-    assert numerics.log1mexp(x) == pytest.approx(float(expected), rel=1e-14)
-
-
-@pytest.mark.parametrize("x", [-37.0, -5.0, -1e-9, 0.0, 1e-9, 1.0, 29.9, 30.1, 1e5, 1e12])
-def test_log_mills(x):
-    expected = float(mp.log(mills(x)))
-    assert numerics.log_mills(x) == pytest.approx(expected, rel=1e-14, abs=2e-15)
-
-
-@pytest.mark.parametrize("x", [-20.0, -1.0, 0.0, 1.0, 10.0, 29.99, 30.0, 30.01, 1e3, 1e6])
-def test_mills_slope(x):
-    expected = float(1 - mp.mpf(x) * mills(x))
-    assert numerics.mills_slope(x) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("x", [-0.5e-8, 0.0, 1.0, 25.0, 31.0, 1e4])
-@pytest.mark.parametrize("width", [1e-8, 1e-3, 0.3, 5.0, 60.0])
-def test_log_mills_difference(x, width):
-    expected = mp.log((mills(x) - mills(mp.mpf(x) + mp.mpf(width))) / mills(x))
-    actual = numerics.log_mills_difference(np.array([x]), np.array([width]))[0]
-    assert actual == pytest.approx(float(expected), abs=1e-12)
-
-
-@pytest.mark.parametrize("x", [1e-3, 0.5, 14.9, 15.1, 1e3, 5e6, 1e12])
-@pytest.mark.parametrize("step", [0.5, 1.0, 7.3])
-def test_log_gamma_ratio(x, step):
-    expected = float(mp.loggamma(mp.mpf(x) + mp.mpf(step)) - mp.loggamma(mp.mpf(x)))
-    assert numerics.log_gamma_ratio(x, step) == pytest.approx(expected, rel=2e-14, abs=2e-14)
-
-
-@pytest.mark.parametrize("x", [0.1, 1.0, 14.9, 15.1, 1e3, 5e6])
-def test_stirling_remainder(x):
-    z = mp.mpf(x)
-    expected = mp.loggamma(z) - ((z - 0.5) * mp.log(z) - z + mp.log(2 * mp.pi) / 2)
-    assert numerics.stirling_remainder(x) == pytest.approx(float(expected), abs=1e-14)
-
-
-@pytest.mark.parametrize("y", [-1e3, -1.0, -0.5, -1e-7, 1e-12, 0.3, 0.51, 5.0])
-def test_expm1_excess(y):
-    expected = float(mp.expm1(mp.mpf(y)) - mp.mpf(y))
-    assert numerics.expm1_excess(y) == pytest.approx(expected, rel=1e-14)
+        expected = float(exact(*map(mp.mpf, given)))
+    assert function(*given) == pytest.approx(expected, **tolerance)
 
 
 def test_falling_root_finds_roots_on_both_sides_of_the_start():

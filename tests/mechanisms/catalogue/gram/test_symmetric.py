@@ -10,7 +10,6 @@ from queries import gram
 from mechanisms import (
     Unsupported,
 )
-from mechanisms.__main__ import main
 from mechanisms.verification.verification import HOLDS, verify
 
 
@@ -104,16 +103,3 @@ def test_the_typed_l2_sensitivity_is_not_used(key, adjacency):
         for changed in ({}, {"l2_sensitivity": 0.5})
     )
     assert typed.parameters() == less.parameters()
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_on_the_command_line(key, capsys):
-    arguments = [
-        "verify", key, "--shape", "5x5", "--structure", "gram", "--record-bound", "1",
-        "--l2-sensitivity", "1.5", "--adjacency", "replace", "--epsilon", "0.5",
-        "--delta", "1e-6", "--samples", "2000",
-    ]  # fmt: skip
-    assert main(arguments) == 0
-    shown = capsys.readouterr().out
-    verdict = {"wishart": "refuted: the claim is false\n", "ppca": "holds: the claim is true\n"}
-    assert f"verdict      {verdict.get(key, 'loose')}" in shown

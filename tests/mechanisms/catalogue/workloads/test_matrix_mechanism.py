@@ -136,6 +136,7 @@ def test_a_workload_that_is_singular_but_for_rounding_is_answered():
     expected = np.trace(rows @ covariance(mechanism.noise) @ rows.T)
     assert workload_error(mechanism) == pytest.approx(expected, rel=1e-7)
     other = calibrated(counts(10), "matrix-mechanism-cvxpy", workload=rows)
+    assert isinstance(other.noise, StrategyGaussian)
     assert mechanism.optimality_gap() < 1e-5
     assert workload_error(mechanism) == pytest.approx(workload_error(other), rel=1e-5)
     assert verify(calibrated(counts(10), calibration="exact", workload=rows)).verdict == HOLDS
@@ -200,7 +201,8 @@ def test_the_count_query_with_rectangles(uber_budget):
     ("key", "cells", "reason"),
     [
         ("matrix-mechanism", 1_000_000, "at most 2048 cells .* got 1000000"),
-        ("matrix-mechanism-cvxpy", 65, "at most 64 cells .* got 65"),
+        ("matrix-mechanism", 4096, "got 4096: .* minutes and 1.25 G"),
+        ("matrix-mechanism-cvxpy", 128, "at most 64 cells .* got 128: .* minutes"),
     ],
 )
 def test_too_many_cells_are_refused_at_once(key, cells, reason):
@@ -208,13 +210,3 @@ def test_too_many_cells_are_refused_at_once(key, cells, reason):
     with pytest.raises(Unsupported, match=reason):
         calibrated(counts(cells), key, workload="prefix")
     assert time.process_time() - start < 0.5
-
-
-def test_the_convex_solver_gives_the_same_mechanism():
-    ours, oracle = (
-        calibrated(counts(8), key, workload="prefix")
-        for key in ("matrix-mechanism", "matrix-mechanism-cvxpy")
-    )
-    assert isinstance(oracle.noise, StrategyGaussian)
-    assert oracle.noise.strategies is not ours.noise.strategies
-    assert workload_error(oracle) == pytest.approx(workload_error(ours), rel=1e-6)
