@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.gaussian_profile import GaussianProfile
@@ -37,7 +37,7 @@ class TwoScales(Noise):
 
     def sample(self, rng, trials, dtype=np.float64):
         # (trials, *shape), all trials at once, in the precision asked for.
-        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
+        draws = rng.standard_normal((trials, *self.shape), dtype)
         return draws * self.deviations.reshape(self.shape).astype(draws.dtype)
 
     def loss(self):

@@ -182,6 +182,14 @@ def plain_answer(answer: object, shape: tuple[int, ...], dtype: np.dtype) -> np.
     return plain
 
 
+def checked_dtype(dtype) -> np.dtype:
+    """float32 or float64 as a dtype; TypeError for anything else."""
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
+    return dtype
+
+
 def check_draws(draws: object, trials: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
     """Raise ReleaseError unless `draws` is an array (trials, *shape) of this dtype."""
     wanted = (trials, *shape)

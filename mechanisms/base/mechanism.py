@@ -18,6 +18,7 @@ from mechanisms.base.guard import (
     ReleaseError,
     check_draws,
     check_values,
+    checked_dtype,
     checked_value,
     generator,
     named_in_errors,
@@ -366,9 +367,10 @@ class AdditiveMechanism(Mechanism):
         """`trials` independent draws of the noise, shape (trials, *query.shape).
 
         Raises:
+            TypeError: `dtype` is neither float32 nor float64.
             ReleaseError: The noise has another shape or precision.
         """
-        draws = self.noise.sample(generator(rng), trials, dtype)
+        draws = self.noise.sample(generator(rng), trials, checked_dtype(dtype))
         check_draws(draws, trials, self.query.shape, np.dtype(dtype))
         return draws
 

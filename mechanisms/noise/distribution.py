@@ -95,14 +95,6 @@ class Noise(ABC):
         return losses
 
 
-def checked_dtype(dtype) -> np.dtype:
-    """float32 or float64 as a dtype; TypeError for anything else."""
-    dtype = np.dtype(dtype)
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"noise is drawn as float32 or float64, got dtype {dtype}")
-    return dtype
-
-
 def variance_along(gram: np.ndarray, std: np.ndarray, directions: np.ndarray | None) -> float:
     """tr(V U U^T) for U = directions diag(std)."""
     own = np.diag(gram) if directions is None else np.vecdot(directions, gram @ directions, axis=0)

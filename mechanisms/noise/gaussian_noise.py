@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mechanisms.noise.distribution import GRAM_SLACK, Noise, attained_reach, checked_dtype
+from mechanisms.noise.distribution import GRAM_SLACK, Noise, attained_reach
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import gaussian_between
 
@@ -34,7 +34,7 @@ class IndependentGaussian(_OneSigma):
     independent = True
 
     def sample(self, rng, trials, dtype=np.float64):
-        draws = rng.standard_normal((trials, *self.shape), checked_dtype(dtype))
+        draws = rng.standard_normal((trials, *self.shape), dtype)
         draws *= draws.dtype.type(self.sigma)
         return draws
 
@@ -58,12 +58,11 @@ class SymmetricGaussian(_OneSigma):
     """
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
         size = self.shape[0]
         lower = np.tri(size, dtype=bool)
         draws = np.empty((trials, size, size), dtype)
         drawn = rng.standard_normal((trials, size * (size + 1) // 2), dtype)
-        drawn *= dtype.type(self.sigma)
+        drawn *= drawn.dtype.type(self.sigma)
         draws[:, lower] = drawn
         draws.swapaxes(1, 2)[:, lower] = drawn
         return draws

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.laplace_profile import laplace_profile
@@ -23,10 +23,9 @@ class IndependentLaplace(Noise):
 
     def sample(self, rng, trials, dtype=np.float64):
         # The difference of two exponentials is Laplace, and numpy draws them in both precisions.
-        dtype = checked_dtype(dtype)
         draws = rng.standard_exponential((trials, *self.shape), dtype)
         draws -= rng.standard_exponential((trials, *self.shape), dtype)
-        draws *= dtype.type(self.scale)
+        draws *= draws.dtype.type(self.scale)
         return draws
 
     def loss(self):

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-import mpmath
 import numpy as np
 
 
@@ -19,33 +18,13 @@ class LossMoments:
     cumulants: tuple[float, float, float, float]
 
     @classmethod
-    def of_sum(cls, raw: tuple[np.ndarray | float, ...], times: int = 1) -> Self:
+    def of_sum(cls, raw: tuple, times: int = 1) -> Self:
         """L = sum of independent X_i of different laws, `times` of each.
 
-        raw[k - 1] holds E X_i^k, k = 1..4; numbers are those of one law.
+        raw[k - 1] holds E X_i^k, k = 1..4, as an array; numbers, also of mpmath, are those of one
+        law.
         """
         return cls(tuple(times * float(np.sum(k)) for k in _cumulants(*raw)))
-
-    @classmethod
-    def of_kronecker_gaussian(cls, *stds: np.ndarray) -> Self:
-        """L = ||N||^2 of Gaussian noise with one array of standard deviations for each axis.
-
-        The trace of a power of a Kronecker product is the product of the traces.
-        """
-        return cls(
-            tuple(
-                2 ** (k - 1)
-                * math.factorial(k - 1)
-                * math.prod(float(np.sum(std ** (2 * k))) for std in stds)
-                for k in (1, 2, 3, 4)
-            )
-        )
-
-    @classmethod
-    def of_radius(cls, log_raw: tuple[mpmath.mpf, ...]) -> Self:
-        """L = R^2 given log E R^{2k}, k = 1..4, as mpmath numbers of at least 40 digits."""
-        with mpmath.workdps(60):
-            return cls(tuple(float(k) for k in _cumulants(*(mpmath.exp(m) for m in log_raw))))
 
     @property
     def mean(self) -> float:

@@ -8,7 +8,6 @@ import scipy
 
 from mechanisms.noise.distribution import (
     Noise,
-    checked_dtype,
     uncorrelated_variance,
     variance_along,
 )
@@ -41,7 +40,6 @@ class MatrixGaussian(MatrixDeviations, Noise):
     scale_field = "row_std"
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, *self.shape), dtype)
         if self.row_directions is None:
             draws *= self.row_std.astype(dtype)[:, None]
@@ -54,7 +52,15 @@ class MatrixGaussian(MatrixDeviations, Noise):
         return draws
 
     def loss(self):
-        return LossMoments.of_kronecker_gaussian(self.row_std, self.column_std)
+        # The trace of a power of a Kronecker product is the product of the traces.
+        return LossMoments(
+            tuple(
+                2 ** (k - 1)
+                * math.factorial(k - 1)
+                * math.prod(float(np.sum(std ** (2 * k))) for std, _ in self.axes)
+                for k in (1, 2, 3, 4)
+            )
+        )
 
     def parameters(self):
         products = self.row_std.min() * self.column_std.min()

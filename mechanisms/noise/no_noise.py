@@ -4,10 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.noise.distribution import (
-    Noise,
-    checked_dtype,
-)
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 
 
@@ -18,7 +15,7 @@ class NoNoise(Noise):
     shape: tuple[int, ...]
 
     def sample(self, rng, trials, dtype=np.float64):
-        return np.zeros((trials, *self.shape), checked_dtype(dtype))
+        return np.zeros((trials, *self.shape), dtype)
 
     def loss(self):
         return LossMoments((0.0, 0.0, 0.0, 0.0))

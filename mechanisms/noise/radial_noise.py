@@ -11,7 +11,6 @@ from mechanisms.noise.distribution import (
     GRAM_SLACK,
     Noise,
     attained_reach,
-    checked_dtype,
     uncorrelated_variance,
 )
 from mechanisms.noise.loss_moments import LossMoments
@@ -43,7 +42,6 @@ class RadialNoise(Noise, RadialDensity):
         """
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
         draws = rng.standard_normal((trials, self.size), dtype)
         radius = self.scale * self.sample_radius(rng, trials)
         draws *= (radius / np.sqrt(np.vecdot(draws, draws)))[:, None].astype(dtype)
@@ -53,7 +51,7 @@ class RadialNoise(Noise, RadialDensity):
         with mpmath.workdps(60):
             log_scale = mpmath.log(self.scale)
             log_raw = (log + 2 * k * log_scale for k, log in enumerate(self.log_moments(), 1))
-            return LossMoments.of_radius(tuple(log_raw))
+            return LossMoments.of_sum(tuple(mpmath.exp(log) for log in log_raw))
 
     def parameters(self):
         return {"scale": self.scale}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.gaussian_profile import gaussian_between
 from mechanisms.query.query import Query
@@ -32,7 +32,6 @@ class StrategyGaussian(Noise):
     scale_field = "sigma"
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
         sizes = [len(strategy.gram) for strategy in self.strategies]
         draws = rng.standard_normal((trials, *sizes), dtype)
         for strategy in self.strategies:

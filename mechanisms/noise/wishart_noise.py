@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from mechanisms.noise.distribution import Noise, checked_dtype
+from mechanisms.noise.distribution import Noise
 from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.privacy.bounded_profile import enclosed
 from mechanisms.privacy.finite_profile import WishartProfile
@@ -49,11 +49,10 @@ class Wishart(Noise):
     symmetric = False
 
     def sample(self, rng, trials, dtype=np.float64):
-        dtype = checked_dtype(dtype)
         size = self.shape[0]
         factors = rng.standard_normal((trials, size, size + 1), dtype)
         draws = factors @ factors.swapaxes(1, 2)
-        draws *= dtype.type(self.scale)
+        draws *= draws.dtype.type(self.scale)
         return draws
 
     def loss(self):
