@@ -98,15 +98,13 @@ class _VariancesProfile(PrivacyProfile):
         """log of a positive integrand whose integral over x is delta; epsilon (n, 1), x (n, k)."""
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        flat = epsilon.reshape(-1, 1)
-
         def log_integrand(x: np.ndarray) -> np.ndarray:
-            values = self._log_integrand(x, flat)
+            values = self._log_integrand(x, epsilon[:, None])
             return np.where(values > _LOG_LEFT_OUT, values, -np.inf)
 
         with np.errstate(over="ignore", divide="ignore"):
             value, error = log_integral(
-                log_integrand, np.full(flat.size, _START), np.full(flat.size, _END)
+                log_integrand, np.full(epsilon.size, _START), np.full(epsilon.size, _END)
             )
         value = np.minimum(value, 0.0)
         seen = value > -np.inf
@@ -117,7 +115,7 @@ class _VariancesProfile(PrivacyProfile):
         error = 2 * error + ULP * (64 + 4 * steepness)
         lower = np.where(seen, value - error, -np.inf)
         upper = np.where(seen, np.minimum(value + error, 0.0), _LOG_LEFT_OUT)
-        return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
+        return Bounds(lower, value, upper)
 
     def _log_density(self, y: np.ndarray) -> np.ndarray:
         """log of the density of y = log(G / k) for G ~ Gamma(k), k = r / 2; 2 G is chi-squared."""

@@ -358,14 +358,13 @@ class ComposedProfile(PrivacyProfile):
             value = np.take_along_axis(both[:, 1], gap.argmin(axis=0)[None], axis=0)[0]
             return np.array([lower, np.clip(value, lower, upper), upper])
 
-        found = by_level(epsilon.ravel(), curves, self.times, log_target.ravel() - _FAR)
-        found[:, epsilon.ravel() >= self.largest_loss] = -np.inf
+        found = by_level(epsilon, curves, self.times, log_target - _FAR)
+        found[:, epsilon >= self.largest_loss] = -np.inf
         lower, value, upper = found
-        proved, most = self._as_run.log_apart(epsilon.ravel())
+        proved, most = self._as_run.log_apart(epsilon)
         upper = np.minimum(upper, most)
         lower = np.minimum(np.maximum(lower, proved), upper)
-        value = np.clip(value, lower, upper)
-        return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
+        return Bounds(lower, np.clip(value, lower, upper), upper)
 
     def _curves(self, level: int, reach: float, at: np.ndarray) -> np.ndarray:
         """Logarithms of a lower bound, a value and an upper bound, of the grid up to `reach`."""

@@ -140,15 +140,15 @@ class KeepOrNoiseProfile(PrivacyProfile):
         found, atom = np.full((3, delta.size), np.inf), self.atom_mass
         # The mass of the atom is known up to rounding.
         margin = 1 + 8 * ULP
-        reached = margin * delta.ravel() > atom
-        target = delta.ravel()[reached]
+        reached = margin * delta > atom
+        target = delta[reached]
         above = target > atom
         noise = self._noise_delta(np.where(above, target, margin * target))
         lower, *others = self.noise._epsilon(noise)
         start = Bounds(lower, *(np.where(above, each, np.inf) for each in others))
         # The bounds of the noise, moved out by what rounding does to the sum with the atom.
         found[:, reached] = self._around(start, target)
-        return Bounds(*found.reshape(3, *delta.shape))
+        return Bounds(*found)
 
     def _noise_delta(self, delta: np.ndarray) -> np.ndarray:
         """The delta that is left for the noise: (delta - m) / (1 - m), within [0, 1]."""

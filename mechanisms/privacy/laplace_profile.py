@@ -197,12 +197,11 @@ class IndependentLaplaceProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         bounds = laplace_sum.log_delta(
-            self.components, self.width / self.scale, epsilon.ravel(), self.rest / self.scale
+            self.components, self.width / self.scale, epsilon, self.rest / self.scale
         )
         # laplace_sum rounds the largest loss in another way.
         private = epsilon >= self.largest_loss
-        shaped = (np.minimum(bound, 0.0).reshape(epsilon.shape) for bound in bounds)
-        return Bounds(*(np.where(private, -np.inf, bound) for bound in shaped))
+        return Bounds(*(np.where(private, -np.inf, np.minimum(bound, 0.0)) for bound in bounds))
 
 
 def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:

@@ -57,7 +57,7 @@ class PrivacyProfile(ABC):
 
     Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` and, if there is a better
     way than the search below, `_epsilon`; all three receive validated numbers, delta and epsilon as
-    a float array.
+    a flat float array.
     """
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are proven
@@ -94,24 +94,26 @@ class PrivacyProfile(ABC):
         epsilon: finite, >= 0; a number or an array. Returns numbers or arrays in [0, 1].
         Raises TypeError for what is not a number, ValueError for what is out of range.
         """
-        log_delta = self._log_delta(check_epsilon(epsilon))
+        epsilon = check_epsilon(epsilon)
+        log_delta = self._log_delta(epsilon.ravel())
         lower, value, upper = (np.exp(np.minimum(bound, 0.0)) for bound in log_delta)
         # The exponential rounds once more.
-        return unwrapped(
-            Bounds(lower * (1 - 2 * ULP), value, np.minimum(upper * (1 + 2 * ULP), 1.0))
-        )
+        upper = np.minimum(upper * (1 + 2 * ULP), 1.0)
+        return shaped(Bounds(lower * (1 - 2 * ULP), value, upper), epsilon.shape)
 
     def log_delta(self, epsilon: ArrayLike) -> Bounds:
         """Natural logarithm of delta(epsilon), without underflow; -inf where delta is zero."""
-        bounds = self._log_delta(check_epsilon(epsilon))
-        return unwrapped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)))
+        epsilon = check_epsilon(epsilon)
+        bounds = self._log_delta(epsilon.ravel())
+        return shaped(Bounds(*(np.minimum(bound, 0.0) for bound in bounds)), epsilon.shape)
 
     def epsilon(self, delta: ArrayLike) -> Bounds:
         """Smallest epsilon >= 0 with delta(epsilon) <= delta; inf where there is none.
 
         delta: in [0, 1]; a number or an array. Raises as `delta` does.
         """
-        return unwrapped(self._epsilon(check_delta(delta)))
+        delta = check_delta(delta)
+        return shaped(self._epsilon(delta.ravel()), delta.shape)
 
     def compose(self, times: int) -> PrivacyProfile:
         """Profile of `times` independent releases, each with this profile; times >= 1.
@@ -205,7 +207,8 @@ class PrivacyProfile(ABC):
 
         Raises NotImplementedError where it is not known.
         """
-        return self._survival(check_epsilon(epsilon))
+        epsilon = check_epsilon(epsilon)
+        return self._survival(epsilon.ravel()).reshape(epsilon.shape)
 
     def to_dp_accounting(
         self, *, pessimistic: bool = True, interval: float = 1e-4
@@ -239,7 +242,7 @@ class PrivacyProfile(ABC):
 
     @abstractmethod
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        """log delta with bounds for a validated array of epsilons."""
+        """log delta with bounds for a validated, flat array of epsilons."""
 
     def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
         """As `_log_delta`; a value far below the target need only be known to be so."""
@@ -249,15 +252,13 @@ class PrivacyProfile(ABC):
         raise NotImplementedError(f"P(L > epsilon) is not known for {type(self).__name__}")
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
-        """Epsilon with bounds for a validated array of deltas: where the curves reach delta.
+        """Epsilon with bounds for a validated, flat array of deltas: where the curves reach delta.
 
         The bounds are at most twice as far from the value as the crossings of the curves, plus
         1e-9 of the larger of the value and 1e-3.
         """
-        shape, delta = delta.shape, delta.ravel()
         value = self._crossing(delta)
-        bounds = self._around(Bounds(value, value, value), delta)
-        return Bounds(*(bound.reshape(shape) for bound in bounds))
+        return self._around(Bounds(value, value, value), delta)
 
     def _around(self, start: Bounds, delta: np.ndarray) -> Bounds:
         """`start`, flat, with its ends moved out until the curves of delta prove them."""
@@ -374,8 +375,8 @@ def real_array(name: str, value: ArrayLike) -> np.ndarray:
     return array.astype(float)
 
 
-def unwrapped(bounds: Bounds) -> Bounds:
-    """Bounds that are floats where the arrays have no axes."""
-    if np.ndim(bounds.value):
-        return bounds
-    return Bounds(*(float(bound) for bound in bounds))
+def shaped(bounds: Bounds, shape: tuple[int, ...]) -> Bounds:
+    """Flat bounds in this shape; floats where it has no axes."""
+    if shape:
+        return Bounds(*(bound.reshape(shape) for bound in bounds))
+    return Bounds(*(float(bound[0]) for bound in bounds))

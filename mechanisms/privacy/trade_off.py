@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.privacy.profile import Bounds, PrivacyProfile, unwrapped
+from mechanisms.privacy.profile import Bounds, PrivacyProfile, shaped
 
 # More than -log alpha of any float alpha > 0, and than any budget: at alpha 0 every epsilon counts.
 _LARGEST_EXPONENT, _LARGEST_EPSILON = 750.0, 1e15
@@ -48,10 +48,9 @@ def type_two_error(profile: PrivacyProfile, type_one: ArrayLike) -> Bounds:
     places = (low, best, np.zeros_like(best), high, end)
     lines = [_line(profile, place, flat) for place in places]
     lower, value, upper = (
-        np.clip(np.max([line[curve] for line in lines], axis=0), 0.0, 1.0).reshape(alpha.shape)
-        for curve in range(3)
+        np.clip(np.max([line[curve] for line in lines], axis=0), 0.0, 1.0) for curve in range(3)
     )
-    return unwrapped(Bounds(lower, np.clip(value, lower, upper), upper))
+    return shaped(Bounds(lower, np.clip(value, lower, upper), upper), alpha.shape)
 
 
 def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) -> Bounds:
@@ -60,7 +59,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: ArrayLike) 
     The upper bound is proven, see `type_two_error`.
     """
     missed = type_two_error(profile, false_positive_rate)
-    return unwrapped(Bounds(*(np.asarray(1.0 - bound) for bound in reversed(missed))))
+    return Bounds(*(1.0 - bound for bound in reversed(missed)))
 
 
 def claimed_true_positive_rate(

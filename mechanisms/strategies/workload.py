@@ -64,14 +64,13 @@ class Identity(_Named):
         # Without the matrix, for any number of cells.
         return float(self.cells)
 
-    def gram(self):
-        return np.eye(self.cells)
-
     def gram_times(self, cells):
         return cells
 
     def matrix(self):
         return np.eye(self.cells)
+
+    gram = matrix
 
 
 class Total(_Named):

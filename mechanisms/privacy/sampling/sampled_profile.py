@@ -52,15 +52,14 @@ class SampledProfile(PrivacyProfile):
         return self.run.scale_factor(epsilon, delta)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        bounds = self.run.log_bounds(epsilon.ravel())
         possible = epsilon < self.largest_loss
-        lower, upper = (np.where(possible, each.reshape(epsilon.shape), -np.inf) for each in bounds)
+        lower, upper = (np.where(possible, each, -np.inf) for each in self.run.log_bounds(epsilon))
         return Bounds(lower, upper, upper)
 
     def _log_delta_near(self, epsilon: np.ndarray, log_target: np.ndarray) -> Bounds:
         """The upper bound alone, which is the value: lower bounds take several times as long."""
-        upper = np.array([self.run.log_upper(each) for each in epsilon.ravel().tolist()])
-        upper = np.where(epsilon < self.largest_loss, upper.reshape(epsilon.shape), -np.inf)
+        upper = np.array([self.run.log_upper(each) for each in epsilon.tolist()])
+        upper = np.where(epsilon < self.largest_loss, upper, -np.inf)
         return Bounds(upper, upper, upper)
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:

@@ -121,11 +121,11 @@ class RadialProfile(PrivacyProfile):
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
         window = self._window()
-        parts = [self._integrals(each, window) for each in epsilon.ravel()]
+        parts = [self._integrals(each, window) for each in epsilon]
         delta, error, survival = np.array(parts).reshape(-1, 3).T
         seen = np.where(delta > 0, delta, 1.0)
         # -d log delta / d epsilon = P(L > epsilon) / delta - 1. At epsilon = 0, B' = B exactly.
-        slope = np.where(epsilon.ravel() > 0, np.maximum(survival / seen - 1, 0.0), 0.0)
+        slope = np.where(epsilon > 0, np.maximum(survival / seen - 1, 0.0), 0.0)
         error = 2 * error / seen + _ALLOWANCE + _ROUNDING * self.dimension
         error += window.rounding * slope
         with np.errstate(divide="ignore"):
@@ -134,13 +134,13 @@ class RadialProfile(PrivacyProfile):
         tiny = np.log(self.floor)
         lower = np.where(value < tiny, -np.inf, lower)
         upper = np.minimum(np.maximum(value + np.log1p(error), tiny), 0.0)
-        return Bounds(*(each.reshape(epsilon.shape) for each in (lower, value, upper)))
+        return Bounds(lower, value, upper)
 
     def _epsilon(self, delta: np.ndarray) -> Bounds:
         bounds = super()._epsilon(delta)
         if np.all(delta > 0):
             return bounds
-        resolved = super()._epsilon(np.array(self.floor))
+        resolved = super()._epsilon(np.array([self.floor]))
         return bounds._replace(lower=np.where(delta > 0, bounds.lower, resolved.lower))
 
     def _resolution(self, delta: float) -> float:

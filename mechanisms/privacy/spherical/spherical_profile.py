@@ -120,26 +120,24 @@ class SphericalProfile(PrivacyProfile):
     def _survival(self, epsilon: np.ndarray) -> np.ndarray:
         estimate = _estimate(self._noise, epsilon.tobytes())
         survival = np.exp(np.minimum(estimate.log_survival, 0.0))
-        return np.where(epsilon < self.largest_loss, survival.reshape(epsilon.shape), 0.0)
+        return np.where(epsilon < self.largest_loss, survival, 0.0)
 
     def _log_delta(self, epsilon: np.ndarray) -> Bounds:
-        flat = epsilon.ravel()
-        estimate = _estimate(self._noise, flat.tobytes())
+        estimate = _estimate(self._noise, epsilon.tobytes())
         value, error = estimate.log_delta.copy(), estimate.relative_error.copy()
         log_survival = estimate.log_survival
-        value[flat >= self.largest_loss] = -np.inf
+        value[epsilon >= self.largest_loss] = -np.inf
         error[~np.isfinite(value)] = 0.0
         # An ulp of epsilon counts for -d log delta / d epsilon = P(L > epsilon) / delta - 1.
         seen = np.isfinite(value)
         slope = np.expm1(np.where(seen, log_survival, 0.0) - np.where(seen, value, 0.0))
         with np.errstate(divide="ignore", over="ignore"):
             # P(L > epsilon) is at least delta, but for rounding.
-            error = 2 * error + _ALLOWANCE + 8 * ULP * flat * np.maximum(slope, 0.0)
+            error = 2 * error + _ALLOWANCE + 8 * ULP * epsilon * np.maximum(slope, 0.0)
             lower = value + np.log(np.maximum(1 - error, 0.0))
         upper = np.minimum(value + np.log1p(error), 0.0)
-        upper[~seen & (flat < self.largest_loss)] = LOG_LEFT_OUT
-        value = np.minimum(value, upper)
-        return Bounds(*(bound.reshape(epsilon.shape) for bound in (lower, value, upper)))
+        upper[~seen & (epsilon < self.largest_loss)] = LOG_LEFT_OUT
+        return Bounds(lower, np.minimum(value, upper), upper)
 
 
 def _loss(noise: SphericalLaw, log_v: np.ndarray, height: np.ndarray) -> np.ndarray:
