@@ -151,6 +151,7 @@ def test_losses_of_the_other_side_match_probabilities(name):
 GAUSSIAN = GaussianProfile(mu=1.0)
 SPHERICAL = {"dimension": 4, "radial_shape": 1.0, "power": 2.0, "scale": 1.0, "sensitivity": 1.0}
 KEPT = keep_or_noise(GAUSSIAN, 0.5, 1)
+KNOWN = {"mu": 1.0, "rate": 0.1, "steps": 2}
 BAD = [
     (lambda: GaussianProfile(mu=-1.0), ValueError, "mu must be finite and > 0, got -1.0"),
     (lambda: GaussianProfile(mu="1"), TypeError, "mu must be a real number"),
@@ -192,6 +193,14 @@ BAD = [
         )
     ),
     *(
+        (
+            lambda change=change: KnownSamplesProfile(**KNOWN | change),
+            ValueError,
+            next(iter(change)),
+        )
+        for change in ({"mu": 0.0}, {"rate": 1.5}, {"steps": 0})
+    ),
+    *(
         (lambda change=change: SphericalProfile(**SPHERICAL | change), error, words)
         for change, error, words in (
             ({"dimension": 1}, ValueError, "dimension must be at least 2, got 1"),
@@ -217,9 +226,6 @@ class WideBounds(PrivacyProfile):
 
     def _log_delta(self, epsilon):
         return Bounds(np.log(0.9) - epsilon, -epsilon, np.log(1.1) - epsilon)
-
-    def _scaled(self, factor):
-        raise NotImplementedError
 
 
 @pytest.mark.parametrize("delta", [0.5, 0.1, 0.01])

@@ -105,14 +105,6 @@ def test_too_little_noise_for_samples_is_refuted():
     assert verify(weaker).verdict == REFUTED
 
 
-def test_replaced_records_are_not_covered():
-    query = Query(shape=(5,), l2_sensitivity=1.0, adjacency="replace")
-    mechanism = get_mechanism("moments-accountant").calibrate(
-        query, Budget(epsilon=1.0, delta=1e-5), rate=0.05, steps=100
-    )
-    assert mechanism.profile() is None
-
-
 def test_the_largest_loss_of_laplace_noise_is_amplified_and_attained():
     total = sampled(LaplaceProfile(l1_sensitivity=0.5, scale=1.0), 0.2, 3)
     largest = 3 * np.log1p(0.2 * np.expm1(0.5))
