@@ -61,9 +61,6 @@ class LaplaceProfile(PrivacyProfile):
             components=times, width=self.l1_sensitivity, scale=self.scale
         )
 
-    def _scaled(self, factor: float) -> PrivacyProfile:
-        return replace(self, scale=self.scale * factor)
-
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """tau is inversely proportional to b, and tau = epsilon - 2 ln(1 - delta) is wanted."""
         check_target(epsilon, delta)
@@ -155,9 +152,6 @@ class IndependentLaplaceProfile(PrivacyProfile):
             attained_loss=times * self.largest_loss,
             slack="the shifts of several releases are replaced by fewer, larger ones",
         )
-
-    def _scaled(self, factor: float) -> PrivacyProfile:
-        return replace(self, scale=self.scale * factor)
 
     def _resolution(self, delta: float) -> float:
         # The rounding of many components.

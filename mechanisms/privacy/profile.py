@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,9 +56,9 @@ class PrivacyProfile(ABC):
     pair in this package is symmetric, or its profile says that it is not (`symmetric`) and (P, Q)
     has the larger delta at every epsilon >= 0. ComposedProfile needs the symmetry.
 
-    Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` and, if there is a better
-    way than the search below, `_epsilon`; all three receive validated numbers, delta and epsilon as
-    a flat float array.
+    Subclasses are frozen dataclasses. They define `_log_delta`, `_scaled` if they have no field
+    `scale`, and `_epsilon` if there is a better way than the search below; all three receive
+    validated numbers, delta and epsilon as a flat float array.
     """
 
     # The curve of `Bounds` that `scale_factor` meets: "upper" in profiles whose bounds are proven
@@ -132,9 +133,9 @@ class PrivacyProfile(ABC):
         check_positive("factor", factor)
         return self._scaled(factor)
 
-    @abstractmethod
     def _scaled(self, factor: float) -> PrivacyProfile:
-        """As `scaled`, for a factor that was checked."""
+        """As `scaled`, for a factor that was checked; of noise that has a `scale`."""
+        return replace(self, scale=self.scale * factor)
 
     def scale_factor(self, epsilon: float, delta: float) -> float:
         """The factor of the noise at which delta(epsilon) equals `delta`.

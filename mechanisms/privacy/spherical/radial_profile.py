@@ -18,7 +18,7 @@ of log f costs it digits.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -103,9 +103,6 @@ class RadialProfile(PrivacyProfile):
         check_count("dimension", self.dimension, minimum=2)
         check_positive("scale", self.scale)
         check_positive("sensitivity", self.sensitivity)
-
-    def _scaled(self, factor: float) -> PrivacyProfile:
-        return replace(self, scale=self.scale * factor)
 
     def sample_losses(
         self, rng: np.random.Generator, n: int, *, reverse: bool = False

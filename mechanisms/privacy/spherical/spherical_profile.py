@@ -17,7 +17,7 @@ compositions (Zhu, Dong and Wang 2022, Theorem 10).
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -86,9 +86,6 @@ class SphericalProfile(PrivacyProfile):
         ratio = log_gamma_ratio(self.radial_shape / self.power, 2 / self.power)
         with np.errstate(over="ignore"):
             return float(np.exp(2 * np.log(self.scale) + ratio))
-
-    def _scaled(self, factor: float) -> PrivacyProfile:
-        return replace(self, scale=self.scale * factor)
 
     @property
     def loss_power(self) -> float:
