@@ -46,12 +46,7 @@ class IndependentLaplace(Noise):
         bounds = self._change_bounds(query)
         if bounds is None:
             return None
-        above, below = (
-            laplace_profile(
-                components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
-            )
-            for shifts in bounds
-        )
+        above, below = (laplace_profile(shifts, self.scale) for shifts in bounds)
         slack = "l2_sensitivity excludes the worst change of Laplace noise that the query states"
         if query.gram_change is not None:
             slack = "the worst change of a Gram matrix is not known for Laplace noise"

@@ -85,9 +85,7 @@ class StrategyLaplace(Noise):
         shifts = concentrated(query.l1_sensitivity, query.l1_sensitivity * largest, measurements)
         share = math.prod(strategy.attained_share for strategy in self.strategies)
         return BoundedProfile(
-            above=laplace_profile(
-                components=shifts.count, width=shifts.width, rest=shifts.rest, scale=self.scale
-            ),
+            above=laplace_profile(shifts, self.scale),
             attained_loss=query.change_of_one * share / self.scale,
             slack=MEASURED,
         )

@@ -11,7 +11,7 @@ from mechanisms.noise.laplace_noise import IndependentLaplace
 from mechanisms.noise.loss_moments import LossMoments, quadratic_form_cumulants
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.laplace_profile import laplace_profile
-from mechanisms.query.query import Query, Unsupported
+from mechanisms.query.query import Query, Shifts, Unsupported
 from mechanisms.strategies.tree import BlockTree, TreeLeastSquares
 
 # Cells of one subtree up to which the higher moments of the loss are computed: a second or two.
@@ -137,9 +137,7 @@ class TreeLaplace(Noise):
             total = self._spread_over_top_blocks(query)
         height = self.tree.height
         return BoundedProfile(
-            above=laplace_profile(
-                components=height * blocks, width=width, rest=0.0, scale=self.scale
-            ),
+            above=laplace_profile(Shifts(height * blocks, width, 0.0), self.scale),
             attained_loss=height * total / self.scale,
             slack=MEASURED,
         )

@@ -15,6 +15,7 @@ from mechanisms.privacy.profile import (
     check_positive,
     check_target,
 )
+from mechanisms.query.query import Shifts
 
 # Up to this many components losses are drawn one by one; above, from this many cells.
 _DRAWN_ONE_BY_ONE = 32
@@ -198,11 +199,12 @@ class IndependentLaplaceProfile(PrivacyProfile):
         return Bounds(*(np.where(private, -np.inf, np.minimum(bound, 0.0)) for bound in bounds))
 
 
-def laplace_profile(*, components: int, width: float, rest: float, scale: float) -> PrivacyProfile:
-    """`components` components that change by `width`, and one more by `rest`: see the class above.
+def laplace_profile(shifts: Shifts, scale: float) -> PrivacyProfile:
+    """Noise of this scale on components that change by these shifts: see the class above.
 
     A single component has a closed form, LaplaceProfile.
     """
-    if components == 1 and rest == 0:
+    count, width, rest = shifts
+    if count == 1 and rest == 0:
         return LaplaceProfile(l1_sensitivity=width, scale=scale)
-    return IndependentLaplaceProfile(components=components, width=width, rest=rest, scale=scale)
+    return IndependentLaplaceProfile(components=count, width=width, rest=rest, scale=scale)

@@ -422,7 +422,7 @@ class SampledRun:
             places, masses = on_grid(*found, spacing)
             yield LossSum(distribution(places, masses, spacing), self.steps), offset
 
-    def _grids(self, level: int, refinement: int = 1) -> Iterator[tuple[float, np.ndarray]]:
+    def _grids(self, level: int, refinement: int) -> Iterator[tuple[float, np.ndarray]]:
         """Spacings, and nodes in units of them that are their own mirror image.
 
         The first is fine. Where larger losses than its last one matter, which it takes as infinite,
@@ -468,10 +468,11 @@ class SampledRun:
         mean = self.steps * float(masses @ (-losses * np.expm1(-losses)))
         return float(((moments - math.log(CUTS[level])) / orders[:, 0]).min()) - mean
 
-    def _matters(self, losses, level: int) -> np.ndarray:
-        """Where one step's delta is not yet negligible."""
-        losses = np.atleast_1d(np.asarray(losses, dtype=float))
-        return self._step_upper(*self._removed(losses), losses) * self.steps > CUTS[level]
+    def _matters(self, loss: float, level: int) -> bool:
+        """Whether one step's delta is not yet negligible at this loss."""
+        losses = np.array([loss])
+        delta = self._step_upper(*self._removed(losses), losses)[0]
+        return bool(delta * self.steps > CUTS[level])
 
     def _step_curves(self, losses: np.ndarray) -> list[np.ndarray]:
         """Upper bounds of one step's delta at losses that are their own mirror image."""
@@ -548,6 +549,5 @@ def _centred(
 
 def _nodes(reach: float, count: int) -> np.ndarray:
     """0, at most `count` whole numbers up to `reach`, ever sparser, and their mirror images."""
-    side = np.geomspace(1, reach, count)
-    side = np.unique(np.round(side).astype(int))
+    side = np.unique(np.round(np.geomspace(1, reach, count)).astype(int))
     return np.r_[-side[::-1], 0, side]
