@@ -93,7 +93,7 @@ class Settings(EpsilonGrid, MapSettings, ReleaseSettings):
     # 32 x 32 = 1024 cells, half of the largest number in one strategy of the matrix mechanism.
     cells_per_side: Count = Field(32, le=4096, description="cells per axis of grids")
     line_cells: Count = Field(256, le=4096, description="cells of city-longitude")
-    random_queries: Count = Field(200, le=10**5, description="queries of the random workload")
+    random_queries: Count = Field(200, le=10**4, description="queries of the random workload")
 
 
 @dataclass(frozen=True)
