@@ -12,8 +12,10 @@ import numpy as np
 from pydantic import Field
 
 from learning import TRAINING_IMPORTS
+from learning.federated.upload_budgets import spent, worst_delta
 from learning.records.labelled import Split
 from mechanisms import AdditiveMechanism, Budget, Mechanism
+from mechanisms.privacy.profile import Bounds
 from studies.base import (
     ROUND,
     ByDataset,
@@ -30,12 +32,11 @@ from studies.base import (
     Study,
     Value,
 )
-from studies.base.training import TrainingSettings, load_records, progress_of, seeds_of, span
+from studies.base.training import TrainingSettings, load_batches, progress_of, seeds_of, span
 from studies.descent import RANKED_ACCURACY, SPENT, TEST_ACCURACY
 
 if TYPE_CHECKING:
     from learning.federated.rounds import Round
-    from learning.federated.upload_budgets import Uploads
 
 # Trials that train together. More would need more memory and hardly less time per trial.
 AT_ONCE = 20
@@ -66,7 +67,7 @@ class FederatedStudy(Study):
 
     paper = "mgm2021"
     coordinates = (ROUND,)
-    slow_imports = (*TRAINING_IMPORTS, "learning.federated.upload_budgets")
+    slow_imports = TRAINING_IMPORTS
     splits_trials = True
     metrics = (
         *SPENT,
@@ -86,9 +87,11 @@ class FederatedStudy(Study):
         """Load the training and test records that the settings keep.
 
         Raises:
-            ValueError: The settings keep more test records than the data set has.
+            ValueError: The settings keep more test records than the data set has, or the training
+                records do not fill a batch.
         """
-        split = load_records(setup, folder)
+        batch = setup.settings.batch[setup.dataset]
+        split = load_batches(setup, folder, batch, f"batch.{setup.dataset}")
         tests, count = setup.settings.tests.get(setup.dataset), len(split.test_labels)
         if tests is None:
             return split
@@ -105,42 +108,49 @@ class FederatedStudy(Study):
 
 
 def run_values(
-    mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget, records: int
+    mechanisms: Sequence[Mechanism],
+    use: Budget,
+    rounds: int,
+    total: Budget,
+    records: int,
+    *,
+    fresh: bool,
 ) -> Iterator[Value]:
-    """Yield the number of releases, the budget of one, and the privacy that all of them spend."""
-    use = uploads.use_budget(total, len(mechanisms))
-    yield Value("records", float(records))
-    yield Value("uses", float(uploads.rounds * len(mechanisms)))
-    yield Value("use_epsilon", use.epsilon)
-    yield Value("use_delta", use.delta)
-    yield from privacy_values(mechanisms, uploads, total)
-
-
-def privacy_values(
-    mechanisms: Sequence[Mechanism], uploads: Uploads, total: Budget
-) -> Iterator[Value]:
-    """Yield the noise norm of a round, and bounds on the privacy that the whole run spends.
+    """Yield the number of releases, the budget of one, and the privacy that all of them spend.
 
     true_delta_upper is taken at the epsilon of the point and true_epsilon_upper at its delta; both
     are left out where they are unknown or infinite. true_delta_lower is the delta of the worst
     single upload; it is left out unless one record can move an upload by the full sensitivity.
+
+    Args:
+        mechanisms: One per release of a round.
+        use: The claimed budget of one release.
+        total: The budget of the run.
+        fresh: Whether one record can move an upload by the full sensitivity.
     """
+    yield Value("records", float(records))
+    yield Value("uses", float(rounds * len(mechanisms)))
+    yield Value("use_epsilon", use.epsilon)
+    yield Value("use_delta", use.delta)
     if all(isinstance(mechanism, AdditiveMechanism) for mechanism in mechanisms):
         loss = sum(mechanism.expected_loss() for mechanism in mechanisms)
         yield Value("noise_norm", math.sqrt(loss))
-    profiles = [mechanism.profile() for mechanism in mechanisms]
-    if uploads.fresh and all(
+    profiles = {mechanism.profile() for mechanism in mechanisms}
+    if fresh and all(
         known is not None and known.symmetric and known.slack is None for known in profiles
     ):
-        lower = max(uploads.worst_delta(profile, total.epsilon) for profile in set(profiles))
-        yield Value("true_delta_lower", lower)
-    spent = uploads.spent(mechanisms)
-    if spent is None:
+        yield Value("true_delta_lower", worst_delta(profiles, total.epsilon))
+    run = spent(mechanisms, rounds)
+    if run is None:
         return
-    yield Value("true_delta_upper", spent.delta(total.epsilon))
-    epsilon = spent.epsilon(total.delta)
-    if math.isfinite(epsilon):
-        yield Value("true_epsilon_upper", epsilon)
+    uppers = {
+        "true_delta_upper": run.delta(total.epsilon),
+        "true_epsilon_upper": run.epsilon(total.delta),
+    }
+    for metric, found in uppers.items():
+        upper = float(found.upper if isinstance(found, Bounds) else found)
+        if math.isfinite(upper):
+            yield Value(metric, upper)
 
 
 def training_values(
@@ -167,15 +177,10 @@ def training_values(
         seeds = [seeds_of(case, point, trial) for trial in trials]
         progress = progress_of(case, point, span(trials))
         history = train(network, problem, plan, release, seeds, **progress)
-        yield from _rounds(history, trials, [each.noise for each in seeds])
-
-
-def _rounds(history: Sequence[Round], trials: range, seeds: Sequence[int]) -> Iterator[Value]:
-    """Yield the values of trials that trained together; `seeds` seeded their noise."""
-    for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
-        for number_of_round, ended in enumerate(history, start=1):
-            at = {"round": number_of_round}
-            share = ended.seconds / len(trials)
-            yield Value("test_accuracy", ended.test_accuracies[run], trial, at, seed)
-            yield Value("round_seconds", share, trial, at, seed, timing=True)
-        yield Value("final_test_accuracy", history[-1].test_accuracies[run], trial, seed=seed)
+        for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
+            for number_of_round, ended in enumerate(history, start=1):
+                own = trial, {"round": number_of_round}, seed.noise
+                yield Value("test_accuracy", ended.test_accuracies[run], *own)
+                yield Value("round_seconds", ended.seconds / len(trials), *own, timing=True)
+            last = history[-1].test_accuracies[run]
+            yield Value("final_test_accuracy", last, trial, seed=seed.noise)

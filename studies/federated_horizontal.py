@@ -16,12 +16,10 @@ networks, whose uploads are smaller and get less noise.
 
 The paper does not specify the learning rate; details of the networks (see their modules); whether
 the gradient of an epoch is the mean over its steps, as here, or their sum, as in
-studies/federated_sums.py; or `sampling`, the probability that a record takes part in a round. It
-says that it adopts amplification by sampling but gives no probability, and its local epochs use all
-records of a participant. At probability 1 nothing is sampled, and Theorem 6 has nothing to amplify.
-Below 1 the theorem applies, and both the claim and the true privacy concern the replacement of one
-record. Training without privacy does not clip. All mechanisms share the split, the initial weights
-and the batches.
+studies/federated_sums.py. It says that it adopts amplification by sampling but gives no
+probability, and its local epochs use all records of a participant: nothing is sampled, and Theorem
+6 has nothing to amplify. Training without privacy does not clip. All mechanisms share the split,
+the initial weights and the batches.
 """
 
 from collections.abc import Iterator
@@ -31,6 +29,7 @@ from typing import Literal
 from pydantic import Field
 
 from learning.federated import layerwise_release as layerwise
+from learning.federated.upload_budgets import calibrated_uploads
 from learning.networks.lenet import LENET
 from learning.networks.lstm import IMDB_LSTM, REVIEWS_LSTM, lstm
 from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
@@ -41,7 +40,8 @@ from learning.networks.tutorial_networks import TUTORIALS
 from learning.records import labelled
 from learning.records.labelled import Split
 from learning.records.texts import WORDS
-from studies.base import ByDataset, Case, Count, Disallowed, Number, Point, Positive, Value
+from mechanisms.privacy.sampling import kairouz
+from studies.base import ByDataset, Case, Count, Disallowed, Point, Positive, Value
 from studies.base.families import GRADIENTS
 from studies.federated import FederatedSettings, FederatedStudy, run_values, training_values
 
@@ -66,10 +66,6 @@ class HorizontalSettings(FederatedSettings):
         description="passes over a participant's records in a round"
     )
     clip: ByDataset[Positive] = Field(description="C, the largest element of an upload")
-    # The paper states no probability; its local epochs use all records.
-    sampling: Number = Field(
-        1.0, gt=0, le=1, description="probability with which a record takes part in a round"
-    )
     networks: ByDataset[Literal["paper", "small"]] = Field(
         {},
         description="paper: that of Table 2, the default; small: a plain CNN on cifar10, an LSTM "
@@ -114,17 +110,20 @@ class FederatedHorizontal(FederatedStudy):
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and the test accuracy after every round (`round`)."""
-        # Accounting is slow to load, and reading a config imports this module.
+        # Torch is slow to load, and reading a config imports this module.
         from learning.federated.horizontal import HorizontalPlan, train
-        from learning.federated.upload_budgets import Uploads
 
         settings, dataset, total = case.settings, case.dataset, point.budget
         network, private = settings.network(dataset), case.mechanism.guarantee != "none"
-        uploads = Uploads(rounds=settings.rounds[dataset], rate=settings.sampling)
+        rounds = settings.rounds[dataset]
         queries = layerwise.layer_queries(network, settings.clip[dataset])
-        mechanisms = uploads.calibrate_round(case.published, queries, total, case.calibration)
+        use = kairouz.share(total, rounds * len(queries))
+        mechanisms = calibrated_uploads(
+            case.published, queries, use, rounds, total, case.calibration
+        )
         yield Value("parameters", float(network.size))
-        yield from run_values(mechanisms, uploads, total, len(problem.train_labels))
+        records = len(problem.train_labels)
+        yield from run_values(mechanisms, use, rounds, total, records, fresh=True)
         if not private:
             # Unclipped uploads have no range.
             mechanisms = [
@@ -133,12 +132,11 @@ class FederatedHorizontal(FederatedStudy):
             ]
         plan = HorizontalPlan(
             participants=PARTICIPANTS,
-            rounds=settings.rounds[dataset],
+            rounds=rounds,
             local_epochs=settings.local_epochs[dataset],
             batch=settings.batch[dataset],
             learning_rate=settings.learning_rate[dataset],
             clip=settings.clip[dataset] if private else None,
-            rate=settings.sampling,
             summed=self.summed,
             device=settings.device,
         )

@@ -3,10 +3,9 @@
 Two participants hold half of the attributes each. In every iteration both release the features
 that their local models compute for one batch, and the server trains its top model on them. At the
 published calibration, the (epsilon, delta) of a point is the budget of every single release,
-amplified by sampling: Section 8.2 adopts composition "in Type I". Because it also says that the
-other settings are those of Type I, `composition: run` reads the budget as that of the whole
-training: the releases of both participants in all iterations. The exact calibration and the
-reported true budget always refer to the whole training.
+amplified by sampling: Section 8.2 adopts composition "in Type I". The exact calibration and the
+reported true budget refer to the whole training: the releases of both participants in all
+iterations.
 learning/federated/upload_budgets.py derives the budget of one use and the privacy truly spent.
 
 The query is a batch's features, batch x features. This is our reading of the feature shapes in
@@ -25,16 +24,17 @@ the batches.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Literal
+from dataclasses import replace
 
 from pydantic import Field
 
+from learning.federated.upload_budgets import calibrated_uploads
 from learning.networks.split_network import SPLIT_NETWORKS
 from learning.records import labelled
 from learning.records.labelled import Split
+from mechanisms.privacy.sampling import kairouz
 from mechanisms.query.box_query import box_query
-from studies.base import ByDataset, Case, Count, Point, Setup, Value
+from studies.base import ByDataset, Case, Count, Point, Value
 from studies.base.families import FEATURES
 from studies.federated import FederatedSettings, FederatedStudy, run_values, training_values
 
@@ -45,10 +45,6 @@ class VerticalSettings(FederatedSettings):
     """Settings of this study."""
 
     iterations: ByDataset[Count] = Field(description="batches of a round, each released")
-    composition: Literal["release", "run"] = Field(
-        "release",
-        description="what the published budget is for: every release, or the whole training",
-    )
 
 
 class FederatedVertical(FederatedStudy):
@@ -66,24 +62,9 @@ class FederatedVertical(FederatedStudy):
         shape = settings.batch[dataset], SPLIT_NETWORKS[dataset].features
         return settings.points_at(shape, variant, dataset)
 
-    def load(self, setup: Setup, folder: Path) -> Split:
-        """Load the training and test records.
-
-        Raises:
-            ValueError: A batch is larger than the data set.
-        """
-        split, batch = super().load(setup, folder), setup.settings.batch[setup.dataset]
-        if batch > len(split.train_labels):
-            raise ValueError(
-                f"batch must be at most the {len(split.train_labels)} training records of "
-                f"{setup.dataset}, got {batch}"
-            )
-        return split
-
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and the test accuracy after every round (`round`)."""
-        # Accounting is slow to load, and reading a config imports this module.
-        from learning.federated.upload_budgets import Uploads
+        # Torch is slow to load, and reading a config imports this module.
         from learning.federated.vertical import VerticalPlan, train
 
         settings, dataset, total = case.settings, case.dataset, point.budget
@@ -94,16 +75,14 @@ class FederatedVertical(FederatedStudy):
             learning_rate=settings.learning_rate[dataset],
             device=settings.device,
         )
-        records = len(problem.train_labels)
-        uploads = Uploads(
-            rounds=plan.rounds * plan.iterations,
-            rate=plan.batch / records,
-            fresh=False,
-            composed=settings.composition == "run",
-        )
+        records, releases = len(problem.train_labels), plan.rounds * plan.iterations
+        rate = plan.batch / records
+        use = replace(total, epsilon=kairouz.before_sampling(total.epsilon, rate))
         queries = [box_query(point.shape, -1.0, 1.0, adjacency="replace")] * PARTICIPANTS
-        mechanisms = uploads.calibrate_round(case.published, queries, total, case.calibration)
-        yield Value("sampling_rate", uploads.rate)
-        yield from run_values(mechanisms, uploads, total, records)
+        mechanisms = calibrated_uploads(
+            case.published, queries, use, releases, total, case.calibration
+        )
+        yield Value("sampling_rate", rate)
+        yield from run_values(mechanisms, use, releases, total, records, fresh=False)
         run = (SPLIT_NETWORKS[dataset], problem, plan, mechanisms[0].release_all, case, point)
         yield from training_values(train, *run, stacks=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +27,10 @@ class HorizontalPlan:
         participants: They share the records equally; the remainder, fewer than their number, is not
             used.
         rounds: Uploads of every participant.
-        local_epochs: Passes over a participant's sample between two uploads.
+        local_epochs: Passes over a participant's records between two uploads.
         batch: Records per local step; the last step of a pass may have fewer.
         learning_rate: The rate of plain gradient descent, for the participants and the server.
         clip: C > 0, the bound on |element| of an upload; None: uploads are not clipped.
-        rate: Probability in (0, 1] with which a record takes part in a round.
         summed: The gradient of an epoch is the sum over its steps, not their mean.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
@@ -43,16 +41,15 @@ class HorizontalPlan:
     batch: int
     learning_rate: float
     clip: float | None
-    rate: float = 1.0
     summed: bool = False
     device: str = "cpu"
 
     def steps(self, records: int) -> int:
-        """S: the batches of a participant's expected sample, rounded, as the steps of one pass.
+        """S: the batches of a participant's records, rounded, as the steps of one pass.
 
         A pass whose last batch is less than half full has one step more.
         """
-        return max(1, round(self.rate * (records // self.participants) / self.batch))
+        return max(1, round(records // self.participants / self.batch))
 
     def unit(self, records: int) -> float:
         """How far the parameters move for an upload of one."""
@@ -112,11 +109,11 @@ def train(
         for together in [everyone] if network.stacks else [[each] for each in everyone]:
             runs = [number // plan.participants for number in together]
             local = parameters[runs]
-            for step in zip_longest(*(drawn[number] for number in together), fillvalue=()):
-                for members, chosen in _of_one_size(step):
-                    chosen = chosen.to(device)
-                    gradients = _gradients(network, local[members], inputs[chosen], labels[chosen])
-                    local[members] -= plan.learning_rate * gradients
+            # All participants have as many records: their batches in a step are of one size.
+            for step in zip(*(drawn[number] for number in together), strict=True):
+                chosen = torch.stack(step).to(device)
+                gradients = _gradients(network, local, inputs[chosen], labels[chosen])
+                local -= plan.learning_rate * gradients
             for run, own in zip(runs, local, strict=True):
                 upload = (parameters[run] - own) / unit
                 if plan.clip is not None:
@@ -134,19 +131,10 @@ def _local_batches(
     records: np.ndarray, rng: np.random.Generator, plan: HorizontalPlan
 ) -> Iterator[torch.Tensor]:
     """The records of every step that a participant takes in a round."""
-    sample = records[rng.random(len(records)) < plan.rate]
+    # Stored results come after these draws, which nothing uses any more.
+    rng.random(len(records))
     for _ in range(plan.local_epochs):
-        yield from torch.from_numpy(rng.permutation(sample)).split(plan.batch)
-
-
-def _of_one_size(step: Sequence) -> Iterator[tuple[list[int], torch.Tensor]]:
-    """Groups of participants whose batches in a step have the same number n > 0 of records.
-
-    Yields their numbers, and their batches (P, n).
-    """
-    for size in sorted({len(batch) for batch in step} - {0}):
-        members = [number for number, batch in enumerate(step) if len(batch) == size]
-        yield members, torch.stack([step[member] for member in members])
+        yield from torch.from_numpy(rng.permutation(records)).split(plan.batch)
 
 
 def _gradients(network: Network, parameters, inputs, labels) -> torch.Tensor:

@@ -1,11 +1,10 @@
 """Sizes and networks of mgm2021's federated studies, and the noise of an upload (Section 8.2).
 
-If no records are sampled, the noise has a closed form: it is proportional to the clip C, and
-otherwise depends only on the layers, the rounds and the total budget.
+The noise has a closed form: it is proportional to the clip C, and otherwise depends only on the
+layers, the rounds and the total budget.
 """
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -14,9 +13,9 @@ import scipy
 from claims.judged_rows import calibrated, listed, ok_rows, select
 from datasets.titles import dataset_title
 from learning.federated import layerwise_release
-from learning.federated.upload_budgets import Uploads
 from learning.networks.network import Network
 from mechanisms import Budget
+from mechanisms.privacy.sampling import kairouz
 from mechanisms.query.words import rounded_down
 from paper_figures.style import mechanism_title
 from papers.mgm2021 import DELTA, HORIZONTAL_ROUNDS
@@ -84,13 +83,9 @@ def noise_norm(mechanism: str, network: Network, rounds: int, epsilon: float) ->
     Args:
         epsilon: The epsilon of the whole training.
     """
-    mechanisms = Uploads(rounds=rounds).calibrate_round(
-        partial(calibrated, mechanism),
-        layerwise_release.layer_queries(network, 1.0),
-        Budget(epsilon=epsilon, delta=DELTA),
-        "published",
-    )
-    return math.sqrt(sum(each.expected_loss() for each in mechanisms))
+    queries = layerwise_release.layer_queries(network, 1.0)
+    use = kairouz.share(Budget(epsilon=epsilon, delta=DELTA), rounds * len(queries))
+    return math.sqrt(sum(calibrated(mechanism, query, use).expected_loss() for query in queries))
 
 
 def less_noise_below(one: str, other: str, network: Network, rounds: int) -> float:

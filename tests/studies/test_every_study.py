@@ -223,7 +223,7 @@ def test_bad_settings_are_named(name, changed, words):
         (
             "federated_vertical",
             {"batch": {"breast_cancer": 457}},
-            "at most the 456 training records",
+            r"batch\.breast_cancer must be at most .*, 456, got 457",
         ),
         (
             "private_parameters",
