@@ -179,7 +179,7 @@ class BatchFeatures(Study):
             epochs=settings.training_epochs[case.dataset],
             batch=settings.batch,
             learning_rate=LEARNING_RATE,
-            optimiser="sgd",
+            optimiser="SGD",
             device=settings.device,
         )
         for trial in case.trials:

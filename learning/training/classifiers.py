@@ -4,14 +4,15 @@ All images are divided by the root mean square of the training images, which the
 This does not preprocess single pixels; it only brings them to a scale at which optimisers work.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from learning.networks.network import Network
 from learning.records.labelled import Split
 from learning.training.device import prepared
-from learning.training.optimisers import step_of
 
 # lambda in mean log-loss + lambda / 2 ||w||^2: the best of 0.1, 0.01 and 0.001 on noisy digits.
 _PENALTY = 1e-3
@@ -25,25 +26,28 @@ class Training:
         epochs: Passes over all records.
         batch: Records per step.
         learning_rate: That of the optimiser; its other parameters are torch's defaults.
-        optimiser: "adam" or "sgd", plain gradient descent.
+        optimiser: "Adam" or "SGD", plain gradient descent: the class of torch.optim.
         device: "cpu", or "auto" for CUDA where there is one; its results are not the CPU's.
     """
 
     epochs: int = 10
     batch: int = 64
     learning_rate: float = 0.001
-    optimiser: str = "adam"
+    optimiser: Literal["Adam", "SGD"] = "Adam"
     device: str = "cpu"
+
+    def optimiser_of(self, parameters: Iterable):
+        """A torch.optim.Optimizer of these tensors."""
+        import torch
+
+        return getattr(torch.optim, self.optimiser)(parameters, lr=self.learning_rate)
 
 
 def in_units(data: Split) -> Split:
     """All images divided by the root mean square of the training images."""
     scale = np.float32(np.sqrt(np.mean(np.square(data.train_inputs), dtype=np.float64)))
-    return Split(
-        train_inputs=data.train_inputs / scale,
-        train_labels=data.train_labels,
-        test_inputs=data.test_inputs / scale,
-        test_labels=data.test_labels,
+    return replace(
+        data, train_inputs=data.train_inputs / scale, test_inputs=data.test_inputs / scale
     )
 
 
@@ -85,14 +89,14 @@ def trained(
 
     device = prepared(training.device)
     parameters = torch.from_numpy(start.copy()).to(device).requires_grad_()
-    step = step_of(training.optimiser, [parameters], training.learning_rate)
+    optimiser = training.optimiser_of([parameters])
     inputs, labels = (torch.from_numpy(array).to(device) for array in (inputs, labels))
     for _ in range(training.epochs):
         for chosen in torch.from_numpy(rng.permutation(len(labels))).split(training.batch):
             batch = network.shortened(inputs[chosen])
-            loss = cross_entropy(network.logits(parameters, batch), labels[chosen])
-            loss.backward()
-            step()
+            optimiser.zero_grad()
+            cross_entropy(network.logits(parameters, batch), labels[chosen]).backward()
+            optimiser.step()
     return parameters.detach().cpu()
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from learning.records.labelled import Split
 from learning.training.classifiers import Training
 from learning.training.device import prepared
-from learning.training.optimisers import step_of
 from learning.training.pretrained import coloured, network_of
 
 _AT_ONCE = 500
@@ -46,15 +45,15 @@ def fine_tuned(
     network = network_of(weights)
     network.classifier[-1] = torch.nn.Linear(network.last_channel, classes)
     network.to(device).train()
-    step = step_of(training.optimiser, network.parameters(), training.learning_rate)
+    optimiser = training.optimiser_of(network.parameters())
     images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
     rng, clock = np.random.default_rng(seed), time.perf_counter()
     for epoch in range(1, training.epochs + 1):
         for chosen in torch.from_numpy(rng.permutation(records)).split(training.batch):
             logits = network(coloured(images[chosen].to(device)))
-            loss = cross_entropy(logits, labels[chosen].to(device))
-            loss.backward()
-            step()
+            optimiser.zero_grad()
+            cross_entropy(logits, labels[chosen].to(device)).backward()
+            optimiser.step()
         spent = time.perf_counter() - clock
         left = spent / epoch * (training.epochs - epoch)
         print(
