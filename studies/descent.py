@@ -82,6 +82,9 @@ STEP_BUDGET = (
     Metric("step_delta", "delta of the budget of one step"),
 )
 
+# In the order of `learning.training.noisy_descent.train`.
+ACCURACIES = ("train_accuracy", "test_accuracy")
+
 
 class DescentStudy(Study):
     """A study that trains networks by noisy gradient descent on Poisson samples."""
@@ -156,10 +159,10 @@ def accuracies(
         seeds,
         **progress_of(case, point, trial, at),
     )
-    for number_of_epoch, epoch in enumerate(history, start=1):
-        found = (trial, {**at, "epoch": number_of_epoch}, seeds.noise)
-        yield Value("train_accuracy", epoch.train_accuracy, *found)
-        yield Value("test_accuracy", epoch.test_accuracy, *found)
-        yield Value("epoch_seconds", epoch.seconds, *found, timing=True)
-    yield Value("final_train_accuracy", history[-1].train_accuracy, trial, at, seeds.noise)
-    yield Value("final_test_accuracy", history[-1].test_accuracy, trial, at, seeds.noise)
+    for epoch, (scores, seconds) in enumerate(history, start=1):
+        found = (trial, {**at, "epoch": epoch}, seeds.noise)
+        for metric, accuracy in zip(ACCURACIES, scores, strict=True):
+            yield Value(metric, accuracy, *found)
+        yield Value("epoch_seconds", seconds, *found, timing=True)
+    for metric, accuracy in zip(ACCURACIES, history[-1].accuracies, strict=True):
+        yield Value(f"final_{metric}", accuracy, trial, at, seeds.noise)

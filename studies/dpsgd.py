@@ -123,7 +123,8 @@ class NoisyGradients(DescentStudy):
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and each run's accuracies or the epoch of divergence."""
         # Accounting and torch take seconds to load, and reading a config imports this module.
-        from learning.training.noisy_descent import DescentPlan, Diverged
+        from learning.training.noisy_descent import DescentPlan
+        from learning.training.rounds import Diverged
         from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 
         settings, total, network = case.settings, point.budget, TUTORIALS[case.dataset]
@@ -159,5 +160,5 @@ class NoisyGradients(DescentStudy):
                     yield from accuracies(network, problem, plan, mechanism, case, point, trial, at)
                 except Diverged as diverged:
                     # Runs of other learning rates and trials keep their accuracies.
-                    epoch = float(diverged.epoch)
+                    epoch = float(diverged.round)
                     yield Value("diverged_epoch", epoch, trial, at, case.seed(point, trial))

@@ -36,7 +36,7 @@ from studies.base.training import TrainingSettings, load_batches, progress_of, s
 from studies.descent import RANKED_ACCURACY, SPENT, TEST_ACCURACY
 
 if TYPE_CHECKING:
-    from learning.federated.rounds import Round
+    from learning.training.rounds import Round
 
 # Trials that train together. More would need more memory and hardly less time per trial.
 AT_ONCE = 20
@@ -180,7 +180,7 @@ def training_values(
         for run, (trial, seed) in enumerate(zip(trials, seeds, strict=True)):
             for number_of_round, ended in enumerate(history, start=1):
                 own = trial, {"round": number_of_round}, seed.noise
-                yield Value("test_accuracy", ended.test_accuracies[run], *own)
+                yield Value("test_accuracy", ended.accuracies[run], *own)
                 yield Value("round_seconds", ended.seconds / len(trials), *own, timing=True)
-            last = history[-1].test_accuracies[run]
+            last = history[-1].accuracies[run]
             yield Value("final_test_accuracy", last, trial, seed=seed.noise)

@@ -6,24 +6,15 @@ paper's list of steps adds the noise to the mean, while its Section 5.1.3 lets e
 before anything is transmitted. This module does the second, which is local privacy.
 """
 
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from learning.networks.network import Network
 from learning.training.classifiers import Training, trained
 from learning.training.trial import Seeds
-
-
-class Round(NamedTuple):
-    """The end of a round: its wall-clock seconds."""
-
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,42 +50,31 @@ def averaged(
 ) -> np.ndarray:
     """The server's parameters (M,) float32 after the last round.
 
-    Every round draws from its own seeds, so that a run resumed from a checkpoint, which is written
-    after every round, ends with the same bytes.
+    Every round has its own seeds.
 
     Args:
         users: Inputs and labels, one pair per user.
         release: Maps parameters (1, M) float32 and a generator to what is sent.
-        checkpoint: A file, which the caller removes. None: start anew and keep nothing.
-        label: The beginning of the progress line on stderr.
+        checkpoint, label: As in `in_rounds`.
     """
     import torch
 
-    from learning.training.checkpoint import begin, keep
+    from learning.training.rounds import in_rounds
 
-    start = network.initial(np.random.default_rng(seeds.start))
-    begun, history = begin(start, checkpoint, Round)
-    parameters = begun.numpy()
-    for turn in range(len(history), plan.rounds):
-        clock = time.perf_counter()
+    def advance(parameters, turn):
         sent = []
         for user, (inputs, labels) in enumerate(users):
             batches, noise = (
                 np.random.default_rng([seed, turn, user]) for seed in (seeds.batches, seeds.noise)
             )
-            own = trained(network, parameters, inputs, labels, plan.local, batches).numpy()
+            start = parameters.numpy()
+            own = trained(network, start, inputs, labels, plan.local, batches).numpy()
             if plan.bound is not None:
                 own = clipped(own, plan.bound)
             sent.append(release(own[None], noise)[0])
-        parameters = np.mean(sent, axis=0, dtype=np.float64).astype(np.float32)
-        history.append(Round(time.perf_counter() - clock))
-        if checkpoint is not None:
-            keep(checkpoint, torch.from_numpy(parameters), history)
-        left = sum(each.seconds for each in history) / len(history) * (plan.rounds - turn - 1)
-        print(
-            f"{label}: round {turn + 1} of {plan.rounds}, {history[-1].seconds:.1f} s, about "
-            f"{left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
-        )
-    return parameters
+        mean = np.mean(sent, axis=0, dtype=np.float64).astype(np.float32)
+        return torch.from_numpy(mean), ()
+
+    start = network.initial(np.random.default_rng(seeds.start))
+    progress = {"checkpoint": checkpoint, "label": label}
+    return in_rounds(start, advance, plan.rounds, **progress)[0].numpy()

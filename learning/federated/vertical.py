@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from learning.federated.rounds import Round, in_rounds, require_finite
+from learning.federated.rounds import in_rounds, require_finite
 from learning.networks.split_network import SplitNetwork
 from learning.records.labelled import Split
 from learning.training.device import prepared, tensors_of
+from learning.training.rounds import Round
 from learning.training.trial import Seeds
 
 

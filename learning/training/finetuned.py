@@ -1,6 +1,5 @@
 """Fine-tuning of torchvision's MobileNetV2 from its ImageNet weights (tldp2025, Section 5.1.1)."""
 
-import sys
 import time
 
 import numpy as np
@@ -34,6 +33,8 @@ def fine_tuned(
     import torch
     from torch.nn.functional import cross_entropy
 
+    from learning.training.rounds import report
+
     records = len(data.train_labels)
     if records % training.batch == 1:
         raise ValueError(
@@ -47,21 +48,16 @@ def fine_tuned(
     network.to(device).train()
     optimiser = training.optimiser_of(network.parameters())
     images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
-    rng, clock = np.random.default_rng(seed), time.perf_counter()
+    rng, seconds = np.random.default_rng(seed), []
     for epoch in range(1, training.epochs + 1):
+        clock = time.perf_counter()
         for chosen in torch.from_numpy(rng.permutation(records)).split(training.batch):
             logits = network(coloured(images[chosen].to(device)))
             optimiser.zero_grad()
             cross_entropy(logits, labels[chosen].to(device)).backward()
             optimiser.step()
-        spent = time.perf_counter() - clock
-        left = spent / epoch * (training.epochs - epoch)
-        print(
-            f"MobileNetV2: epoch {epoch} of {training.epochs}, {spent:.0f} s, about {left:.0f} s "
-            "left",
-            file=sys.stderr,
-            flush=True,
-        )
+        seconds.append(time.perf_counter() - clock)
+        report("MobileNetV2", epoch, training.epochs, seconds)
     network.eval()
     with torch.inference_mode():
         logits = torch.cat(

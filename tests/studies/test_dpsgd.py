@@ -11,6 +11,7 @@ from measured_values import number
 from one_case import case_of, checked, measured, setup_of, variant
 
 from learning.training.clipping import Clipping
+from learning.training.rounds import Round
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from mechanisms import (
     Budget,
@@ -204,7 +205,7 @@ def test_all_mechanisms_and_calibrations_share_start_samples_and_draws(settings,
 
     def record(network, split, plan, release, seeds, **kwargs):
         seen.setdefault(kwargs["label"].split(" epsilon")[0], []).append(seeds)
-        return [noisy_descent.Epoch(0.5, 0.5, 0.0)]
+        return [Round((0.5, 0.5), 0.0)]
 
     monkeypatch.setattr(noisy_descent, "train", record)
     for mechanism, calibration in (

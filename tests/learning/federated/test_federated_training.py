@@ -17,7 +17,7 @@ from learning.networks.network import Layer, Network
 from learning.networks.resnet import RESNET18
 from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
 from learning.records.labelled import Split
-from learning.training.noisy_descent import Diverged
+from learning.training.rounds import Diverged
 from learning.training.trial import Seeds
 from mechanisms import get_mechanism
 

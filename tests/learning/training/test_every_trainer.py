@@ -15,7 +15,6 @@ from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.split_network import SplitNetwork, halves
 from learning.records.labelled import Split
 from learning.training import noisy_descent
-from learning.training.checkpoint import begin, keep
 from learning.training.classifiers import Training, outputs
 from learning.training.clipping import Clipping
 from learning.training.device import prepared
@@ -156,27 +155,3 @@ def test_auto_is_the_cpu_where_there_is_no_gpu(trainer, data, tmp_path):
     moved = trainer.run(data, "cpu", 0, 4, tmp_path / "moved")
     whole = trainer.run(data, "cpu", 0, 4, tmp_path / "whole")
     assert moved.tobytes() == whole.tobytes()
-
-
-def locations_in(path):
-    """The devices that a file records for its tensors."""
-    found = []
-    torch.load(path, map_location=lambda storage, place: found.append(place) or storage)
-    return set(found)
-
-
-def test_a_checkpoint_names_no_device_and_needs_none(tmp_path, monkeypatch):
-    parameters = torch.arange(NETWORK.size, dtype=torch.float32)
-    own, foreign = tmp_path / "own", tmp_path / "foreign"
-    keep(own, parameters, [(0.5, 0.4, 1.0)])
-    assert locations_in(own) == {"cpu"}
-
-    # A file like one from a program that keeps its tensors on a GPU.
-    monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
-    keep(foreign, parameters, [(0.5, 0.4, 1.0)])
-    monkeypatch.undo()
-    assert locations_in(foreign) == {"cuda:0"}
-    for path in (own, foreign):
-        kept, history = begin(parameters.numpy(), path, noisy_descent.Epoch)
-        assert kept.device.type == "cpu" and torch.equal(kept, parameters)
-        assert history == [noisy_descent.Epoch(0.5, 0.4, 1.0)]

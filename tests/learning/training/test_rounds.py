@@ -1,23 +1,14 @@
 """A damaged checkpoint is discarded and is not blamed on the mechanism."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 import torch
 
-from learning.training.checkpoint import begin, keep
+from learning.training.rounds import Round, begin, keep
 
 START = np.zeros(50, np.float32)
 PARAMETERS = torch.arange(50, dtype=torch.float32)
-
-
-class Entry(NamedTuple):
-    accuracy: float
-    seconds: float
-
-
-HISTORY = [Entry(0.5, 1.25), Entry(0.75, 2.0)]
+HISTORY = [Round((0.5, 0.25), 1.25), Round((), 2.0)]
 
 
 @pytest.fixture
@@ -28,12 +19,12 @@ def checkpoint(tmp_path):
 
 
 def starts_from_scratch(path):
-    parameters, history = begin(START, path, Entry)
+    parameters, history = begin(START, path)
     return history == [] and np.array_equal(parameters.numpy(), START)
 
 
 def test_a_saved_checkpoint_is_read(checkpoint):
-    parameters, history = begin(START, checkpoint, Entry)
+    parameters, history = begin(START, checkpoint)
     assert torch.equal(parameters, PARAMETERS)
     assert history == HISTORY
     assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
@@ -59,3 +50,21 @@ def test_a_checkpoint_with_a_changed_bit_is_discarded(checkpoint):
         changed[bit // 8] ^= 1 << (bit % 8)
         checkpoint.write_bytes(changed)
         assert starts_from_scratch(checkpoint), bit
+
+
+def locations_in(path):
+    """The devices that a file records for its tensors."""
+    found = []
+    torch.load(path, map_location=lambda storage, place: found.append(place) or storage)
+    return set(found)
+
+
+def test_a_checkpoint_names_no_device_and_needs_none(checkpoint, monkeypatch):
+    assert locations_in(checkpoint) == {"cpu"}
+    # A file like one from a program that keeps its tensors on a GPU.
+    monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
+    keep(checkpoint, PARAMETERS, HISTORY)
+    assert locations_in(checkpoint) == {"cuda:0"}
+    kept, history = begin(START, checkpoint)
+    assert kept.device.type == "cpu" and torch.equal(kept, PARAMETERS)
+    assert history == HISTORY
