@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.records import labelled
 from learning.records.labelled import Split
 from learning.training.clipping import Clipping

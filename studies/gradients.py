@@ -33,10 +33,9 @@ from pydantic import Field
 
 from learning.networks import graph_convolution as graph
 from learning.networks.alexnet import ALEXNET
-from learning.networks.lenet import LENET
 from learning.networks.multilayer_perceptron import ADULT_MLP, BREAST_CANCER_MLP
 from learning.networks.network import Network
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import LENET, TUTORIALS
 from learning.networks.vgg import VGG16
 from learning.records import labelled
 from learning.records.citation_graph import mixed_words

@@ -30,7 +30,7 @@ import numpy as np
 from pydantic import Field
 
 import datasets
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.records import labelled
 from learning.training.classifiers import Training, logistic, network
 from learning.training.finetuned import fine_tuned

@@ -42,10 +42,10 @@ from pydantic import Field
 from learning import SCORING_IMPORTS
 from learning.federated import parameter_averaging as averaging
 from learning.networks.lstm import lstm
-from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.mobilenet import mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP, multilayer_perceptron
 from learning.networks.network import Network
-from learning.networks.strided_cnn import strided_cnn
+from learning.networks.small_cnns import strided_cnn
 from learning.records import labelled
 from learning.records.texts import WORDS
 from learning.training.classifiers import Training, outputs, weighted_f1
@@ -83,8 +83,7 @@ NETWORKS: dict[str, dict[str, Network]] = {
     **{
         name: {
             "tiny": strided_cnn(channels, side),
-            "small": mobilenet(channels, 10, SMALL),
-            "paper": mobilenet(channels, 10, FULL),
+            "paper": mobilenet(channels, 10),
         }
         for name, channels, side in (("mnist", 1, 28), ("cifar10", 3, 32), ("svhn", 3, 32))
     },

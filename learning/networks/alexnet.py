@@ -4,8 +4,9 @@ imgm2022 gives one gradient shape, 4,096 x 512. It is taken as the first fully c
 the 4,096 = 256 x 4 x 4 outputs of the convolutions.
 """
 
+from learning.networks.multilayer_perceptron import fully_connected
 from learning.networks.network import Network, layers
-from learning.networks.pooling import pooled
+from learning.networks.pixels import pooled
 
 CONVOLUTIONS = layers(
     (64, 3, 3, 3), (192, 64, 3, 3), (384, 192, 3, 3), (256, 384, 3, 3), (256, 256, 3, 3)
@@ -27,10 +28,9 @@ def features(parameters, images, activation):
 
 
 def _alexnet(parameters, images):
-    from torch.nn.functional import linear, relu
+    from torch.nn.functional import relu
 
-    x = features(parameters[:-2], images, relu).flatten(1)
-    return linear(relu(linear(x, *parameters[-2])), *parameters[-1])
+    return fully_connected(parameters[-2:], features(parameters[:-2], images, relu))
 
 
 ALEXNET = Network(layers=(*CONVOLUTIONS, *layers((512, 4096), (10, 512))), apply=_alexnet)

@@ -6,12 +6,12 @@ activations are tanh, as in imgm2022.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from learning.networks import alexnet, vgg
-from learning.networks.lstm import EMBEDDING_SCALE
-from learning.networks.memory_layout import channels_together
+from learning.networks.lstm import mean_state
 from learning.networks.network import Layer, Network, layers
-from learning.networks.pooling import pooled
+from learning.networks.pixels import channels_together, pooled
 from learning.records.texts import WORDS
 
 
@@ -101,26 +101,10 @@ def cut_bilstm(words: int, dimensions: int, hidden: int, classes: int) -> Cut:
     """
     gates = (Layer(weight=(4 * hidden, dimensions)), Layer(weight=(4 * hidden, hidden)))
     body = Network(
-        layers=(Layer(weight=(words, dimensions), bias=False), *gates, *gates), apply=_bilstm_body
+        layers=(Layer(weight=(words, dimensions), bias=False), *gates, *gates),
+        apply=partial(mean_state, hidden=hidden, depth=1, bidirectional=True),
     )
     return Cut(body=body, head=tanh_perceptron(2 * hidden, classes), shape=(2 * hidden,))
-
-
-def _bilstm_body(parameters, texts):
-    import torch
-
-    (embedding, _), *gates = parameters
-    weights = [tensor for pair in _paired(gates) for tensor in pair]
-    words = torch.nn.functional.embedding(texts, embedding) * EMBEDDING_SCALE
-    start = words.new_zeros(2, len(texts), gates[1][0].shape[1])
-    states, _, _ = torch.lstm(words, (start, start), weights, True, 1, 0.0, False, True, True)
-    return states.mean(dim=1)
-
-
-def _paired(gates):
-    """The arguments of torch.lstm for each direction: both weights, then both biases."""
-    for (inward, bias), (inner, other) in zip(gates[::2], gates[1::2], strict=True):
-        yield inward, inner, bias, other
 
 
 # By the names that configs use.

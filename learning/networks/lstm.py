@@ -49,21 +49,32 @@ def lstm(
     )
 
 
-def _apply(parameters, texts, *, hidden, depth, bidirectional):
-    import torch
-    from torch.nn.functional import embedding, linear
+def _apply(parameters, texts, **sizes):
+    from torch.nn.functional import linear
 
-    (words, _), *cells, output = parameters
+    *body, output = parameters
+    return linear(mean_state(body, texts, **sizes), *output)
+
+
+def mean_state(parameters, texts, *, hidden, depth, bidirectional):
+    """The mean over texts (n, length) of the last layer's states: (n, hidden) of each direction.
+
+    The parameters are those of the embedding, and of the inputs and states of every cell.
+    """
+    import torch
+    from torch.nn.functional import embedding
+
+    (words, _), *cells = parameters
     vectors = embedding(texts, words) * EMBEDDING_SCALE
     start = vectors.new_zeros(depth * (1 + bidirectional), len(texts), hidden)
     # torch's cells have a second bias.
     none = vectors.new_zeros(4 * hidden)
     weights = []
-    for (inner, bias), (recurrent, _) in zip(cells[::2], cells[1::2], strict=True):
-        weights += inner, recurrent, bias, none
+    for (inner, bias), (recurrent, second) in zip(cells[::2], cells[1::2], strict=True):
+        weights += inner, recurrent, bias, none if second is None else second
     options = True, depth, 0.0, True, bidirectional, True
     states, _, _ = torch.lstm(vectors, (start, start), weights, *options)
-    return linear(states.mean(dim=1), *output)
+    return states.mean(dim=1)
 
 
 IMDB_LSTM = lstm(WORDS["imdb"] + 2, 128, 128)

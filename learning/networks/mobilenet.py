@@ -1,4 +1,4 @@
-"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images, in full and in a small size.
+"""MobileNetV2 (Sandler et al. 2018), tldp2025's network for images.
 
 An inverted residual block has a 1 x 1 convolution that widens, a 3 x 3 convolution of each channel,
 and a 1 x 1 convolution that narrows, with a shortcut where the shape stays the same. Batch
@@ -14,45 +14,23 @@ training starts from scratch.
 from dataclasses import dataclass
 from functools import partial
 
-from learning.networks.network import Layer, Network
+from learning.networks.network import Layer, Network, normalised_convolution
 
 _GROUP = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class MobileNetSizes:
-    """Widths and depths.
-
-    Args:
-        stem: Channels of the first convolution, 3 x 3.
-        stride: Stride of the first convolution.
-        stages: (expansion, channels, blocks, stride of the first block) of every stage.
-        last: Channels that are averaged over the image.
-    """
-
-    stem: int
-    stride: int
-    stages: tuple[tuple[int, int, int, int], ...]
-    last: int
-
-
-# Table 2 of Sandler et al. 2018.
-FULL = MobileNetSizes(
-    stem=32,
-    stride=2,
-    stages=(
-        (1, 16, 1, 1),
-        (6, 24, 2, 2),
-        (6, 32, 3, 2),
-        (6, 64, 4, 2),
-        (6, 96, 3, 1),
-        (6, 160, 3, 2),
-        (6, 320, 1, 1),
-    ),
-    last=1280,
+# (expansion, channels, blocks, stride of the first block) of every stage: Table 2 of Sandler et al.
+_STAGES = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
 )
-# For images of 28 or 32 pixels and one core.
-SMALL = MobileNetSizes(stem=16, stride=2, stages=((1, 16, 1, 2), (3, 24, 2, 1)), last=64)
+# Channels of the first convolution, 3 x 3 with stride 2, and those that are averaged at the end.
+_STEM, _LAST = 32, 1280
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +45,12 @@ class _Block:
     @property
     def layers(self) -> list[Layer]:
         wide = self.expansion * self.channels
-        widen = _convolution(self.channels, wide, 1) if self.expansion > 1 else []
-        return [*widen, *_convolution(1, wide, 3), *_convolution(wide, self.narrowed, 1)]
+        widen = normalised_convolution(self.channels, wide, 1) if self.expansion > 1 else []
+        return [
+            *widen,
+            *normalised_convolution(1, wide, 3),
+            *normalised_convolution(wide, self.narrowed, 1),
+        ]
 
     def apply(self, pairs, x):
         start = x
@@ -79,10 +61,10 @@ class _Block:
         return x + start if x.shape == start.shape else x
 
 
-def mobilenet(channels: int, classes: int, sizes: MobileNetSizes) -> Network:
+def mobilenet(channels: int, classes: int) -> Network:
     """A classifier of images (n, channels, height, width) of any height and width."""
-    blocks, width = [], sizes.stem
-    for expansion, narrowed, count, stride in sizes.stages:
+    blocks, width = [], _STEM
+    for expansion, narrowed, count, stride in _STAGES:
         for index in range(count):
             blocks.append(
                 _Block(
@@ -94,32 +76,23 @@ def mobilenet(channels: int, classes: int, sizes: MobileNetSizes) -> Network:
             )
             width = narrowed
     layers = [
-        *_convolution(channels, sizes.stem, 3),
+        *normalised_convolution(channels, _STEM, 3),
         *(layer for block in blocks for layer in block.layers),
-        *_convolution(width, sizes.last, 1),
-        Layer(weight=(classes, sizes.last)),
+        *normalised_convolution(width, _LAST, 1),
+        Layer(weight=(classes, _LAST)),
     ]
-    apply = partial(_apply, blocks=tuple(blocks), stride=sizes.stride)
-    return Network(layers=tuple(layers), apply=apply)
+    return Network(layers=tuple(layers), apply=partial(_apply, blocks=tuple(blocks)))
 
 
-def _apply(parameters, images, *, blocks, stride):
+def _apply(parameters, images, *, blocks):
     from torch.nn.functional import linear
 
     pairs = iter(parameters)
-    x = _convolved(pairs, images, stride=stride).clamp(0, 6)
+    x = _convolved(pairs, images, stride=2).clamp(0, 6)
     for block in blocks:
         x = block.apply(pairs, x)
     x = _convolved(pairs, x).clamp(0, 6)
     return linear(x.mean(dim=(2, 3)), *next(pairs))
-
-
-def _convolution(inputs: int, outputs: int, taps: int) -> list[Layer]:
-    """Weights without biases, and the normalisation after them."""
-    return [
-        Layer(weight=(outputs, inputs, taps, taps), bias=False),
-        Layer(weight=(outputs, 1), scales=True),
-    ]
 
 
 def _convolved(pairs, x, stride: int = 1, groups: int = 1):

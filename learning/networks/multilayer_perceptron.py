@@ -13,10 +13,11 @@ def multilayer_perceptron(*widths: int) -> Network:
             are flattened.
     """
     shapes = [(outputs, inputs) for inputs, outputs in pairwise(widths)]
-    return Network(layers=layers(*shapes), apply=_apply, stacks=True)
+    return Network(layers=layers(*shapes), apply=fully_connected, stacks=True)
 
 
-def _apply(parameters, records):
+def fully_connected(parameters, records):
+    """Logits of records (n, ...), which are flattened."""
     from torch.nn.functional import linear, relu
 
     *hidden, last = parameters

@@ -91,3 +91,9 @@ class Network:
 def layers(*weights: tuple[int, ...]) -> tuple[Layer, ...]:
     """Layers with biases and weights of these shapes."""
     return tuple(Layer(weight=weight) for weight in weights)
+
+
+def normalised_convolution(inputs: int, outputs: int, side: int) -> tuple[Layer, Layer]:
+    """A convolution, and its normalisation, which would undo a bias of the convolution."""
+    weight = (outputs, inputs, side, side)
+    return Layer(weight=weight, bias=False), Layer(weight=(outputs, 1), scales=True)

@@ -6,7 +6,7 @@ record's gradient would depend on other records, and running averages are a stat
 protects.
 """
 
-from learning.networks.network import Layer, Network
+from learning.networks.network import Layer, Network, normalised_convolution
 
 _GROUPS = 32
 _WIDTHS = (64, 128, 256, 512)
@@ -23,18 +23,15 @@ def _plan() -> list[tuple[int, int, int]]:
 
 
 def _layers() -> tuple[Layer, ...]:
-    found = [*_convolution(3, _WIDTHS[0], 3)]
+    found = [*normalised_convolution(3, _WIDTHS[0], 3)]
     for before, width, stride in _plan():
-        found += [*_convolution(before, width, 3), *_convolution(width, width, 3)]
+        found += [
+            *normalised_convolution(before, width, 3),
+            *normalised_convolution(width, width, 3),
+        ]
         if stride > 1:
-            found += _convolution(before, width, 1)
+            found += normalised_convolution(before, width, 1)
     return (*found, Layer(weight=(10, _WIDTHS[-1])))
-
-
-def _convolution(before: int, width: int, side: int) -> tuple[Layer, Layer]:
-    """A convolution without bias, and the scales and shifts of its normalisation."""
-    weight = (width, before, side, side)
-    return Layer(weight=weight, bias=False), Layer(weight=(width, 1), scales=True)
 
 
 def _resnet(parameters, images):

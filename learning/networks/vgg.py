@@ -6,8 +6,9 @@ train. imgm2022 gives one shape of the fully connected layers, 1,024 x 512; here
 1,024 to 512 to 10.
 """
 
-from learning.networks.network import Layer, Network, layers
-from learning.networks.pooling import pooled
+from learning.networks.multilayer_perceptron import fully_connected
+from learning.networks.network import Layer, Network, layers, normalised_convolution
+from learning.networks.pixels import pooled
 
 # Channels of the convolutions; 2 x 2 maximum pooling follows each block.
 BLOCKS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
@@ -15,11 +16,10 @@ GROUPS = 32
 
 
 def convolutions() -> tuple[Layer, ...]:
-    """Each convolution and its normalisation, which would undo a bias of the convolution."""
+    """Each convolution and its normalisation."""
     found, width = [], 3
     for channels in (channels for block in BLOCKS for channels in block):
-        found.append(Layer(weight=(channels, width, 3, 3), bias=False))
-        found.append(Layer(weight=(channels, 1), scales=True))
+        found += normalised_convolution(width, channels, 3)
         width = channels
     return tuple(found)
 
@@ -40,12 +40,9 @@ def features(parameters, images, activation):
 
 
 def _vgg16(parameters, images):
-    from torch.nn.functional import linear, relu
+    from torch.nn.functional import relu
 
-    x = features(parameters[:-3], images, relu)
-    for layer in parameters[-3:-1]:
-        x = relu(linear(x, *layer))
-    return linear(x, *parameters[-1])
+    return fully_connected(parameters[-3:], features(parameters[:-3], images, relu))
 
 
 VGG16 = Network(

@@ -18,7 +18,7 @@ from torch import nn
 from learning.networks.lstm import IMDB_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.resnet import RESNET18
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.records.texts import LENGTH, WORDS
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping

@@ -8,7 +8,7 @@ import pytest
 from measured_values import numbers, series
 from one_case import case_of, checked, measured, problem_of, setup_of
 
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.releases.protected_records import protected
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from mechanisms import Budget, get_mechanism

@@ -10,11 +10,11 @@ from torch.nn.functional import cross_entropy
 from learning.federated import horizontal as federated
 from learning.federated import layerwise_release as layerwise
 from learning.federated import vertical
-from learning.networks.lenet import LENET
 from learning.networks.lstm import REVIEWS_LSTM
 from learning.networks.multilayer_perceptron import ADULT_MLP, multilayer_perceptron
 from learning.networks.network import Layer, Network
 from learning.networks.resnet import RESNET18
+from learning.networks.small_cnns import LENET
 from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
 from learning.records.labelled import Split
 from learning.training.rounds import Diverged

@@ -9,9 +9,8 @@ from learning.networks.graph_convolution import gcn
 from learning.networks.lstm import lstm
 from learning.networks.multilayer_perceptron import DARKNET_MLP
 from learning.networks.resnet import RESNET18
+from learning.networks.small_cnns import TUTORIALS, strided_cnn
 from learning.networks.split_network import SPLIT_NETWORKS
-from learning.networks.strided_cnn import strided_cnn
-from learning.networks.tutorial_networks import TUTORIALS
 from learning.records.citation_graph import neighbourhoods
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from learning.networks.lstm import EMBEDDING_SCALE, lstm
-from learning.networks.mobilenet import FULL, SMALL, mobilenet
+from learning.networks.mobilenet import mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP
-from learning.networks.strided_cnn import strided_cnn
+from learning.networks.small_cnns import strided_cnn
 
 
 def at_start(network, seed=0):
@@ -17,15 +17,15 @@ def at_start(network, seed=0):
 @pytest.mark.parametrize(("classes", "size"), [(1000, 3_504_872), (10, 2_236_682)])
 def test_the_full_mobilenet_has_as_many_parameters_as_torchvisions(classes, size):
     """torchvision documents 3,504,872 for mobilenet_v2; its last layer has 1,281 per class."""
-    assert mobilenet(3, classes, FULL).size == size
+    assert mobilenet(3, classes).size == size
     assert 3_504_872 - 990 * 1281 == 2_236_682
 
 
 @pytest.mark.parametrize(
     ("network", "shape"),
     [
-        (mobilenet(1, 10, SMALL), (1, 28, 28)),
-        (mobilenet(3, 10, SMALL), (3, 32, 32)),
+        (mobilenet(1, 10), (1, 28, 28)),
+        (mobilenet(3, 10), (3, 32, 32)),
         (strided_cnn(1, 28), (1, 28, 28)),
         (strided_cnn(3, 32), (3, 32, 32)),
         (DARKNET_MLP, (79,)),
@@ -50,7 +50,7 @@ def test_logits_depend_on_every_layer(network, shape):
 
 def test_mobilenet_normalises_what_its_convolutions_give():
     """The scale of a convolution's weights does not matter, but their sign does."""
-    network = mobilenet(1, 10, SMALL)
+    network = mobilenet(1, 10)
     inputs = torch.rand(3, 1, 28, 28, generator=torch.Generator().manual_seed(1))
     parameters = at_start(network)
     first = network.layers[0].size

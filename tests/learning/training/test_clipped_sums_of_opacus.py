@@ -6,10 +6,9 @@ import torch
 from opacus.grad_sample import GradSampleModule
 from torch import nn
 
-from learning.networks.lenet import LENET
 from learning.networks.multilayer_perceptron import ADULT_MLP
 from learning.networks.network import Network
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import LENET, TUTORIALS
 from learning.networks.vgg import VGG16
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping

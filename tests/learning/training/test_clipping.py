@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
 

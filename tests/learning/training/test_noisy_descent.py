@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from learning.networks.tutorial_networks import TUTORIALS
+from learning.networks.small_cnns import TUTORIALS
 from learning.records.labelled import load
 from learning.training import noisy_descent
 from learning.training.classifiers import outputs

@@ -1,10 +1,12 @@
-"""Our pooling equals torch's, with and without gradients."""
+"""Our pooling equals torch's, and the memory layout of images does not change them."""
+
+import math
 
 import pytest
 import torch
 from torch.nn.functional import max_pool2d
 
-from learning.networks.pooling import pooled
+from learning.networks.pixels import channels_together, pooled
 
 
 @pytest.mark.parametrize("stride", [1, 2])
@@ -23,3 +25,12 @@ def test_values_and_gradients_equal_those_of_torch(sides, stride):
     )
     assert torch.equal(pooled(images, stride), expected)
     torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 6, 5), (4, 3, 6, 5), (1, 1, 1, 1)])
+def test_values_are_the_same_and_channels_are_together(shape):
+    images = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
+    found = channels_together(images)
+    assert torch.equal(found, images)
+    # The strides from one channel to the next and from one pixel to the next.
+    assert found.stride()[1::2] == (1, shape[1])
