@@ -4,8 +4,8 @@ One record is added or removed. The sampling rate and the number of steps follow
 records, which is treated as public. A run ends early once its gradients or logits are no longer
 finite; the guarantee does not cover that fact.
 
-Functions import accounting and torch themselves: both take seconds to load, and reading a config
-imports this module.
+Functions import torch themselves: it takes seconds to load, and reading a config imports this
+module.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from learning import TRAINING_IMPORTS
+from learning.networks.network import Network
+from learning.records.labelled import Split
+from learning.training.step_noise import SampledSteps, step_profile
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Unsupported
 from studies.base import (
     ACCOUNTED,
@@ -31,10 +34,7 @@ from studies.base import (
 from studies.base.training import progress_of, seeds_of
 
 if TYPE_CHECKING:
-    from learning.networks.network import Network
-    from learning.records.labelled import Split
     from learning.training.noisy_descent import DescentPlan
-    from learning.training.step_noise import SampledSteps
 
 # The size of a run and the privacy that it truly spends.
 SPENT = (
@@ -93,7 +93,6 @@ class DescentStudy(Study):
     slow_imports = (
         *TRAINING_IMPORTS,
         "learning.training.noisy_descent",
-        "learning.training.step_noise",
         "dp_accounting.pld.privacy_loss_distribution",
     )
     splits_trials = True
@@ -115,8 +114,6 @@ def schedule_values(steps: SampledSteps, total: Budget, records: int) -> Iterato
 
 def privacy(mechanism: Mechanism, total: Budget, steps: SampledSteps) -> Iterator[Value]:
     """Yield the noise norm of one step, and bounds on the privacy that the whole run spends."""
-    from learning.training.step_noise import step_profile
-
     if isinstance(mechanism, AdditiveMechanism):
         yield Value("noise_norm", math.sqrt(mechanism.expected_loss()))
     run = steps.run(step_profile(mechanism))

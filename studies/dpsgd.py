@@ -22,6 +22,7 @@ from learning.networks.small_cnns import TUTORIALS
 from learning.records import labelled
 from learning.records.labelled import Split
 from learning.training.clipping import Clipping
+from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 from papers.r1smg2024 import CLIPPING_NORM
 from studies.base import (
     EPOCH,
@@ -122,10 +123,9 @@ class NoisyGradients(DescentStudy):
 
     def measure(self, problem: Split, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and each run's accuracies or the epoch of divergence."""
-        # Accounting and torch take seconds to load, and reading a config imports this module.
+        # Torch takes seconds to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan
         from learning.training.rounds import Diverged
-        from learning.training.step_noise import StrongCompositionSteps, step_mechanism
 
         settings, total, network = case.settings, point.budget, TUTORIALS[case.dataset]
         records, epochs = len(problem.train_labels), settings.epochs[case.dataset]

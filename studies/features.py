@@ -33,14 +33,11 @@ from pydantic import Field
 from learning import SCORING_IMPORTS
 from learning.networks.cut_network import CUTS
 from learning.records import labelled
+from learning.releases import spent_by_releases
 from learning.training.classifiers import Training, in_units, network
 from learning.training.extractor import Extracted, extract
-from mechanisms import (
-    AdditiveMechanism,
-    Budget,
-    Mechanism,
-    Query,
-)
+from learning.training.step_noise import amplified
+from mechanisms import Mechanism, Query
 from studies.base import (
     ACCOUNTED,
     ACCOUNTED_DELTA,
@@ -62,6 +59,9 @@ from studies.base.training import TrainingSettings, load_records
 
 # For the gradient descent on released features; the paper states no learning rate.
 LEARNING_RATE = 0.1
+
+# In the order of the stored rows.
+SPENT = ("noise_deviation", "true_delta_upper", "true_delta_lower", "true_epsilon_upper")
 
 
 class Settings(EpsilonGrid, TrainingSettings):
@@ -102,7 +102,7 @@ class BatchFeatures(Study):
         for name in ("digits", "reviews", "mnist", "cifar10", "svhn", "imdb")
     }
     coordinates = ()
-    slow_imports = (*SCORING_IMPORTS, "learning.training.step_noise")
+    slow_imports = SCORING_IMPORTS
     splits_trials = True
     Settings = Settings
     metrics = (
@@ -157,9 +157,6 @@ class BatchFeatures(Study):
 
     def measure(self, problem: Extracted, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and the accuracy of the head on clean features."""
-        # Accounting is slow to load, and reading a config imports this module.
-        from learning.training.step_noise import amplified
-
         settings, split = case.settings, problem.split
         records = len(split.train_labels)
         rate = min(1.0, point.shape[0] / records)
@@ -173,7 +170,10 @@ class BatchFeatures(Study):
         yield Value("sampling_rate", rate)
         yield Value("batch_epsilon", batch_budget.epsilon)
         yield Value("batch_delta", batch_budget.delta)
-        yield from _privacy(mechanism, total)
+        spent = spent_by_releases(mechanism, 1, total)
+        for metric in SPENT:
+            if metric in spent:
+                yield Value(metric, spent[metric])
         cut = CUTS[settings.networks[case.dataset]]
         training = Training(
             epochs=settings.training_epochs[case.dataset],
@@ -204,23 +204,6 @@ def batch_query(shape: tuple[int, int]) -> Query:
         frobenius_bound=math.sqrt(math.prod(shape)),
         adjacency="replace",
     )
-
-
-def _privacy(mechanism: Mechanism, total: Budget) -> Iterator[Value]:
-    """Yield the noise on one feature, and bounds on the privacy that the release spends."""
-    if isinstance(mechanism, AdditiveMechanism):
-        variance = mechanism.expected_loss() / mechanism.query.size
-        yield Value("noise_deviation", math.sqrt(variance))
-    profile = mechanism.profile()
-    if profile is None:
-        return
-    delta = profile.delta(total.epsilon)
-    yield Value("true_delta_upper", float(delta.upper))
-    if profile.slack is None:
-        yield Value("true_delta_lower", float(delta.lower))
-    epsilon = float(profile.epsilon(total.delta).upper)
-    if math.isfinite(epsilon):
-        yield Value("true_epsilon_upper", epsilon)
 
 
 def released_in_batches(

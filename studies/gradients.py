@@ -40,6 +40,7 @@ from learning.networks.vgg import VGG16
 from learning.records import labelled
 from learning.records.citation_graph import mixed_words
 from learning.training.clipping import Clipping
+from learning.training.step_noise import AmplifiedShares, step_mechanism
 from studies.base import (
     ByDataset,
     Case,
@@ -126,9 +127,8 @@ class PrivateGradients(DescentStudy):
 
     def measure(self, problem: GradientTask, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
-        # Accounting and torch are slow to load, and reading a config imports this module.
+        # Torch is slow to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan
-        from learning.training.step_noise import AmplifiedShares, step_mechanism
 
         settings, dataset, total = case.settings, case.dataset, point.budget
         records = len(problem.split.train_labels)

@@ -48,6 +48,7 @@ from learning.networks.network import Network
 from learning.networks.small_cnns import strided_cnn
 from learning.records import labelled
 from learning.records.texts import WORDS
+from learning.releases import rescaled_for_all, spent_by_releases
 from learning.training.classifiers import Training, outputs, weighted_f1
 from mechanisms import Mechanism
 from mechanisms.base.public_information import CLIPPING_SHARES, LAYER_SIZES, public_options
@@ -267,9 +268,6 @@ class PrivateParameters(Study):
 
     def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
         """Yield the privacy that all rounds spend, and F1 and accuracy of the final model."""
-        # Reading a config imports this module, and torch takes seconds to load.
-        from learning.releases.repeated_releases import spent_by_releases
-
         yield Value("records", float(sum(len(labels) for _, labels in problem.users)))
         # An option in the config overrides the study's own information.
         public = case.mechanism.public_information | dict.fromkeys(case.variant.options)
@@ -282,7 +280,7 @@ class PrivateParameters(Study):
                 mechanism = _mechanism(problem, delta_range, case, point, trial)
                 values = _training(problem, mechanism, delta_range, case, point, trial)
                 if trial == 0:
-                    spent = spent_by_releases(mechanism, problem.rounds)
+                    spent = spent_by_releases(mechanism, problem.rounds, point.budget)
                     values = [*(Value(*each) for each in spent.items()), *values]
                 yield from (replace(value, at={"range": delta_range}) for value in values)
 
@@ -303,7 +301,6 @@ def _mechanism(
     Its noise is calibrated to the range Delta; its query has the range [-C, C] of the clipped
     parameters.
     """
-    from learning.releases.repeated_releases import rescaled_for_all
     from learning.training.curvature import thresholds
 
     known = {

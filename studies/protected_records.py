@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from learning.records.labelled import Split
-from learning.releases.protected_records import protected, squared_error
+from learning.releases import protected, squared_error
 from learning.training.classifiers import in_units, weighted_f1
 from mechanisms import Mechanism
 from studies.base import Case, Point, Value

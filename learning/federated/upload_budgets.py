@@ -19,7 +19,7 @@ until the true total equals the budget.
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from learning.releases.joint_calibration import rescaled
+from learning.releases import rescaled
 from mechanisms import Budget, Mechanism, Query
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.privacy.profile import PrivacyProfile

@@ -18,8 +18,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import ClassVar
 
-from learning.releases.joint_calibration import rescaled
+from learning.releases import rescaled
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -41,10 +42,15 @@ class SampledSteps(ABC):
     Args:
         rate: Probability q in (0, 1] that a record is in the sample of a step.
         steps: Number of steps of the run.
+
+    Attributes:
+        by_renyi: The mechanisms whose noise Renyi accounting of the total sets, in place of the
+            budget of a step.
     """
 
     rate: float
     steps: int
+    by_renyi: ClassVar[tuple[type[Mechanism], ...]] = (MomentsAccountant,)
 
     @abstractmethod
     def step_budget(self, total: Budget) -> Budget:
@@ -53,10 +59,6 @@ class SampledSteps(ABC):
         Raises:
             Unsupported: The total leaves none.
         """
-
-    @abstractmethod
-    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
-        """Whether Renyi accounting of the total sets its noise, instead of the step's budget."""
 
     def run(self, profile: PrivacyProfile | None) -> SampledRun | None:
         """All steps together, each with noise of this profile; None where no bounds are known."""
@@ -76,6 +78,8 @@ class StrongCompositionSteps(SampledSteps):
 
     epochs: int
     slack: float
+    # The classic Gaussian takes the place of the accountant.
+    by_renyi: ClassVar[tuple[type[Mechanism], ...]] = (ClassicGaussian, MomentsAccountant)
 
     def step_budget(self, total: Budget) -> Budget:
         """epsilon_0 and delta_0 of eq. (16)."""
@@ -90,10 +94,6 @@ class StrongCompositionSteps(SampledSteps):
             ) from None
         return Budget.of_part(epsilon=epsilon, delta=delta)
 
-    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
-        """True for the moments accountant, and for the classic Gaussian in its place."""
-        return mechanism in (ClassicGaussian, MomentsAccountant)
-
 
 @dataclass(frozen=True, kw_only=True)
 class AmplifiedShares(SampledSteps):
@@ -107,10 +107,6 @@ class AmplifiedShares(SampledSteps):
         """The share of one step, divided by q."""
         each = kairouz.share(total, self.steps)
         return amplified(each, self.rate)
-
-    def noise_multiplier_by_rdp(self, mechanism: type[Mechanism]) -> bool:
-        """The moments accountant alone; the classic Gaussian has the step's budget."""
-        return mechanism is MomentsAccountant
 
 
 def amplified(budget: Budget, rate: float) -> Budget:
@@ -147,7 +143,7 @@ def step_mechanism(
         Unsupported: As `Mechanism.calibrate` does; or there is no exact calibration, because the
             mechanism adds no noise, its profile is not exactly known, or no scale reaches `total`.
     """
-    if steps.noise_multiplier_by_rdp(mechanism):
+    if mechanism in steps.by_renyi:
         found = gaussian_by_rdp(mechanism, query, total, steps)
     elif mechanism.guarantee == "none":
         # Controls need no budget for a step. They may train without clipping: then no bound on the

@@ -12,7 +12,7 @@ import pytest
 
 import datasets
 from learning.records import labelled
-from learning.releases.protected_records import protected
+from learning.releases import protected
 from learning.training.classifiers import in_units, logistic, weighted_f1
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query

@@ -9,7 +9,7 @@ from measured_values import numbers, series
 from one_case import case_of, checked, measured, problem_of, setup_of
 
 from learning.networks.small_cnns import TUTORIALS
-from learning.releases.protected_records import protected
+from learning.releases import protected
 from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query

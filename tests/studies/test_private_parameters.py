@@ -7,7 +7,7 @@ import pytest
 from measured_values import numbers
 from one_case import case_of, checked, measured, points_of, problem_of, setup_of, variant
 
-from learning.releases.repeated_releases import rescaled_for_all, spent_by_releases
+from learning.releases import rescaled_for_all, spent_by_releases
 from mechanisms import (
     Budget,
 )
@@ -64,7 +64,7 @@ def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
     mechanism = calibrate("llagp", releases, layers=[30, 20])
     mus = [mu_for(share * 20.0, 1e-5 / 2) for share in (2 / 3, 1 / 3)]
     total = GaussianProfile(mu=math.sqrt(releases * np.sum(np.square(mus))))
-    found = spent_by_releases(mechanism, releases)
+    found = spent_by_releases(mechanism, releases, BUDGET)
     assert found["true_delta_upper"] == pytest.approx(total.delta(20.0).value, rel=1e-6)
     assert found["true_epsilon_upper"] == pytest.approx(total.epsilon(1e-5).value, rel=1e-6)
 

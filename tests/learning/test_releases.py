@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning.releases.protected_records import protected
+from learning.releases import protected
 from mechanisms import Budget
 from mechanisms.catalogue.gaussian import AnalyticGaussian
 from mechanisms.query.box_query import box_query

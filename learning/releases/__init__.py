@@ -1,1 +1,0 @@
-"""Releases of many values: record by record, or repeatedly, and what they spend together."""
