@@ -24,7 +24,7 @@ from mechanisms.verification.verification import HOLDS, LOOSE, REFUTED, UNDECIDE
 from papers.setting import PaperSetting
 from runs.results import Results
 from studies.base.case import Point
-from studies.guarantee import Guarantee, setting_at
+from studies.guarantee import SETTINGS_AT, Guarantee
 
 # Whether a claim is true, by the verdict on it at one setting; None if that is unknown.
 HOLDS_BY_VERDICT = {HOLDS: True, LOOSE: True, REFUTED: False, UNDECIDED: None}
@@ -54,7 +54,7 @@ def verified(rows: pd.DataFrame, mechanism: str) -> pd.DataFrame:
 def setting_of(shape: str, epsilon: float, delta: float) -> PaperSetting:
     """Return the paper's setting at a grid point, whose shape is text such as "8x8"."""
     axes = tuple(int(axis) for axis in shape.split("x"))
-    return setting_at(Point(shape=axes, epsilon=epsilon, delta=delta))
+    return SETTINGS_AT[Point(shape=axes, epsilon=epsilon, delta=delta)]
 
 
 def by_setting(rows: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,6 @@ grid
 """
 
 import contextlib
-import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -49,6 +48,10 @@ VERDICT = Coordinate("verdict", str, "on the claim: holds, loose, refuted or und
 # All audits of a run are correct at once with this confidence. It is shared by a fixed number of
 # audits, so that adding a mechanism does not change the bounds of the others.
 CONFIDENCE, AUDITS = 0.999, 2000
+# The settings of the papers by their points; no two share shape, epsilon and delta.
+SETTINGS_AT: dict[Point, PaperSetting] = {
+    Point.at(setting.query.shape, setting.budget): setting for setting in PAPER_SETTINGS
+}
 
 
 class Settings(EpsilonGrid):
@@ -106,7 +109,7 @@ class Guarantee(Study):
         """The papers' settings, or the grid over sizes and epsilon."""
         if dataset == "grid":
             return settings.points_over(settings.sizes, variant, dataset)
-        return [_point(setting) for setting in PAPER_SETTINGS]
+        return list(SETTINGS_AT)
 
     def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Yield claimed and true delta, true epsilon, the verdict, the audit and the cost.
@@ -123,7 +126,7 @@ class Guarantee(Study):
                 case.calibrate(family_query("fixed-sensitivity", point.shape), point.budget)
             )
             return
-        setting = setting_at(point)
+        setting = SETTINGS_AT[point]
         seed = case.seed(point, "audit")
         mechanism = case.calibrate(setting.query, setting.budget)
         result = verify(
@@ -151,20 +154,6 @@ class Guarantee(Study):
             yield Value("audit_delta_upper", result.audit.delta_upper, seed=seed)
 
 
-def setting_at(point: Point) -> PaperSetting:
-    """The setting of a paper at a point; no two settings share shape, epsilon and delta.
-
-    Raises:
-        KeyError: No paper has a setting there.
-    """
-    return _settings_by_point()[point]
-
-
-@functools.cache
-def _settings_by_point() -> dict[Point, PaperSetting]:
-    return {_point(setting): setting for setting in PAPER_SETTINGS}
-
-
 def _on_grid(mechanism: Mechanism) -> Iterator[Value]:
     profile = mechanism.profile()
     if profile is None:
@@ -178,9 +167,3 @@ def _true_delta(bounds: Bounds) -> Iterator[Value]:
     yield Value("true_delta", bounds.value)
     yield Value("true_delta_lower", bounds.lower)
     yield Value("true_delta_upper", bounds.upper)
-
-
-def _point(setting: PaperSetting) -> Point:
-    return Point(
-        shape=setting.query.shape, epsilon=setting.budget.epsilon, delta=setting.budget.delta
-    )

@@ -18,9 +18,10 @@ gradient-shapes
 Adjacency is local: any answer in the range may become any other.
 """
 
+import functools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from pydantic import Field
@@ -144,11 +145,14 @@ class NoiseOnly(Study):
             raise Unsupported("adds no noise, so there is nothing to measure without data")
         yield Value("expected_loss", mechanism.expected_loss())
         if dataset == "gradient-shapes":
-            yield from seconds_per_draw(mechanism, settings, case.seed(point, "timed"))
+            rng = np.random.default_rng(case.seed(point, "timed"))
+            draw = functools.partial(mechanism.sample, rng, 1)
+            yield from seconds_of_draws(draw, "draw_seconds", settings, query.size)
             chosen = point.shape in map(tuple, settings.svd_shapes)
             published = case.calibration == "published"
             if chosen and published and "directions" in case.mechanism.options:
-                yield from seconds_per_draw_with_svd(query, case, point)
+                draw = draw_with_svd(query, case, point)
+                yield from seconds_of_draws(draw, "svd_draw_seconds", settings, query.size)
         elif dataset == "fixed-sensitivity":
             yield from exact_moments(mechanism)
             yield from sampled_moments(mechanism, settings, case.seed(point, "loss"))
@@ -202,29 +206,26 @@ def draws_within(wanted: int, settings: Settings, size: int) -> int:
     return min(wanted, max(2, settings.largest_draw // size))
 
 
-def seconds_per_draw(
-    mechanism: AdditiveMechanism, settings: Settings, seed: int
+def seconds_of_draws(
+    draw: Callable[[], object], metric: str, settings: Settings, size: int
 ) -> Iterator[Value]:
     """Yield the wall-clock seconds of single draws, after an untimed one that warms up."""
-    rng = np.random.default_rng(seed)
-    mechanism.sample(rng, 1)
-    for trial in range(draws_within(settings.timed_draws, settings, mechanism.query.size)):
+    draw()
+    for trial in range(draws_within(settings.timed_draws, settings, size)):
         clock = time.perf_counter()
-        mechanism.sample(rng, 1)
-        yield Value("draw_seconds", time.perf_counter() - clock, trial, timing=True)
+        draw()
+        yield Value(metric, time.perf_counter() - clock, trial, timing=True)
 
 
-def seconds_per_draw_with_svd(query: Query, case: Case, point: Point) -> Iterator[Value]:
-    """Time an SVD of the answer, the calibration to its left singular vectors and one draw."""
+def draw_with_svd(query: Query, case: Case, point: Point) -> Callable[[], np.ndarray]:
+    """An SVD of the answer, the calibration to its left singular vectors, and one draw."""
     rng = np.random.default_rng(case.seed(point, "svd"))
     answer = rng.uniform(*query.element_range, query.shape)
-    for trial in range(-1, draws_within(case.settings.timed_draws, case.settings, query.size)):
-        clock = time.perf_counter()
+
+    def draw() -> np.ndarray:
         directions, *_ = np.linalg.svd(answer)
         options = case.variant.options | {"directions": directions}
         made = case.mechanism.calibrate_only(query, point.budget, "published", **options)
-        made.sample(rng, 1)
-        seconds = time.perf_counter() - clock
-        # The first draw warms up.
-        if trial >= 0:
-            yield Value("svd_draw_seconds", seconds, trial, timing=True)
+        return made.sample(rng, 1)
+
+    return draw

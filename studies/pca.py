@@ -53,6 +53,7 @@ from studies.base import (
     Value,
 )
 from studies.base.families import COMPONENTS
+from studies.base.principal_components import principal_directions
 from studies.base.scaling import scale_columns
 
 TRAINING_SHARE = 0.6
@@ -201,7 +202,7 @@ class PrincipalComponents(Study):
                 problem.covariance, np.random.default_rng(seed)
             )
             yield Value("release_seconds", seconds, trial, timing=True)
-            vectors = leading_first(released)
+            _, vectors = principal_directions(released)
             held = np.vecdot(vectors, problem.covariance @ vectors, axis=0)
             numbers = {
                 "leading_deviation": (problem.eigenvalues - held)[:components].sum(),
@@ -212,11 +213,6 @@ class PrincipalComponents(Study):
                 numbers["total_deviation"] = deviations[:DEVIATION_COMPONENTS].sum()
             for metric, value in numbers.items():
                 yield Value(metric, float(value), trial, seed=seed)
-
-
-def leading_first(released: np.ndarray) -> np.ndarray:
-    """Eigenvectors of the symmetric part, as the columns of (d, d), by decreasing eigenvalue."""
-    return np.linalg.eigh(0.5 * (released + released.T))[1][:, ::-1]
 
 
 def projected_accuracy(problem: ScaledRecords, vectors: np.ndarray) -> float:

@@ -33,8 +33,7 @@ import datasets
 from learning.networks.small_cnns import TUTORIALS
 from learning.records import labelled
 from learning.training.classifiers import Training, logistic, network
-from learning.training.finetuned import fine_tuned
-from learning.training.pretrained import PRETRAINED
+from learning.training.pretrained import PRETRAINED, fine_tuned
 from mechanisms import AdditiveMechanism
 from mechanisms.base.public_information import MEAN_RECORD, public_options
 from mechanisms.query.box_query import box_query

@@ -65,21 +65,13 @@ def _hidden(parameters, inputs):
     return linear(inputs.flatten(1), *parameters[0]).tanh()
 
 
-def _lenet_body(parameters, images):
+def _pooled_convolutions(parameters, images, *, paddings):
     from torch.nn.functional import conv2d
 
     x = channels_together(images)
-    x = pooled(conv2d(x, *parameters[0], padding=2).tanh())
-    return pooled(conv2d(x, *parameters[1]).tanh()).flatten(1)
-
-
-def _cnn_body(parameters, images):
-    from torch.nn.functional import conv2d
-
-    x = channels_together(images)
-    x = pooled(conv2d(x, *parameters[0]).tanh())
-    x = pooled(conv2d(x, *parameters[1]).tanh())
-    return pooled(conv2d(x, *parameters[2]).tanh()).flatten(1)
+    for pair, padding in zip(parameters, paddings, strict=True):
+        x = pooled(conv2d(x, *pair, padding=padding).tanh())
+    return x.flatten(1)
 
 
 def _vgg_body(parameters, images):
@@ -117,13 +109,19 @@ CUTS = {
     ),
     # LeNet-5 with the 16 x 5 x 5 = 400 features of imgm2022 Table 1.
     "lenet": Cut(
-        body=Network(layers=layers((6, 1, 5, 5), (16, 6, 5, 5)), apply=_lenet_body),
+        body=Network(
+            layers=layers((6, 1, 5, 5), (16, 6, 5, 5)),
+            apply=partial(_pooled_convolutions, paddings=(2, 0)),
+        ),
         head=tanh_perceptron(400, 120, 84, 10),
         shape=(400,),
     ),
     # A small CNN for 3 x 32 x 32 images: 64 x 2 x 2 features.
     "cnn": Cut(
-        body=Network(layers=layers((32, 3, 3, 3), (64, 32, 3, 3), (64, 64, 3, 3)), apply=_cnn_body),
+        body=Network(
+            layers=layers((32, 3, 3, 3), (64, 32, 3, 3), (64, 64, 3, 3)),
+            apply=partial(_pooled_convolutions, paddings=(0, 0, 0)),
+        ),
         head=tanh_perceptron(256, 64, 10),
         shape=(256,),
     ),

@@ -51,11 +51,9 @@ def load(dataset: str, folder: Path, records: int | None, seed: int) -> Split:
         test_inputs=test_inputs,
         test_labels=test_labels.astype(np.int64),
     )
-    return split if records is None else _part(split, dataset, records, rng)
-
-
-def _part(split: Split, dataset: str, records: int, rng: np.random.Generator) -> Split:
-    count = len(split.train_labels)
+    if records is None:
+        return split
+    count = len(labels)
     if records > count:
         raise ValueError(
             f"records must be at most {count}, the number of training records of {dataset}, got "

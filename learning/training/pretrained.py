@@ -1,27 +1,27 @@
-"""Features of images from torchvision's MobileNetV2 with ImageNet weights (tldp2025, 5.2.2).
+"""torchvision's MobileNetV2 with ImageNet weights: its features, and its fine-tuning (tldp2025).
 
-The paper replaces every ReLU6 by tanh, so that features lie in (-1, 1), and releases the input of
-the last fully connected layer. It does not say how images of 28 and 32 pixels are prepared. Here
-they are prepared as torchvision does for these weights: enlarged to 256 pixels, cropped to the
-middle 224, grey ones in three equal channels. Fine-tuning keeps the original size: finetuned.py.
+For features (5.2.2) the paper replaces every ReLU6 by tanh, so that they lie in (-1, 1), and
+releases the input of the last fully connected layer. It does not say how images of 28 and 32 pixels
+are prepared. Here they are prepared as torchvision does for these weights: enlarged to 256 pixels,
+cropped to the middle 224, grey ones in three equal channels. Fine-tuning (5.1.1) keeps the original
+size.
 """
 
-import sys
 import time
 from dataclasses import replace
 
 import numpy as np
 
 from learning.records.labelled import Split
+from learning.training.classifiers import Training
 from learning.training.device import prepared
 from learning.training.extractor import Extracted
 
 # The entry of `datasets` with the weights.
 PRETRAINED = "mobilenet_v2"
 FEATURES = 1280
-_AT_ONCE = 50
-# Mean and spread of ImageNet's channels, from torchvision's transforms for these weights.
-_MEANS, _SPREADS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+# Images at once: enlarged ones, and small ones.
+_ENLARGED_AT_ONCE, _AT_ONCE = 50, 500
 
 
 def extract(weights: dict, data: Split, device: str = "cpu") -> Extracted:
@@ -46,37 +46,21 @@ def features(weights: dict, images: np.ndarray, device: str = "cpu") -> np.ndarr
         (n, 1280) float32 in (-1, 1).
     """
     import torch
-    from torchvision.transforms.functional import normalize
+    from torchvision.models import MobileNet_V2_Weights
 
     device = prepared(device)
-    body = _body(weights).to(device)
-    found, clock, reported = [], time.perf_counter(), 0
+    body, preparation = _body(weights).to(device), MobileNet_V2_Weights.IMAGENET1K_V1.transforms()
     with torch.inference_mode():
-        for part in torch.from_numpy(images).split(_AT_ONCE):
-            shown = normalize(_enlarged(part.to(device)), _MEANS, _SPREADS)
-            found.append(body(shown).mean(dim=(2, 3)).cpu())
-            done, spent = min(_AT_ONCE * len(found), len(images)), time.perf_counter() - clock
-            if spent > reported + 10:
-                reported, left = spent, spent / done * (len(images) - done)
-                print(
-                    f"features of {done:,} of {len(images):,} images, {spent:.0f} s, about "
-                    f"{left:.0f} s left",
-                    file=sys.stderr,
-                    flush=True,
-                )
+        found = [
+            body(preparation(coloured(part.to(device)))).mean(dim=(2, 3)).cpu()
+            for part in torch.from_numpy(images).split(_ENLARGED_AT_ONCE)
+        ]
     return torch.cat(found).numpy()
 
 
 def coloured(images):
     """A tensor of grey or coloured images with three channels."""
     return images.expand(-1, 3, -1, -1)
-
-
-def _enlarged(images):
-    """Images in three channels, enlarged to 256 x 256 pixels and cropped to the middle 224."""
-    from torchvision.transforms.functional import center_crop, resize
-
-    return center_crop(resize(coloured(images), [256], antialias=True), [224])
 
 
 def network_of(weights: dict):
@@ -98,3 +82,62 @@ def _body(weights: dict):
             if isinstance(child, torch.nn.ReLU6):
                 setattr(module, name, torch.nn.Tanh())
     return network.features.eval()
+
+
+def fine_tuned(
+    weights: dict, data: Split, classes: int, training: Training, seed: int
+) -> np.ndarray:
+    """Predicted test labels (n,) of the network with a new last layer, after training all of it.
+
+    Images keep their size, as "no preprocessing or size-trimming is applied" (Section 5.2.1). They
+    are not normalised to ImageNet's mean and spread either, from which released images are far:
+    batch normalisation after the first convolution removes a shift, except at the borders, and a
+    common scale. The seed determines the new layer, the dropout before it and the batches.
+
+    Args:
+        weights: Tensors under torchvision's names.
+        data: Images (n, 1 or 3, height, width).
+
+    Raises:
+        ValueError: The last batch of an epoch has one record: batch normalisation needs two.
+        ArithmeticError: A logit of the trained network is not finite.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    from learning.training.rounds import report
+
+    records = len(data.train_labels)
+    if records % training.batch == 1:
+        raise ValueError(
+            f"{records} records in batches of {training.batch} leave a last batch of one; "
+            "batch normalisation needs two, so use one record more or fewer"
+        )
+    device = prepared(training.device)
+    torch.manual_seed(seed)
+    network = network_of(weights)
+    network.classifier[-1] = torch.nn.Linear(network.last_channel, classes)
+    network.to(device).train()
+    optimiser = training.optimiser_of(network.parameters())
+    images, labels = torch.from_numpy(data.train_inputs), torch.from_numpy(data.train_labels)
+    rng, seconds = np.random.default_rng(seed), []
+    for epoch in range(1, training.epochs + 1):
+        clock = time.perf_counter()
+        for chosen in torch.from_numpy(rng.permutation(records)).split(training.batch):
+            logits = network(coloured(images[chosen].to(device)))
+            optimiser.zero_grad()
+            cross_entropy(logits, labels[chosen].to(device)).backward()
+            optimiser.step()
+        seconds.append(time.perf_counter() - clock)
+        report("MobileNetV2", epoch, training.epochs, seconds)
+    network.eval()
+    with torch.inference_mode():
+        logits = torch.cat(
+            [
+                network(coloured(part.to(device))).cpu()
+                for part in torch.from_numpy(data.test_inputs).split(_AT_ONCE)
+            ]
+        )
+    if not torch.isfinite(logits).all():
+        raise ArithmeticError("training diverged: the logits of MobileNetV2 are not finite")
+    return logits.argmax(dim=1).numpy()
