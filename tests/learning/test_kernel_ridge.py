@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from learning.kernel_ridge import polynomial_features, predict
+from learning.kernel_ridge import predict
 
 
 @pytest.mark.parametrize(("kernel", "gamma"), [("linear", None), ("polynomial", 0.3), ("rbf", 0.3)])
@@ -15,9 +15,3 @@ def test_predictions_equal_those_of_the_dual_problem(kernel, gamma):
     oracle = KernelRidge(kernel=kernel, gamma=gamma, degree=3, coef0=1, alpha=0.1)
     found = predict(kernel, fitted, targets, asked, ridge=0.1, gamma=gamma)
     assert found == pytest.approx(oracle.fit(fitted, targets).predict(asked), rel=1e-8, abs=1e-10)
-
-
-def test_features_of_the_polynomial_kernel_have_its_inner_products():
-    x, y = np.random.default_rng(1).standard_normal((2, 4, 3))
-    found = polynomial_features(x, 0.7) @ polynomial_features(y, 0.7).T
-    assert found == pytest.approx((0.7 * x @ y.T + 1) ** 3, rel=1e-10)

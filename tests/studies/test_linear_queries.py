@@ -106,32 +106,6 @@ def test_errors_against_workloads_written_out(make_config, dataset):
         assert squares[name] == pytest.approx(np.mean(answers**2, axis=1), rel=1e-12), name
 
 
-def test_workloads_match_their_description(make_config):
-    grid, line = (dense(loaded(make_config, dataset)) for dataset in SIMULATED)
-    assert {name: len(rows) for name, rows in grid.items()} == {
-        "prefix": 36,
-        "all-range": 21**2,
-        "random": 15,
-    }
-    assert {name: len(rows) for name, rows in line.items()} == {
-        "prefix": 24,
-        "all-range": 24 * 25 // 2,
-        "random": 15,
-    }
-    # The first rectangles from the corner: one cell, two of its row, ...
-    assert grid["prefix"][:2].sum(axis=1).tolist() == [1, 2]
-    assert grid["prefix"][6].sum() == 2
-
-
-def test_one_record_changes_one_cell_by_one():
-    query = histogram_query(np.zeros((4, 4)))
-    assert query.adjacency == "add-remove"
-    assert (query.l1_sensitivity, query.l2_sensitivity, query.linf_sensitivity) == (1, 1, 1)
-    # Neither the counts nor the number of records is bounded.
-    assert query.element_range is None
-    assert query.frobenius_bound is None
-
-
 def test_expected_error_of_independent_noise(make_config):
     problem = loaded(make_config, "city-grid")
     values = measure(problem, "laplace")

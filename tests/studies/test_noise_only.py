@@ -65,15 +65,6 @@ def settings(make_config):
     return config["studies"]["noise_only"]
 
 
-def test_points_of_each_family(settings):
-    def shapes(dataset):
-        return [point.shape for point in STUDY.points(settings, "mvg", dataset)]
-
-    assert shapes("fixed-sensitivity") == [(4, 4), (2, 8)]
-    assert shapes("growing-sensitivity") == [(2, 4), (4, 2)]
-    assert shapes("gradient-shapes") == [(2, 2)]
-
-
 def measure(settings, key, dataset="fixed-sensitivity", shape=(4, 4), calibration="published"):
     """The lists of values at one point, by metric or by (metric, coordinate)."""
     point = Point(shape=shape, epsilon=0.1, delta=1e-5)

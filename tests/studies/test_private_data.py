@@ -8,9 +8,8 @@ import pytest
 from measured_values import numbers, series
 from one_case import case_of, checked, measured, problem_of, setup_of
 
-from learning.networks.small_cnns import TUTORIALS
 from learning.releases import protected
-from learning.training.classifiers import Training, in_units, logistic, network, weighted_f1
+from learning.training.classifiers import in_units, logistic
 from mechanisms import Budget, get_mechanism
 from mechanisms.query.box_query import box_query
 from papers.tldp2025 import PIXELS
@@ -96,23 +95,6 @@ def test_public_information_is_declared_and_recorded(problem):
     assert numbers(measure(problem, "tldp-g"), "public_records") == []
     given = measure(problem, "tldp-g-w", weights=np.ones((8, 8)).tolist())
     assert numbers(given, "public_records") == []
-
-
-def test_weighted_f1_is_one_for_the_labels_and_zero_for_an_absent_class():
-    labels = np.arange(12) % 6
-    assert weighted_f1(labels, labels) == 1.0
-    assert weighted_f1(labels, np.full(12, 9)) == 0.0
-    # Predicting one class, a sixth of the labels: precision 1/6 and recall 1 give F1 = 2/7.
-    assert weighted_f1(labels, np.zeros(12, int)) == pytest.approx(2 / 7 / 6, rel=1e-12)
-
-
-def test_a_network_learns_the_digits_and_repeats_itself(problem):
-    data = in_units(problem.split)
-    training = Training(epochs=20, learning_rate=0.01)
-    first, second = (network(data, TUTORIALS["digits"], training, seed=4) for _ in range(2))
-    assert np.array_equal(first, second)
-    assert weighted_f1(data.test_labels, first) > 0.85
-    assert not np.array_equal(first, network(data, TUTORIALS["digits"], training, seed=5))
 
 
 def test_the_unit_of_the_pixels_does_not_matter(problem):

@@ -108,10 +108,3 @@ def test_imagenet_weights_are_fetched_before_a_cell_that_reads_them():
     for cell in cells_of(config):
         assert cell.downloads(config) == ["mnist", "mobilenet_v2"]
         assert "datasets/loaders/mobilenet_v2.py" in cell.sources(config)
-    own = SETTINGS | {
-        "datasets": ["mnist", "digits"],
-        "extractor_epochs": {"mnist": 1, "digits": 1},
-    }
-    config = check_config({"run": "test", "studies": {"private_features": own}})
-    downloads = {cell.dataset: cell.downloads(config) for cell in cells_of(config)}
-    assert downloads == {"mnist": ["mnist"], "digits": []}

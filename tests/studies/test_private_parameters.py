@@ -48,17 +48,6 @@ def calibrate(key, releases, calibration="published", size=50, **options):
     return rescaled_for_all(mechanism, BUDGET, releases)
 
 
-@pytest.mark.parametrize("releases", [1, 3])
-def test_noise_of_tldp_spends_epsilon_for_every_component_of_every_release(releases):
-    """The epsilon of the worst pair ignores kept values, which have no finite epsilon."""
-    profile = calibrate("tldp-l", releases).profile().compose(releases)
-    assert profile.noise.epsilon(0.0).value == pytest.approx(releases * 50 * 20.0, rel=1e-12)
-    assert profile.epsilon(0.0).value == math.inf
-    kept = math.exp(calibrate("tldp-l", releases).parameters()["log_p"])
-    mass = -math.expm1(releases * 50 * math.log1p(-kept))
-    assert profile.atom_mass == pytest.approx(mass, rel=1e-9)
-
-
 @pytest.mark.parametrize("releases", [1, 4])
 def test_all_releases_of_gaussian_noise_are_composed_by_hand(releases):
     mechanism = calibrate("llagp", releases, layers=[30, 20])

@@ -19,7 +19,6 @@ from learning.networks.split_network import SPLIT_NETWORKS, SplitNetwork, halves
 from learning.records.labelled import Split
 from learning.training.rounds import Diverged
 from learning.training.trial import Seeds
-from mechanisms import get_mechanism
 
 SEEDS = Seeds(start=1, batches=2, noise=3)
 NETWORK = multilayer_perceptron(6, 5, 3)
@@ -177,32 +176,23 @@ def test_features_are_in_range_before_their_release(data):
     assert np.abs(seen).max() < 1
 
 
-@pytest.mark.parametrize("stacks", [True, False])
-def test_runs_trained_together_equal_runs_trained_alone(data, stacks, tmp_path):
-    network = replace(NETWORK, stacks=stacks)
-    plan = replace(PLAN, clip=0.1, local_epochs=2, batch=3)
+@pytest.mark.parametrize("kind", ["stacked", "one by one", "vertical"])
+def test_runs_trained_together_equal_runs_trained_alone(data, kind, tmp_path):
     runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
+    if kind == "vertical":
+        train, network, plan = vertical.train, SPLIT, VERTICAL
+    else:
+        train, network = federated.train, replace(NETWORK, stacks=kind == "stacked")
+        plan = replace(PLAN, clip=0.1, local_epochs=2, batch=3)
     for number, own in enumerate([runs, *([each] for each in runs)]):
-        federated.train(network, data, plan, noisy, own, checkpoint=tmp_path / str(number))
-    other = replace(NETWORK, stacks=not stacks)
-    federated.train(other, data, plan, noisy, runs, checkpoint=tmp_path / "4")
-    # The run is stopped after a round and resumed.
-    for rounds in (1, 3):
-        shorter = replace(plan, rounds=rounds)
-        federated.train(network, data, shorter, noisy, runs, checkpoint=tmp_path / "5")
-    kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(6)]
-    assert np.array_equal(kept[0], np.concatenate(kept[1:4]))
-    assert kept[0] == pytest.approx(kept[4], abs=1e-5)
-    assert np.array_equal(kept[0], kept[5])
-    assert np.ptp(kept[0], axis=0).max() > 0.1
-
-
-def test_vertical_runs_trained_together_equal_runs_trained_alone(data, tmp_path):
-    runs = [Seeds(start=n, batches=10 + n, noise=20 + n) for n in range(3)]
-    for number, own in enumerate([runs, *([each] for each in runs)]):
-        vertical.train(SPLIT, data, VERTICAL, noisy, own, checkpoint=tmp_path / str(number))
+        train(network, data, plan, noisy, own, checkpoint=tmp_path / str(number))
     kept = [torch.load(tmp_path / str(number))["parameters"].numpy() for number in range(4)]
     assert np.array_equal(kept[0], np.concatenate(kept[1:]))
+    if kind == "one by one":
+        stacked = replace(network, stacks=True)
+        train(stacked, data, plan, noisy, runs, checkpoint=tmp_path / "stacked")
+        found = torch.load(tmp_path / "stacked")["parameters"].numpy()
+        assert found == pytest.approx(kept[0], abs=1e-5)
     assert np.ptp(kept[0], axis=0).max() > 0.1
 
 
@@ -236,15 +226,3 @@ def test_layers_get_noise_of_their_own_size():
     # The change from one corner of the box to the opposite one.
     assert [q.l1_sensitivity for q in queries] == [35.0, 18.0]
     assert {q.adjacency for q in queries} == {"replace"}
-    from mechanisms import Budget
-
-    made = [
-        get_mechanism("idn").calibrate(q, Budget(epsilon=3, delta=1e-5), "published")
-        for q in queries
-    ]
-    rng = np.random.default_rng(0)
-    zeros = np.zeros(NETWORK.size)
-    draws = np.array([layerwise.release(NETWORK, made, zeros, rng) for _ in range(2000)])
-    for part, mechanism in zip((draws[:, :35], draws[:, 35:]), made, strict=True):
-        loss = np.sum(part**2, axis=1)
-        assert abs(loss.mean() - mechanism.expected_loss()) < 4 * loss.std() / 2000**0.5

@@ -34,23 +34,6 @@ def test_a_cut_network_is_its_head_on_its_body(name):
     assert torch.equal(cut.whole.logits(parameters, examples), cut.head.logits(head, features))
 
 
-def test_feature_shapes_are_those_of_the_paper():
-    assert CUTS["lenet"].shape == (400,)
-    assert CUTS["bilstm"].shape == (150,)
-
-
-def test_the_two_directions_read_from_either_end():
-    """With equal weights, reversing a text swaps the states of the two directions."""
-    cut, texts = CUTS["small-bilstm"], inputs("small-bilstm", 4)
-    parameters = torch.from_numpy(cut.body.initial(np.random.default_rng(1)))
-    sizes = [layer.size for layer in cut.body.layers]
-    embedding, *gates = parameters.split(sizes)
-    same = torch.cat([embedding, gates[0], gates[1], gates[0], gates[1]])
-    forward, backward = cut.body.logits(same, texts), cut.body.logits(same, texts.flip(1))
-    assert torch.allclose(forward, backward.roll(cut.features // 2, dims=1), atol=1e-6)
-    assert not torch.allclose(forward, backward, atol=1e-3)
-
-
 @pytest.fixture(scope="module")
 def digits():
     return data.load("digits", Path("."), None, 0)
