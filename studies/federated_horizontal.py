@@ -139,8 +139,10 @@ class FederatedHorizontal(FederatedStudy):
             device=settings.device,
         )
 
+        places = layerwise.layer_places(network)
+
         def release(upload, rng):
-            return layerwise.release(network, mechanisms, upload, rng)
+            return layerwise.release(places, mechanisms, upload, rng)
 
         run = (network, problem, plan, release, case, point)
         yield from training_values(train, *run, stacks=network.stacks)

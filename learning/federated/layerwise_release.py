@@ -31,44 +31,33 @@ def layer_queries(network: Network, bound: float) -> list[Query]:
     ]
 
 
-def matrices(network: Network, vector: np.ndarray) -> list[np.ndarray]:
-    """The matrices of the layers, from a vector (M,)."""
-    ends = np.cumsum([layer.size for layer in network.layers])
-    found = []
-    for layer, part in zip(network.layers, np.split(vector, ends[:-1]), strict=True):
+def layer_places(network: Network) -> list[np.ndarray]:
+    """The matrices of the layers, each with the places (0..M-1) of its elements in an upload."""
+    found, start = [], 0
+    for layer in network.layers:
         outputs, count = layer.weight[0], math.prod(layer.weight)
-        rows = [part[:count].reshape(outputs, -1)]
+        places = np.arange(start, start + layer.size)
+        columns = [places[:count].reshape(outputs, -1)]
         if layer.bias:
-            rows.append(part[count:, None])
-        matrix = np.concatenate(rows, axis=1)
-        found.append(matrix if _outputs_are_rows(layer) else matrix.T)
+            columns.append(places[count:, None])
+        matrix = np.concatenate(columns, axis=1)
+        found.append(matrix if outputs == layer_shape(layer)[0] else matrix.T)
+        start += layer.size
     return found
 
 
-def _outputs_are_rows(layer: Layer) -> bool:
-    """Whether outputs are the rows of the layer's matrix."""
-    return layer_shape(layer)[0] == layer.weight[0]
-
-
-def vector(network: Network, found: Sequence[np.ndarray]) -> np.ndarray:
-    """The inverse of `matrices`."""
-    parts = []
-    for layer, matrix in zip(network.layers, found, strict=True):
-        outputs = layer.weight[0]
-        rows = matrix if _outputs_are_rows(layer) else matrix.T
-        inputs = math.prod(layer.weight) // outputs
-        parts.append(rows[:, :inputs].ravel())
-        if layer.bias:
-            parts.append(rows[:, inputs])
-    return np.concatenate(parts)
-
-
 def release(
-    network: Network,
+    places: Sequence[np.ndarray],
     mechanisms: Sequence[Mechanism],
     upload: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """An upload (M,) with every layer released through its mechanism, one per layer."""
-    pairs = zip(mechanisms, matrices(network, upload), strict=True)
-    return vector(network, [mechanism.release(matrix, rng) for mechanism, matrix in pairs])
+    """An upload (M,) with every layer released through its mechanism, one per layer.
+
+    Args:
+        places: Those of `layer_places`.
+    """
+    released = np.empty_like(upload)
+    for own, mechanism in zip(places, mechanisms, strict=True):
+        released[own] = mechanism.release(upload[own], rng)
+    return released

@@ -51,7 +51,8 @@ def clipped_sum(
     """The sum (M,) of the clipped gradients, clipped once more: the answer to `Clipping.query`.
 
     The network must treat every example, a row of its inputs, alone, and use every parameter once:
-    in linear, conv2d (without dilation and groups), embedding, group_norm or torch.lstm.
+    in linear, conv2d (without dilation and groups), embedding, group_norm or torch.lstm (of one
+    layer in one direction).
 
     Args:
         inputs, labels: (n, ...) and (n,); n = 0 gives zeros.
@@ -168,15 +169,15 @@ class _Record:
             NoPerExampleGradients: The call is unknown, or not one of one row per example.
         """
         try:
-            result, calls = _run(func, args, kwargs, {id(each) for each in used})
+            call = _call_of(func, args, kwargs, {id(each) for each in used})
         except TypeError as error:
             raise _refusal(func, used, error) from error
-        known = [id(parameter) for call in calls for parameter in call.parameters]
-        if sorted(known) != sorted(map(id, used)):
+        if sorted(map(id, call.parameters)) != sorted(map(id, used)):
             raise _refusal(func, used, "weight and bias must both be parameters")
+        result = call.result
         if not args[0].shape[0] == result.shape[0] == self.examples:
             raise _refusal(func, used, "the rows of its input must be the examples")
-        self.calls += calls
+        self.calls.append(call)
         self.versions += ((each, each._version) for each in (args[0], result))
         return (result, None, None) if func is torch.lstm else result
 
@@ -201,14 +202,13 @@ class _Record:
             )
 
 
-def _run(func, args, kwargs, parameters: set[int]) -> tuple[Tensor, list[Call]]:
-    """The result of a function, and the calls that it consists of."""
+def _call_of(func, args, kwargs, parameters: set[int]) -> Call:
+    """The call of a function, with its result."""
     if func is torch.lstm:
         return lstm(lambda tensor: id(tensor) in parameters, *args, **kwargs)
     if func not in _CALLS:
         raise TypeError(f"use one of {_ALLOWED}")
-    call = _CALLS[func](*args, **kwargs)
-    return call.result, [call]
+    return _CALLS[func](*args, **kwargs)
 
 
 def _refusal(func, used: list[Tensor], reason) -> NoPerExampleGradients:

@@ -1,7 +1,7 @@
 """torch's LSTM step by step, for the gradients with respect to the inputs of the gates.
 
-A direction of a layer is one affine map: W x enters the gates, with W_inner, W_recurrent and the
-biases side by side in W, and x = (input, state before the step, ones). torch's own function keeps
+A layer is one affine map: W x enters the gates, with W_inner, W_recurrent and the biases side by
+side in W, and x = (input, state before the step, ones). torch's own function keeps
 the gradients with respect to W x to itself.
 """
 
@@ -15,8 +15,8 @@ _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 _tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
-class Direction(Affine):
-    """One direction of one layer; `result` is its states (steps, n, hidden).
+class Layer(Affine):
+    """One layer; `result` is its states (n, steps, hidden).
 
     Args:
         x: Inputs (steps, n, width).
@@ -30,7 +30,8 @@ class Direction(Affine):
         # Added to W x for its gradients; its values are never read.
         zeros = x.new_zeros(()).expand(*x.shape[:2], len(bias)).requires_grad_()
         states = _Steps.apply(x, zeros, inner, recurrent, bias, *start)
-        super().__init__([inner, recurrent, *biases], [], states[1:], zeros)
+        result = states[1:].transpose(0, 1)
+        super().__init__([inner, recurrent, *biases], [], result, zeros)
         ones = x.new_ones(()).expand(*x.shape[:2], len(biases))
         self.x = x.detach(), states.detach()[:-1], ones
 
@@ -42,7 +43,7 @@ class Direction(Affine):
 
 
 def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional, batch_first):
-    """torch.lstm: its outputs (n, steps, ...), and the `Direction`s of all layers.
+    """torch.lstm of one layer in one direction.
 
     Args:
         known: Tells whether a tensor is a parameter; biases may be constants.
@@ -51,29 +52,17 @@ def lstm(known, x, start, tensors, biased, layers, dropout, train, bidirectional
     Raises:
         TypeError: The arguments differ from those that the networks use.
     """
-    if not (biased and batch_first) or (train and dropout) or start[0].requires_grad:
+    several = layers > 1 or bidirectional or (train and dropout)
+    if several or not (biased and batch_first) or start[0].requires_grad:
         raise TypeError(
-            "it must have biases, batch_first, a constant start and no dropout, got "
-            f"has_biases={biased}, batch_first={batch_first}, dropout={dropout:g}"
+            "it must have one layer in one direction, biases, batch_first, a constant start and no "
+            "dropout"
         )
-    x, calls = x.transpose(0, 1).contiguous(), []
-    for _ in range(layers):
-        states = []
-        for backwards in (False, True)[: 1 + bidirectional]:
-            number = len(calls)
-            inner, recurrent, *biases = tensors[4 * number : 4 * number + 4]
-            call = Direction(
-                x.flip(0) if backwards else x,
-                [each[number] for each in start],
-                inner,
-                recurrent,
-                [bias for bias in biases if known(bias)],
-                sum(biases),
-            )
-            calls.append(call)
-            states.append(call.result.flip(0) if backwards else call.result)
-        x = torch.cat(states, dim=2) if bidirectional else states[0]
-    return x.transpose(0, 1), calls
+    inner, recurrent, *biases = tensors
+    parameters = [bias for bias in biases if known(bias)]
+    first = [each[0] for each in start]
+    steps = x.transpose(0, 1).contiguous()
+    return Layer(steps, first, inner, recurrent, parameters, sum(biases))
 
 
 class _Steps(torch.autograd.Function):

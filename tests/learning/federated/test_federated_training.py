@@ -206,16 +206,16 @@ def test_sizes_of_networks_are_the_published_ones():
 
 
 @pytest.mark.parametrize("network", [LENET, RESNET18, REVIEWS_LSTM, ADULT_MLP])
-def test_layers_become_matrices_and_back(network):
-    vector = np.arange(network.size, dtype=np.float32)
-    found = layerwise.matrices(network, vector)
-    assert [m.shape for m in found] == [layerwise.layer_shape(x) for x in network.layers]
-    assert np.array_equal(layerwise.vector(network, found), vector)
+def test_every_parameter_has_a_place_in_one_layer(network):
+    places = layerwise.layer_places(network)
+    assert [each.shape for each in places] == [layerwise.layer_shape(x) for x in network.layers]
+    everything = np.concatenate([each.ravel() for each in places])
+    assert np.array_equal(np.sort(everything), np.arange(network.size))
 
 
 def test_weights_and_biases_of_a_layer_are_one_matrix():
     network = Network(layers=(Layer(weight=(2, 3)), Layer(weight=(4, 1), bias=False)), apply=None)
-    first, second = layerwise.matrices(network, np.arange(12.0))
+    first, second = layerwise.layer_places(network)
     assert first.tolist() == [[0, 3], [1, 4], [2, 5], [6, 7]]
     assert second.tolist() == [[8], [9], [10], [11]]
 

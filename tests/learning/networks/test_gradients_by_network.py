@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from learning.networks.cut_network import CUTS, cut_bilstm
+from learning.networks.cut_network import CUTS
 from learning.networks.graph_convolution import gcn
 from learning.networks.lstm import lstm
 from learning.networks.multilayer_perceptron import DARKNET_MLP
@@ -37,8 +37,6 @@ CASES = {
     "darknet": (DARKNET_MLP, (79,)),
     "split": (SPLIT_NETWORKS["breast_cancer"].network, (30,)),
     "lstm": (lstm(WORDS, 5, 4), 9),
-    "lstm-deep": (lstm(WORDS, 5, 4, depth=2, bidirectional=True), 9),
-    "cut-bilstm": (cut_bilstm(WORDS, 5, 4, 2).whole, 9),
     "cut-cnn": (CUTS["cnn"].whole, IMAGE),
 }
 
