@@ -40,7 +40,7 @@ import numpy as np
 from pydantic import Field
 
 from learning import SCORING_IMPORTS
-from learning.federated import parameter_averaging as averaging
+from learning.federated.parameter_averaging import averaged
 from learning.networks.lstm import lstm
 from learning.networks.mobilenet import mobilenet
 from learning.networks.multilayer_perceptron import DARKNET_MLP, multilayer_perceptron
@@ -333,21 +333,20 @@ def _training(
     import torch
 
     settings = case.settings
-    plan = averaging.AveragingPlan(
-        rounds=problem.rounds,
-        local=Training(
-            epochs=1,
-            batch=settings.batch.get(case.dataset, BATCH),
-            learning_rate=settings.learning_rate.get(case.dataset, LEARNING_RATE),
-            device=settings.device,
-        ),
-        bound=None if mechanism.guarantee == "none" else BOUND,
+    training = Training(
+        epochs=1,
+        batch=settings.batch.get(case.dataset, BATCH),
+        learning_rate=settings.learning_rate.get(case.dataset, LEARNING_RATE),
+        device=settings.device,
     )
+    bound = None if mechanism.guarantee == "none" else BOUND
     seeds = seeds_of(case, point, trial)
-    parameters = averaging.averaged(
+    parameters = averaged(
         problem.network,
         problem.users,
-        plan,
+        problem.rounds,
+        training,
+        bound,
         mechanism.release,
         seeds,
         **progress_of(case, point, trial, {"range": delta_range}),

@@ -7,7 +7,6 @@ before anything is transmitted. This module does the second, which is local priv
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,22 +14,6 @@ import numpy as np
 from learning.networks.network import Network
 from learning.training.classifiers import Training, trained
 from learning.training.trial import Seeds
-
-
-@dataclass(frozen=True, kw_only=True)
-class AveragingPlan:
-    """How users train and what they send.
-
-    Args:
-        rounds: Number of times that every user sends parameters; at least 1.
-        local: Training of a user in one round. Adam restarts in every round: the paper does not say
-            whether its averages outlive a round.
-        bound: C > 0; None: parameters are not clipped.
-    """
-
-    rounds: int
-    local: Training
-    bound: float | None
 
 
 def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:
@@ -41,7 +24,9 @@ def clipped(parameters: np.ndarray, bound: float) -> np.ndarray:
 def averaged(
     network: Network,
     users: list[tuple[np.ndarray, np.ndarray]],
-    plan: AveragingPlan,
+    rounds: int,
+    training: Training,
+    bound: float | None,
     release: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     seeds: Seeds,
     *,
@@ -54,6 +39,10 @@ def averaged(
 
     Args:
         users: Inputs and labels, one pair per user.
+        rounds: Number of times that every user sends parameters; at least 1.
+        training: Training of a user in one round. Adam restarts in every round: the paper does not
+            say whether its averages outlive a round.
+        bound: C > 0; None: parameters are not clipped.
         release: Maps parameters (1, M) float32 and a generator to what is sent.
         checkpoint, label: As in `in_rounds`.
     """
@@ -68,13 +57,13 @@ def averaged(
                 np.random.default_rng([seed, turn, user]) for seed in (seeds.batches, seeds.noise)
             )
             start = parameters.numpy()
-            own = trained(network, start, inputs, labels, plan.local, batches).numpy()
-            if plan.bound is not None:
-                own = clipped(own, plan.bound)
+            own = trained(network, start, inputs, labels, training, batches).numpy()
+            if bound is not None:
+                own = clipped(own, bound)
             sent.append(release(own[None], noise)[0])
         mean = np.mean(sent, axis=0, dtype=np.float64).astype(np.float32)
         return torch.from_numpy(mean), ()
 
     start = network.initial(np.random.default_rng(seeds.start))
     progress = {"checkpoint": checkpoint, "label": label}
-    return in_rounds(start, advance, plan.rounds, **progress)[0].numpy()
+    return in_rounds(start, advance, rounds, **progress)[0].numpy()

@@ -1,11 +1,9 @@
 """Federated averaging: training without noise, means and clipping."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from learning.federated.parameter_averaging import AveragingPlan, averaged, clipped
+from learning.federated.parameter_averaging import averaged, clipped
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.records import labelled as data
 from learning.training.classifiers import (
@@ -16,7 +14,6 @@ from learning.training.trial import Seeds
 
 NETWORK = multilayer_perceptron(64, 16, 10)
 LOCAL = Training(epochs=1, batch=32, learning_rate=0.01)
-PLAN = AveragingPlan(rounds=3, local=LOCAL, bound=1.0)
 SEEDS = Seeds(start=1, batches=2, noise=3)
 
 
@@ -37,7 +34,7 @@ def users(split):
 def test_one_user_without_noise_trains_plainly(split):
     """Each round is one epoch of a plain training loop."""
     user = (split.train_inputs, split.train_labels)
-    found = averaged(NETWORK, [user], replace(PLAN, bound=None), unchanged, SEEDS)
+    found = averaged(NETWORK, [user], 3, LOCAL, None, unchanged, SEEDS)
     plain = NETWORK.initial(np.random.default_rng(SEEDS.start))
     for turn in range(3):
         rng = np.random.default_rng([SEEDS.batches, turn, 0])
@@ -52,7 +49,7 @@ def test_the_server_takes_the_mean_of_what_is_sent(users):
         sent.append(value[0] + rng.standard_normal(value.shape[1]).astype(np.float32))
         return sent[-1][None]
 
-    found = averaged(NETWORK, users, replace(PLAN, rounds=1), keep, SEEDS)
+    found = averaged(NETWORK, users, 1, LOCAL, 1.0, keep, SEEDS)
     assert len(sent) == 3 and all(part.shape == (NETWORK.size,) for part in sent)
     assert found == pytest.approx(np.mean(sent, axis=0), abs=1e-6)
     assert not np.array_equal(sent[0], sent[1])
@@ -66,7 +63,7 @@ def test_uploads_are_clipped(users, bound):
         seen.append(np.abs(value).max())
         return value
 
-    averaged(NETWORK, users, replace(PLAN, rounds=1, bound=bound), look, SEEDS)
+    averaged(NETWORK, users, 1, LOCAL, bound, look, SEEDS)
     assert max(seen) <= np.float32(bound)
     if bound < 0.1:
         assert min(seen) == np.float32(bound)
@@ -84,4 +81,4 @@ def test_training_survives_overflowing_noise(users):
     def huge(value, rng):
         return value + np.float32(1e30) * rng.standard_normal(value.shape, np.float32)
 
-    assert np.isfinite(averaged(NETWORK, users, PLAN, huge, SEEDS)).all()
+    assert np.isfinite(averaged(NETWORK, users, 3, LOCAL, 1.0, huge, SEEDS)).all()

@@ -10,7 +10,7 @@ import torch
 
 from claims.intervals import Mean
 from learning.federated import horizontal, vertical
-from learning.federated.parameter_averaging import AveragingPlan, averaged
+from learning.federated.parameter_averaging import averaged
 from learning.networks.multilayer_perceptron import multilayer_perceptron
 from learning.networks.split_network import SplitNetwork, halves
 from learning.records.labelled import Split
@@ -75,9 +75,8 @@ def trainer(request, tmp_path):
     def averaging(data, device, trial, rounds, checkpoint, release=noisy):
         users = [(data.train_inputs[i::3], data.train_labels[i::3]) for i in range(3)]
         local = Training(epochs=1, batch=16, learning_rate=0.02, device=device)
-        plan = AveragingPlan(rounds=rounds, local=local, bound=1.0)
         seeds = Seeds(start=trial, batches=trial + 100, noise=trial + 200)
-        return averaged(NETWORK, users, plan, release, seeds, checkpoint=checkpoint)
+        return averaged(NETWORK, users, rounds, local, 1.0, release, seeds, checkpoint=checkpoint)
 
     descent = noisy_descent.DescentPlan(
         batch=30, epochs=4, learning_rate=2.0, clipping=Clipping(bound=1.0), chunk=16
