@@ -23,14 +23,13 @@ from learning.records import labelled
 from learning.records.labelled import Split
 from learning.training.clipping import Clipping
 from learning.training.step_noise import StrongCompositionSteps, step_mechanism
-from papers.r1smg2024 import CLIPPING_NORM
+from papers.r1smg2024 import CLIPPING_NORM, SLACK
 from studies.base import (
     EPOCH,
     ByDataset,
     Case,
     Coordinate,
     Count,
-    Disallowed,
     Distinct,
     Epsilon,
     Metric,
@@ -64,8 +63,7 @@ class DpsgdSettings(TrainingSettings):
     """Settings of this study."""
 
     budgets: ByDataset[Distinct[Epsilon]] = Field(description="total epsilon of a run")
-    delta: Share = Field(description="total delta")
-    slack: Positive = Field(1e-10, description="delta' of r1smg2024 eq. (16)")
+    delta: Share = Field(gt=SLACK, description="total delta")
     epochs: ByDataset[Count] = Field(description="epochs of a run")
     batch: Count = Field(256, description="expected records per step")
     learning_rates: ByDataset[Distinct[Positive]] = Field(
@@ -76,11 +74,6 @@ class DpsgdSettings(TrainingSettings):
         description="learning rate of training without privacy, which does not clip, in place of "
         "`learning_rates`",
     )
-
-    def check(self) -> None:
-        """Raise Disallowed unless slack < delta."""
-        if self.slack >= self.delta:
-            raise Disallowed("slack", f"below delta, {self.delta:g}", self.slack)
 
 
 class NoisyGradients(DescentStudy):
@@ -133,7 +126,7 @@ class NoisyGradients(DescentStudy):
             rate=settings.batch / records,
             steps=epochs * records // settings.batch,
             epochs=epochs,
-            slack=settings.slack,
+            slack=SLACK,
         )
         query = CLIPPING.query(network.size, settings.batch)
         mechanism = step_mechanism(

@@ -32,7 +32,7 @@ mechanism that uses the thresholds. The non-private control does not clip.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -161,7 +161,6 @@ class AveragingTask:
         public: Inputs and labels of the records that are declared public.
         test: Inputs and labels of the test records.
         rounds: Rounds of averaging.
-        curvatures: A cache of the curvature of the loss at the start of each trial, (M,).
     """
 
     network: Network
@@ -169,17 +168,14 @@ class AveragingTask:
     public: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
     rounds: int
-    curvatures: dict[int, np.ndarray] = field(default_factory=dict)
 
     def curvature(self, case: Case, trial: int) -> np.ndarray:
         """The Hessian's diagonal at the start of a trial, on the public records."""
         from learning.training.curvature import hessian_diagonal
 
-        if trial not in self.curvatures:
-            start = self.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
-            rng = np.random.default_rng(case.shared_seed("curvature", trial))
-            self.curvatures[trial] = hessian_diagonal(self.network, start, *self.public, rng)
-        return self.curvatures[trial]
+        start = self.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
+        rng = np.random.default_rng(case.shared_seed("curvature", trial))
+        return hessian_diagonal(self.network, start, *self.public, rng)
 
 
 class PrivateParameters(Study):

@@ -144,7 +144,12 @@ def step_mechanism(
             mechanism adds no noise, its profile is not exactly known, or no scale reaches `total`.
     """
     if mechanism in steps.by_renyi:
-        found = gaussian_by_rdp(mechanism, query, total, steps)
+        # The noise is the accountant's, and the budget that of the run.
+        settings = {"rate": steps.rate, "steps": steps.steps}
+        noise = MomentsAccountant.noise_for(query, total, **settings)
+        found = mechanism(
+            query=query, budget=total, settings=MappingProxyType(settings), noise=noise
+        )
     elif mechanism.guarantee == "none":
         # Controls need no budget for a step. They may train without clipping: then no bound on the
         # sum holds.
@@ -154,15 +159,6 @@ def step_mechanism(
     if calibration == "published":
         return found
     return rescaled([found], steps.run(step_profile(found)), total)[0]
-
-
-def gaussian_by_rdp(
-    mechanism: type[Mechanism], query: Query, total: Budget, steps: SampledSteps
-) -> AdditiveMechanism:
-    """A mechanism with the moments accountant's noise; its `budget` is that of the run."""
-    settings = {"rate": steps.rate, "steps": steps.steps}
-    noise = MomentsAccountant.noise_for(query, total, **settings)
-    return mechanism(query=query, budget=total, settings=MappingProxyType(settings), noise=noise)
 
 
 def step_profile(mechanism: Mechanism) -> PrivacyProfile | None:

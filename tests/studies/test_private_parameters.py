@@ -174,7 +174,6 @@ def test_baselines_get_the_public_information_that_they_declare(key):
         thresholds = first.settings["thresholds"]
         assert thresholds.shape == (1, 2410) and 0 < thresholds.min() < thresholds.max() == 1
         assert not np.array_equal(thresholds, second.settings["thresholds"])
-        assert sorted(problem.curvatures) == [0, 1]
         # Thresholds from the config are not from public records.
         for own, metric in ({}, "public_records"), ({"thresholds": [[1.0] * 2410]}, "test_records"):
             values = private_parameters.PrivateParameters().measure(
