@@ -59,7 +59,7 @@ BOX = Coordinate("box", int, "number of a bounding box that contains the paper's
 
 def _time(value: object) -> str:
     """Convert a time to ISO form; YAML reads an unquoted time as a datetime."""
-    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    moment = datetime.fromisoformat(str(value))
     # The times of the data are whole seconds without a zone. Digits after the sixth are lost.
     if moment.tzinfo is not None or moment.microsecond or set(str(value)) & {".", ","}:
         raise ValueError("leave out the time zone and parts of a second")

@@ -11,8 +11,7 @@ The paper starts from ImageNet weights. Those belong to a network with batch nor
 training starts from scratch.
 """
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 
 from learning.networks.network import Layer, Network, normalised_convolution
 
@@ -33,64 +32,40 @@ _STAGES = (
 _STEM, _LAST = 32, 1280
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Block:
-    """One inverted residual block."""
-
-    channels: int
-    expansion: int
-    narrowed: int
-    stride: int
-
-    @property
-    def layers(self) -> list[Layer]:
-        wide = self.expansion * self.channels
-        widen = normalised_convolution(self.channels, wide, 1) if self.expansion > 1 else []
-        return [
-            *widen,
-            *normalised_convolution(1, wide, 3),
-            *normalised_convolution(wide, self.narrowed, 1),
-        ]
-
-    def apply(self, pairs, x):
-        start = x
-        if self.expansion > 1:
-            x = _convolved(pairs, x).clamp(0, 6)
-        x = _convolved(pairs, x, stride=self.stride, groups=x.shape[1]).clamp(0, 6)
-        x = _convolved(pairs, x)
-        return x + start if x.shape == start.shape else x
+def _blocks() -> Iterator[tuple[int, int, int, int]]:
+    """(channels in, channels of the middle, channels out, stride) of every block."""
+    width = _STEM
+    for expansion, narrowed, count, stride in _STAGES:
+        for index in range(count):
+            yield width, expansion * width, narrowed, stride if index == 0 else 1
+            width = narrowed
 
 
 def mobilenet(channels: int, classes: int) -> Network:
     """A classifier of images (n, channels, height, width) of any height and width."""
-    blocks, width = [], _STEM
-    for expansion, narrowed, count, stride in _STAGES:
-        for index in range(count):
-            blocks.append(
-                _Block(
-                    channels=width,
-                    expansion=expansion,
-                    narrowed=narrowed,
-                    stride=stride if index == 0 else 1,
-                )
-            )
-            width = narrowed
-    layers = [
-        *normalised_convolution(channels, _STEM, 3),
-        *(layer for block in blocks for layer in block.layers),
-        *normalised_convolution(width, _LAST, 1),
-        Layer(weight=(classes, _LAST)),
-    ]
-    return Network(layers=tuple(layers), apply=partial(_apply, blocks=tuple(blocks)))
+    layers = [*normalised_convolution(channels, _STEM, 3)]
+    for width, wide, narrowed, _ in _blocks():
+        if wide > width:
+            layers += normalised_convolution(width, wide, 1)
+        layers += normalised_convolution(1, wide, 3)
+        layers += normalised_convolution(wide, narrowed, 1)
+    layers += normalised_convolution(_STAGES[-1][1], _LAST, 1)
+    return Network(layers=(*layers, Layer(weight=(classes, _LAST))), apply=_apply)
 
 
-def _apply(parameters, images, *, blocks):
+def _apply(parameters, images):
     from torch.nn.functional import linear
 
     pairs = iter(parameters)
     x = _convolved(pairs, images, stride=2).clamp(0, 6)
-    for block in blocks:
-        x = block.apply(pairs, x)
+    for width, wide, _, stride in _blocks():
+        start = x
+        if wide > width:
+            x = _convolved(pairs, x).clamp(0, 6)
+        x = _convolved(pairs, x, stride=stride, groups=wide).clamp(0, 6)
+        x = _convolved(pairs, x)
+        if x.shape == start.shape:
+            x = x + start
     x = _convolved(pairs, x).clamp(0, 6)
     return linear(x.mean(dim=(2, 3)), *next(pairs))
 
