@@ -216,8 +216,7 @@ class CommonQueries(Study):
     def points(self, settings: StudySettings, variant: str, dataset: str) -> list[Point]:
         """The one point of a query."""
         asked = QUERIES[dataset]
-        budget = asked.budget
-        return [Point(shape=asked.query.shape, epsilon=budget.epsilon, delta=budget.delta)]
+        return [Point.at(asked.query.shape, asked.budget)]
 
     def load(self, setup: Setup, folder: Path) -> CommonQuery:
         """The query; there are no data."""

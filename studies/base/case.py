@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mechanisms import Budget, Mechanism, Query
 from mechanisms.check.checks import require_consistent_in_study
@@ -18,6 +18,11 @@ class Point:
     shape: tuple[int, ...]
     epsilon: float
     delta: float
+
+    @classmethod
+    def at(cls, shape: tuple[int, ...], budget: Budget) -> Self:
+        """The point with this shape and this budget."""
+        return cls(shape=shape, epsilon=budget.epsilon, delta=budget.delta)
 
     @property
     def budget(self) -> Budget:
