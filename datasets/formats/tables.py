@@ -130,7 +130,6 @@ def read_table(
             na_values=list(missing),
             keep_default_na=False,
             skipinitialspace=True,
-            float_precision="round_trip",
             low_memory=False,
         )
     if frame.shape[1] != len(columns):

@@ -21,7 +21,6 @@ def test_the_training_has_the_budgets_of_the_paper(studies, dataset):
     assert settings.budgets[dataset] == r1smg2024.TRAINING[dataset].totals
     assert settings.batch == r1smg2024.BATCH
     assert settings.delta == r1smg2024.TRAINING_DELTA
-    assert settings.slack == r1smg2024.SLACK
 
 
 def test_the_maps_have_the_budgets_of_the_paper(studies):

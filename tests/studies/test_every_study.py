@@ -112,7 +112,7 @@ BAD_SETTINGS = [
         {"budgets": {"mnist": [1]}},
         r"budgets\.mnist: unknown name; allowed here are digits",
     ),
-    ("dpsgd", {"delta": 1e-10}, "delta: Input should be greater than 1e-10"),
+    ("dpsgd", {"delta": 1e-10}, "delta: Input should be greater than 0.0000000001"),
     ("dpsgd", {"device": "gpu"}, "device: Input should be 'cpu' or 'auto'"),
     ("pca", {"components": 37}, "at most 36, the features of boids, got 37"),
     (
