@@ -13,7 +13,6 @@ from mechanisms.privacy.finite_profile import CapProfile, PureProfile, WishartPr
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.privacy.laplace_profile import IndependentLaplaceProfile, LaplaceProfile
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
-from mechanisms.privacy.sampling.known_samples import KnownSamplesProfile
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
 ONE = LaplaceProfile(l1_sensitivity=1.0, scale=1.0)
@@ -50,7 +49,6 @@ PROFILES = {
     "pure thrice": PureProfile(largest=0.71, times=3),
     "cap": CapProfile(largest=2.0, mass=0.6),
     "Wishart": WishartProfile(kappa=0.5),
-    "known samples": KnownSamplesProfile(mu=1.0, rate=0.3, steps=10),
     "composed": ComposedProfile(base=ONE, times=4),
     "bounded": BoundedProfile(above=ONE, attained_loss=0.5, slack="unknown"),
 }
@@ -109,7 +107,7 @@ def gains(losses, epsilon):
 
 
 # Both are computed from other profiles and have no sampler of losses.
-COMPUTED = {"bounded", "known samples"}
+COMPUTED = {"bounded"}
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES.keys() - COMPUTED))
@@ -151,7 +149,6 @@ def test_losses_of_the_other_side_match_probabilities(name):
 GAUSSIAN = GaussianProfile(mu=1.0)
 SPHERICAL = {"dimension": 4, "radial_shape": 1.0, "power": 2.0, "scale": 1.0, "sensitivity": 1.0}
 KEPT = keep_or_noise(GAUSSIAN, 0.5, 1)
-KNOWN = {"mu": 1.0, "rate": 0.1, "steps": 2}
 BAD = [
     (lambda: GaussianProfile(mu=-1.0), ValueError, "mu must be finite and > 0, got -1.0"),
     (lambda: GaussianProfile(mu="1"), TypeError, "mu must be a real number"),
@@ -191,14 +188,6 @@ BAD = [
             ({"rows": 1, "ratio": 0.0}, ValueError, "ratio must be finite"),
             ({"rows": 1, "ratio": 1e-200}, ValueError, "1e-140"),
         )
-    ),
-    *(
-        (
-            lambda change=change: KnownSamplesProfile(**KNOWN | change),
-            ValueError,
-            next(iter(change)),
-        )
-        for change in ({"mu": 0.0}, {"rate": 1.5}, {"steps": 0})
     ),
     *(
         (lambda change=change: SphericalProfile(**SPHERICAL | change), error, words)
