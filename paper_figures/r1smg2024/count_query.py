@@ -17,20 +17,17 @@ from scipy.special import ndtr
 from claims.comparisons import number, order, ratios, statement, universal
 from claims.implied_epsilon import Implied, StatedNumber, implies, in_closed_form
 from claims.intervals import Bootstrap, bootstrapped, log_mean
-from claims.judged_rows import calibrated, number_of, official_study, pick, select
+from claims.judged_rows import calibrated, number_of, official_study, pick
 from claims.judges import Positive, Probability, judge
-from claims.verdicts import CALIBRATION_TITLES, NOT_RUN, Finding, Outcome, Part, Sizes
+from claims.verdicts import CALIBRATION_TITLES, Finding, Outcome, Sizes
 from mechanisms import Budget
 from paper_figures.r1smg2024.noise_only import noise_of
 from paper_figures.selections import size_of
-from paper_figures.style import (
-    mechanism_title,
-)
+from paper_figures.style import mechanism_title
 from papers.r1smg2024 import (
     COUNT_DELTA,
     DENSEST_WINDOW,
     LARGEST_COUNT,
-    LARGEST_RELEASED,
     PICKUPS,
     PLACES,
     STATED_LOSSES,
@@ -38,7 +35,6 @@ from papers.r1smg2024 import (
     count_query,
     setting,
 )
-from runs.result_table import OK
 from runs.results import Results
 
 SHAPE = "89x89"
@@ -106,44 +102,20 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
     """
-    stated = STATED_LOSSES
-    found = {key: paper_noise(key).expected_loss() for key in stated}
-    ratio = found["gaussian"] / found["gaussian-analytic"]
     return Finding(
-        parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
+        parts=[
+            number(mechanism_title(key), paper_noise(key).expected_loss(), stated, tolerance)
+            for key, stated in STATED_LOSSES.items()
+        ],
         detail=(
             f"E L = E||noise||^2 in closed form, by Definition 1, {BUDGET_WORDS}, s^2 = 2; MVG "
             "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
-            f"classic Gaussian's loss is {ratio:.3g} times the analytic Gaussian's, whatever cells "
-            "are counted, but the paper states the same loss for both. With s^2 = 1 (r1-s2), their "
-            "losses and R1SMG's would be half as large. "
-            f"{_cell_count_sentence(found, stated, tolerance)}"
+            "paper states the same loss for the classic and the analytic Gaussian, which differ "
+            "whatever cells are counted. With s^2 = 1 (r1-s2), their losses and R1SMG's would be "
+            "half as large."
         ),
         calibration="published",
         sizes=Sizes(records=PICKUPS, epsilons=EPSILONS),
-    )
-
-
-def _cell_count_sentence(
-    found: dict[str, float], stated: dict[str, float], tolerance: float
-) -> str:
-    """Describe in how many cells counting L would give the stated losses, except MVG's."""
-    cells = count_query(PICKUPS).size
-    ends = [
-        [
-            cells * (1 + side * tolerance) * stated[key] / found[key]
-            for key in stated
-            if key != "mvg"
-        ]
-        for side in (-1, 1)
-    ]
-    least, most = math.ceil(max(ends[0])), math.floor(min(ends[1]))
-    if least > most:
-        return "No number of cells in which L is counted brings all but MVG to the paper's numbers."
-    return (
-        f"Counted in {least} to {most} of the {cells} cells, L would be within the tolerance for "
-        f"all but MVG; with at most {LARGEST_COUNT} pickups each, these hold "
-        f"at most {most * LARGEST_COUNT:,} of the {PICKUPS:,} pickups."
     )
 
 
@@ -203,59 +175,35 @@ def loss_shape(results: Results, *, others: list[str], bell: float, margin: floa
     )
 
 
-def mean_largest_counts(rows: pd.DataFrame) -> pd.Series:
-    """Average the largest count after post-processing over trials, by mechanism and calibration."""
-    found = select(rows, metric="largest_count", status=OK)
-    return found.groupby(["mechanism", "calibration"])["value"].mean()
-
-
 @judge(studies=("count_query",))
 def largest_counts(results: Results, *, tolerance: float) -> Finding:
     """Judge the largest exact count in Figure 4, in the run's box and in every possible box."""
     rows = official_counts(results.rows)
-    facts = {
-        metric: number_of(rows, metric=metric, mechanism="non-private")
-        for metric in ("nonprivate_largest_count", "pickups", "valid_cells")
-    }
-    exact = facts["nonprivate_largest_count"]
-    parts = [number("exact, in the run's box", exact, LARGEST_COUNT, tolerance)]
+    exact = number_of(rows, metric="nonprivate_largest_count", mechanism="non-private")
     scanned = pick(rows, metric="largest_in_box", mechanism="non-private")["value"].astype(float)
     # The cells of a box that contains both places are at least as large as the window, so that the
     # window meets at most four of them.
     least = math.ceil(DENSEST_WINDOW / 4)
     places = " and ".join(PLACES)
-    where = " and ".join(
-        f"{name} is at {latitude}, {longitude}" for name, (latitude, longitude) in PLACES.items()
-    )
-    parts.append(
-        statement(
-            f"exact, in every box with {places}",
-            least <= LARGEST_COUNT * (1 + tolerance),
-            f"at least {least} (stated {LARGEST_COUNT:g})",
-        )
-    )
-    means = mean_largest_counts(rows)
-    released = ", ".join(
-        f"{mechanism_title(key)} {means[key, 'published']:.4g}"
-        for key in LARGEST_RELEASED
-        if (key, "published") in means
-    )
     return Finding(
-        parts=parts,
+        parts=[
+            number("exact, in the run's box", exact, LARGEST_COUNT, tolerance),
+            statement(
+                f"exact, in every box with {places}",
+                least <= LARGEST_COUNT * (1 + tolerance),
+                f"at least {least} (stated {LARGEST_COUNT:g})",
+            ),
+        ],
         detail=(
-            "Official pickups of the run's window. In degrees of latitude and longitude, "
-            f"{where}. A box that contains {places} has cells of at least 1/89 of the rectangle "
-            "that these span. A window of that size inside the "
+            f"Official pickups of the run's window. A box that contains {places} has cells of at "
+            "least 1/89 of the rectangle that these span. A window of that size inside the "
             f"rectangle holds {DENSEST_WINDOW} pickups and meets at most four cells of any grid, "
             f"so one of them has at least {least}. The paper gives neither its bounding box nor "
             "its valid areas. The reference run has the five boroughs, and cells with a pickup in "
-            f"the rest of the month: here {facts['pickups']:.0f} pickups in "
-            f"{facts['valid_cells']:.0f} valid cells, on average "
-            f"{facts['pickups'] / facts['valid_cells']:.0f} per cell. The boxes are drawn "
-            "at random inside that one, half of them close to the places that the paper names. All "
-            "contain these places, and the smallest such box is among them. Their largest counts "
-            f"are {scanned.min():.0f} to {scanned.max():.0f}, "
-            f"median {scanned.median():.0f}. Released largest counts, mean over trials: {released}."
+            "the rest of the month. The boxes are drawn at random inside that one, half of them "
+            "close to the places that the paper names. All contain these places, and the smallest "
+            "such box is among them. Their largest counts are "
+            f"{scanned.min():.0f} to {scanned.max():.0f}, median {scanned.median():.0f}."
         ),
         calibration="published",
         sizes=budget_sizes(pick(rows, metric="largest_count", mechanism="non-private")),
@@ -313,10 +261,9 @@ def count_order(
     """
     rows = official_counts(results.rows)
     exact, typical = _masked_loss(rows)
-    absent = [key for key in comparable if not (rows["mechanism"] == key).any()]
-    present = [key for key in (*others, *comparable) if key not in absent]
-    frames = trials_by_mechanism(rows, present, "loss_postprocessed")
-    means = {key: _log_ratio(frames[key], exact, log_mean) for key in present}
+    compared = [*others, *comparable]
+    frames = trials_by_mechanism(rows, compared, "loss_postprocessed")
+    means = {key: _log_ratio(frames[key], exact, log_mean) for key in compared}
     measures = {
         "mean squared error": means,
         # Halving a logarithm takes the square root of the ratio.
@@ -328,33 +275,35 @@ def count_order(
             key: _log_ratio(
                 frames[key], typical, lambda values, axis=None: np.log(np.median(values, axis))
             )
-            for key in present
+            for key in compared
         },
     }
-    bounds = dict.fromkeys(others, (1.0, math.inf))
-    bounds |= {key: (1 / factor, math.inf) for key in comparable}
-    if better is not None:
-        bounds[better] = (1 / factor, 1.0)
-    outcomes = []
-    for measure, effects in measures.items():
-        parts = ratios(
-            {mechanism_title(key): effect for key, effect in effects.items()},
-            stated={mechanism_title(key): bounds[key] for key in effects},
-        )
-        parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
-        outcomes.append(Outcome(choice=measure, parts=tuple(parts)))
+    bounds = {mechanism_title(key): (1.0, math.inf) for key in others}
+    bounds |= {
+        mechanism_title(key): (1 / factor, 1.0 if key == better else math.inf) for key in comparable
+    }
     at = setting("r1smg2024-count-0.5")
     ours, theirs = (
         calibrated(key, at.query, at.budget, calibration="exact").expected_loss()
         for key in ("r1smg", "gaussian-analytic")
     )
-    sampled = frames["r1smg"]["value"].mean()
     return Finding(
         choice="how errors are measured",
-        outcomes=outcomes,
+        outcomes=[
+            Outcome(
+                choice=measure,
+                parts=tuple(
+                    ratios(
+                        {mechanism_title(key): effect for key, effect in effects.items()},
+                        stated=bounds,
+                    )
+                ),
+            )
+            for measure, effects in measures.items()
+        ],
         detail=(
             f"Official pickups, {BUDGET_WORDS}; ratio of the mean of L, after post-processing, "
-            f"to R1SMG's exact {exact:.4g} (over the trials it is {sampled:.4g}), and of the "
+            f"to R1SMG's exact {exact:.4g}, and of the "
             f"median to its exact {typical:.4g}, with bootstrap intervals. Our bounding box and "
             "valid areas, which the paper does not give, scale every additive L alike. At the "
             "exact calibration, with all noise rescaled to a true "

@@ -23,7 +23,6 @@ from paper_figures.legends import entries_of
 from paper_figures.over_epsilon import groups_within
 from paper_figures.r1smg2024.count_query import (
     BUDGET_WORDS,
-    mean_largest_counts,
     select_paper_budget,
 )
 from paper_figures.r1smg2024.theorems import stated_constant
@@ -160,8 +159,7 @@ def table_1(results: Results) -> Drawn:
     squared = count_query(PICKUPS).l2_sensitivity ** 2
     records = []
     for row in rows.itertuples():
-        m, n = axes_of(row.shape)
-        name, constant = stated_constant(row.mechanism, m, n, row.epsilon, row.delta)
+        name, constant = stated_constant(row.mechanism, *axes_of(row.shape), row.epsilon, row.delta)
         bound = constant * squared
         holds = "yes" if row.value >= bound * (1 - 1e-9) else "no"
         records.append(
@@ -185,7 +183,7 @@ def table_1(results: Results) -> Drawn:
             f"number of pickups in the map of {source}."
         ),
         data=pd.DataFrame(records),
-        note=("The paper states its bounds for the published noise only."),
+        note="The paper states its bounds for the published noise only.",
     )
 
 
@@ -223,7 +221,8 @@ def figure_4(results: Results) -> Drawn:
             "set count_query.map_epsilons in the config"
         )
     rows = results.rows[results.rows["dataset"] == dataset]
-    largest = mean_largest_counts(select_paper_budget(select(rows, study="count_query")))
+    counts = select_paper_budget(ok_rows(rows, "count_query", "largest_count"))
+    largest = counts.groupby(["mechanism", "calibration"])["value"].mean()
     maps = {
         key: group.pivot(index="row", columns="column", values="value").to_numpy()
         for key, group in cells.groupby(["mechanism", "calibration"])
@@ -233,13 +232,6 @@ def figure_4(results: Results) -> Drawn:
     figure = _draw_maps(maps, largest, shown, calibrations)
     trials = rows["trial"].max() + 1
     side = len(maps["non-private", "published"])
-    note = (
-        "Counts above the scale and negative counts are drawn in the colours at its ends. Numbers "
-        'after "paper" are those that the paper states. Published claims can be false, as those '
-        "of R1SMG and DAWA are; suite_verdicts says which. The paper does not state its bounding "
-        "box: r1-f4-max has the largest exact count in other boxes."
-    )
-    note += failed_mechanisms(rows[rows["mechanism"].isin(shown)], "count_query", dataset)
     return Drawn(
         caption=(
             f"r1smg2024 Figure 4 on {source}: first trial of the {side} x {side} count query after "
@@ -250,7 +242,13 @@ def figure_4(results: Results) -> Drawn:
         ),
         data=_drawn_numbers(cells, largest, shown),
         figure=figure,
-        note=note,
+        note=(
+            "Counts above the scale and negative counts are drawn in the colours at its ends. "
+            'Numbers after "paper" are those that the paper states. Published claims can be false, '
+            "as those of R1SMG and DAWA are; suite_verdicts says which. The paper does not state "
+            "its bounding box: r1-f4-max has the largest exact count in other boxes."
+            f"{failed_mechanisms(rows[rows['mechanism'].isin(shown)], 'count_query', dataset)}"
+        ),
     )
 
 
@@ -377,13 +375,6 @@ def counts_over_epsilon(results: Results) -> Drawn:
         _draw_family(part, private[family == name], levels)
         part.suptitle(name, fontsize=8, x=0.01, ha="left")
     trials = rows.groupby(keys).size().max()
-    note = (
-        "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. The "
-        "exact answer has no error per cell, which a logarithmic axis cannot show; per rectangle "
-        "it has that of the cells that post-processing sets to zero. Published claims can be "
-        "false, as R1SMG's is; suite_verdicts says which."
-    )
-    note += _coinciding_sentences(private) + failed_mechanisms(results.rows, "count_query", dataset)
     return Drawn(
         caption=(
             f"The count query of r1smg2024 on {source} over epsilon, after post-processing: root "
@@ -394,7 +385,14 @@ def counts_over_epsilon(results: Results) -> Drawn:
         ),
         data=means,
         figure=figure,
-        note=note,
+        note=(
+            "At equal true privacy all i.i.d. Gaussian noise is the same, so its curves coincide. "
+            "The exact answer has no error per cell, which a logarithmic axis cannot show; per "
+            "rectangle it has that of the cells that post-processing sets to zero. Published "
+            "claims can be false, as R1SMG's is; suite_verdicts says which."
+            f"{_coinciding_sentences(private)}"
+            f"{failed_mechanisms(results.rows, 'count_query', dataset)}"
+        ),
     )
 
 
