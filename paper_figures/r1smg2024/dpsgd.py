@@ -28,7 +28,7 @@ from paper_figures.r1smg2024.dpsgd_verdicts import (
     runs_at_rate,
     size_of_runs,
 )
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -118,22 +118,16 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     source = SOURCE_WORDS[rows["data_source"].iloc[0]]
     trials = frames["test"].groupby("calibration")["trial"].nunique()
     first, *others = (trials[each] for each in CALIBRATION_LINES if each in trials)
-    fewer = f" (bottom: {others[0]})" if others and others[0] != first else ""
+    fewer = f" (at equal true privacy: {others[0]})" if others and others[0] != first else ""
     size = size_of_runs(rows)
-    places, public, lone = "As published.", "", ""
-    if len(trials) > 1:
-        places = "Top: as published; bottom: rescaled until the run's true delta is the budget's."
-        lone = published_only(rows, STUDY, dataset)
-    if PUBLIC in set(rows["mechanism"]):
-        public = f"Training without privacy{_own_rate(rows)} does not clip. "
     epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
     return Drawn(
         caption=(
             f"{name} on {dataset_title(dataset)} ({source}): accuracy after every epoch of "
             "gradient descent on Poisson samples, test (solid) and training (dotted), mean over "
             f"{first} trials{fewer}, one standard deviation around the test mean. Titles: "
-            "claimed budget of the run, one record added or removed. Legends: bounds on the true "
-            f"one. {places}"
+            "claimed budget of the run, one record added or removed, and whether noise is as "
+            "published. Legends: bounds on the true budget."
         ),
         data=means,
         figure=_draw_curves(rows, means),
@@ -144,20 +138,15 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "delta at the claimed epsilon: from below by one step, from above for all steps. As "
             "published, DPSGD's noise multiplier comes from the total budget by Renyi DP "
             "accounting, and all other noise from the step budget of eq. (16). At equal true "
-            "privacy, all i.i.d. Gaussian noise is the same. The released sum of clipped gradients "
-            f"is one vector, whose l2 sensitivity is the clipping norm. {public}The axis is logit "
-            "where accuracies come near 1. "
+            "privacy, noise is rescaled until the run's true delta is the budget's, and all i.i.d. "
+            "Gaussian noise is the same. The released sum of clipped gradients is one vector, "
+            "whose l2 sensitivity is the clipping norm. Training without privacy does not clip. "
+            "The axis is logit where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
-            f"cannot be seen is hidden by another one.{lone}"
+            "cannot be seen is hidden by another one."
             f"{failed_mechanisms(rows, STUDY, dataset)}"
         ),
     )
-
-
-def _own_rate(rows: pd.DataFrame) -> str:
-    """Return the learning rate without privacy as the end of a label; "" if it does not differ."""
-    rate = public_rate(rows)
-    return "" if rate is None else f" at learning rate {rate:g}"
 
 
 def _write_diverged(axis: plt.Axes, rows: pd.DataFrame) -> None:
@@ -231,8 +220,9 @@ def _label(rows: pd.DataFrame, mechanism: str, calibration: str, epsilon: float)
         title = f"DPSGD at the paper's noise multiplier {multipliers[epsilon]:g}"
     else:
         title = title_in(STUDY, mechanism, calibration)
-    if mechanism == PUBLIC:
-        title += _own_rate(rows)
+    own_rate = public_rate(rows)
+    if mechanism == PUBLIC and own_rate is not None:
+        title += f" at learning rate {own_rate:g}"
     return title + _true_budget(rows, mechanism, calibration, epsilon)
 
 

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -15,7 +16,7 @@ import pandas as pd
 from claims.comparisons import Signal, beyond, order
 from claims.implied_epsilon import StatedNumber, implies, on_curve
 from claims.intervals import Mean
-from claims.judged_rows import listed, ok_rows, pick, required
+from claims.judged_rows import listed, listed_numbers, ok_rows, pick, required, select
 from claims.judges import CannotJudge, Epsilon, Probability, judge
 from claims.verdicts import (
     CONFIRMED,
@@ -122,20 +123,37 @@ COMPARED = {"r1smg": "R1SMG", DPSGD: "DPSGD"}
 RESOLUTION = 1e-4
 
 
-def _finding(rows: pd.DataFrame, epsilons: list[float], outcomes: list[Outcome], **said) -> Finding:
-    """Make a finding with the outcomes and the sizes of the runs."""
+def _finding(
+    results: Results,
+    dataset: str,
+    beside: Beside,
+    epsilons: list[float],
+    judged: Callable[[pd.DataFrame], list[Part]],
+    detail: str,
+    calibration: str,
+) -> Finding:
+    """Judge the published runs under every choice; one without rows of the budgets was not run."""
+    rows = pick(official_runs(results.rows, dataset, beside), calibration="published")
+    choice, runs = "the learning rate", _runs_by_rate(rows)
+    if MULTIPLIERS in beside:
+        choice += " and the noise multiplier"
+        runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
+    lacking = [Part("its rows", NOT_RUN)]
     size = size_of_runs(rows)
-    of_noise = any(each.choice.endswith(STATED) for each in outcomes)
     return Finding(
-        choice="the learning rate" + " and the noise multiplier" * of_noise,
-        outcomes=outcomes,
+        choice=choice,
+        outcomes=[
+            Outcome(choice=words, parts=tuple(judged(chosen) or lacking))
+            for words, chosen in runs.items()
+        ],
         sizes=Sizes(
             records=int(size["records"]),
             epochs=size["epochs"],
             trials=int(pick(ok_rows(rows, STUDY, TEST), mechanism="r1smg")["trial"].nunique()),
-            epsilons=listed(f"{epsilon:g}" for epsilon in epsilons),
+            epsilons=listed_numbers(epsilons),
         ),
-        **said,
+        detail=detail,
+        calibration=calibration,
     )
 
 
@@ -156,15 +174,11 @@ def epochs_until(
     Args:
         beside: A study with more learning rates, or one with the stated noise multipliers.
     """
-    rows = official_runs(results.rows, dataset, beside)
-    runs = _runs_by_rate(pick(rows, calibration="published"))
-    if MULTIPLIERS in beside:
-        runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
-    outcomes = _outcomes(
-        runs, lambda chosen: _leads_in_epochs(chosen, epsilons, metric, level, margin)
-    )
+    judged = partial(_leads_in_epochs, epsilons=epsilons, metric=metric, level=level, margin=margin)
     detail = "Epochs until a run first reaches the accuracy, DPSGD's minus R1SMG's, run by run."
-    return _finding(rows, epsilons, outcomes, detail=detail, calibration="published")
+    return _finding(
+        results, dataset, beside, epsilons, judged, detail=detail, calibration="published"
+    )
 
 
 def _runs_by_rate(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -186,22 +200,11 @@ def _runs_at_stated_multipliers(
     stated = at_stated_multipliers(results, dataset)
     if stated.empty:
         return {STATED: stated}
-    others = rows[(rows["mechanism"] != DPSGD) & (rows["calibration"] == "published")]
+    others = rows[rows["mechanism"] != DPSGD]
     return {
         f"learning rate {rate:g}, {STATED}": pd.concat([runs_at_rate(others, rate), own])
         for rate, own in stated.groupby("learning_rate")
     }
-
-
-def _outcomes(
-    runs: dict[str, pd.DataFrame], judged: Callable[[pd.DataFrame], Iterable[Part]]
-) -> list[Outcome]:
-    """Judge every choice; one without rows of the claim's budgets was not run."""
-    lacking = (Part("its rows", NOT_RUN),)
-    return [
-        Outcome(choice=choice, parts=tuple(judged(rows)) or lacking)
-        for choice, rows in runs.items()
-    ]
 
 
 def _budgets_of(rows: pd.DataFrame, epsilons: list[float]) -> list[float]:
@@ -235,7 +238,9 @@ def _lead_in_epochs(
         runs = pick(known, epsilon=epsilon, mechanism=mechanism)
         reached = runs[runs["value"] >= level].groupby("trial")["epoch"].min().astype(float)
         best = runs.groupby("trial")["value"].max()
-        trials = best.index.union(_diverged(rows, mechanism, epsilon)["trial"]).rename("trial")
+        # Runs that diverged have no accuracies.
+        lost = select(rows, mechanism=mechanism, epsilon=epsilon, metric=DIVERGED)
+        trials = best.index.union(lost["trial"]).rename("trial")
         if len(reached) < len(trials):
             count = f"{len(reached)} of {len(trials)}"
             never[mechanism] = f"{title} in {count}, best {best.mean():.3g}"
@@ -269,30 +274,18 @@ def learning_order(
         beside: A study with more learning rates, which may have some of the budgets and lack
             training without privacy, or one with the stated noise multipliers.
     """
-    rows = official_runs(results.rows, dataset, beside)
-    runs = _runs_by_rate(rows)
-    if MULTIPLIERS in beside:
-        runs |= _runs_at_stated_multipliers(results.rows, rows, dataset)
-    outcomes = _outcomes(runs, lambda chosen: _leads(chosen, epsilons, margin))
-    noise, own = pick(rows, metric="noise_norm", calibration="published"), public_rate(rows)
-    norms = {
-        mechanism: listed(
-            f"{pick(noise, mechanism=mechanism, epsilon=e)['value'].iloc[0]:.3g}" for e in epsilons
-        )
-        for mechanism in COMPARED
-    }
     return _finding(
-        rows,
+        results,
+        dataset,
+        beside,
         epsilons,
-        outcomes,
+        partial(_leads, epsilons=epsilons, margin=margin),
         detail=(
             "Accuracies are means over the epochs of a run; differences between runs of one trial, "
             "or, where rows are of two studies, of one number of trial. "
             "Unless stated, DPSGD's multiplier comes from the total by Renyi accounting; R1SMG's "
-            "noise comes from eq. (16). At the totals, the noise of a step "
-            f"has the root mean square norm {norms[DPSGD]} (DPSGD), {norms['r1smg']} (R1SMG)."
-            + _exact_leads(rows, epsilons)
-            + (f" Training without privacy has the learning rate {own:g}." if own else "")
+            "noise comes from eq. (16). The figure shows both at equal true privacy too, and the "
+            "runs that diverge there."
         ),
         calibration="both",
     )
@@ -307,7 +300,11 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     compared = [*COMPARED, *({PUBLIC} & set(ok_rows(rows, STUDY, TEST)["mechanism"]))]
     for epsilon, metric in itertools.product(_budgets_of(rows, epsilons), (TEST, TRAIN)):
         name = f"{metric.split('_')[0]} accuracy at epsilon {epsilon:g}"
-        found = _epoch_means(rows, epsilon, metric, "published", compared)
+        at = pick(ok_rows(rows, STUDY, metric), epsilon=epsilon)
+        # Means over the epochs, with a row per trial and a column per mechanism.
+        found = pd.DataFrame(
+            {key: pick(at, mechanism=key).groupby("trial")["value"].mean() for key in compared}
+        )
         lead, ceiling = _lead(found), found[PUBLIC].mean() if PUBLIC in found else 0.0
         means += [found[key].mean() for key in COMPARED]
         if ceiling <= 2 * RANDOM:
@@ -328,53 +325,9 @@ def _leads(rows: pd.DataFrame, epsilons: list[float], margin: float) -> list[Par
     return order(effects, margin=margin, signal=signal)
 
 
-def _epoch_means(
-    rows: pd.DataFrame,
-    epsilon: float,
-    metric: str,
-    calibration: str,
-    mechanisms: Iterable[str] = COMPARED,
-) -> pd.DataFrame:
-    """Average an accuracy over the epochs of a run: a row per trial, a column per mechanism."""
-    own = pick(ok_rows(rows, STUDY, metric), epsilon=epsilon, calibration=calibration)
-    runs = {key: pick(own, mechanism=key).groupby("trial")["value"] for key in mechanisms}
-    return pd.DataFrame({key: trials.mean() for key, trials in runs.items()})
-
-
 def _lead(found: pd.DataFrame) -> Mean:
     """Return R1SMG minus DPSGD, trial by trial."""
     return Mean((found["r1smg"] - found[DPSGD]).dropna().to_numpy(float), RESOLUTION)
-
-
-def _exact_leads(rows: pd.DataFrame, epsilons: list[float]) -> str:
-    """Describe R1SMG minus DPSGD at the exact calibration and the first rate; "" if not run."""
-    exact = rows[rows["calibration"] == "exact"]
-    if exact.empty:
-        return ""
-    rate = rates_of(exact)[0]
-    exact = runs_at_rate(exact, rate)
-    leads = listed(_exact_lead(exact, each) for each in epsilons)
-    return (
-        " With both rescaled until the run's true delta is the claimed one, at learning rate "
-        f"{rate:g} and with {exact['trial'].nunique()} trials, {leads}."
-    )
-
-
-def _exact_lead(rows: pd.DataFrame, epsilon: float) -> str:
-    at = f"at epsilon {epsilon:g}"
-    diverged = _diverged(rows, "r1smg", epsilon)
-    if len(diverged):
-        epochs = listed(f"{epoch:.0f}" for epoch in sorted(diverged["value"].unique()))
-        runs = "run of R1SMG diverges" if len(diverged) == 1 else "runs of R1SMG diverge"
-        return f"{len(diverged)} {runs} in epoch {epochs} {at}"
-    leads = [_lead(_epoch_means(rows, epsilon, metric, "exact")) for metric in (TEST, TRAIN)]
-    return f"R1SMG minus DPSGD is {listed(f'{lead.value:+.3g}' for lead in leads)} {at}"
-
-
-def _diverged(rows: pd.DataFrame, mechanism: str, epsilon: float) -> pd.DataFrame:
-    """Return the runs that diverged, which have no accuracies; there may be none."""
-    chosen = (rows["mechanism"] == mechanism) & (rows["epsilon"] == epsilon)
-    return rows[chosen & (rows["metric"] == DIVERGED)]
 
 
 @implies("dpsgd")
