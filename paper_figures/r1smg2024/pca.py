@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
 from claims.comparisons import equal, number, order
 from claims.intervals import Mean, paired
-from claims.judged_rows import LEVELS, number_of, official_study, ok_rows, pick, required, select
-from claims.judges import CannotJudge, judge
-from claims.verdicts import NOT_RUN, Finding, Part, Sizes
+from claims.judged_rows import LEVELS, number_of, official_study, ok_rows, pick, select
+from claims.judges import judge
+from claims.verdicts import Finding, Sizes
 from datasets.titles import dataset_title
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -98,19 +97,6 @@ def figure_6(results: Results) -> Drawn:
     figure = _families(means, levels, titles, simulated=dataset != PAPER_DATASET)
     records = ok_rows(results.rows, "pca", "records", dataset)
     count, side = records["value"].iloc[0], records["shape"].iloc[0].split("x")[0]
-    note = (
-        f"The variance that the first {leading} components lose is the exact variance along the "
-        f"best {leading} directions minus that along the released ones. PPCA releases only the "
-        f"first {leading} components, so it has no total deviation. The paper gives R1SMG 1e-7 "
-        "times the epsilon of the others; at equal true privacy all have the epsilon of the axis. "
-        "There all i.i.d. Gaussian noise is the same, so its curves coincide."
-    )
-    if dataset != PAPER_DATASET:
-        note += (
-            f" The paper's {PCA_ACCURACY:.4f} without noise is for other data, "
-            f"{dataset_title(PAPER_DATASET)}, and not drawn."
-        )
-    note += failed_mechanisms(results.rows, "pca", dataset)
     controls = levels.rename("mean").reset_index().assign(calibration="published")
     return Drawn(
         caption=(
@@ -122,7 +108,15 @@ def figure_6(results: Results) -> Drawn:
         ),
         data=pd.concat([means, controls]),
         figure=figure,
-        note=note,
+        note=(
+            f"The variance that the first {leading} components lose is the exact variance along "
+            f"the best {leading} directions minus that along the released ones. PPCA releases only "
+            f"the first {leading} components, so it has no total deviation. The paper gives R1SMG "
+            "1e-7 times the epsilon of the others; at equal true privacy all have the epsilon of "
+            "the axis. There all i.i.d. Gaussian noise is the same, so its curves coincide. The "
+            f"paper's {PCA_ACCURACY:.4f} without noise is for {dataset_title(PAPER_DATASET)}, and "
+            f"drawn beside no other data.{failed_mechanisms(results.rows, 'pca', dataset)}"
+        ),
     )
 
 
@@ -251,24 +245,12 @@ def component_order(
     They are compared at the paper's epsilons.
     """
     rows = official_components(results.rows)
-    present = set(rows["mechanism"])
-    absent = [key for key in (*close, *behind) if key not in present]
-    if absent == [*close, *behind]:
-        raise CannotJudge("The results have no mechanism to compare R1SMG with")
     ahead, near = (
-        {
-            name: effect
-            for key in keys
-            if key in present
-            for name, effect in _advantages(rows, key, metrics).items()
-        }
+        {name: effect for key in keys for name, effect in _advantages(rows, key, metrics).items()}
         for keys in (behind, close)
     )
-    parts = [*order(ahead, margin=margin), *equal(near, margin=margin)]
-    parts += [Part(mechanism_title(key), NOT_RUN) for key in absent]
-    effects = [*ahead.values(), *near.values()]
     return Finding(
-        parts=parts,
+        parts=[*order(ahead, margin=margin), *equal(near, margin=margin)],
         detail=(
             f"Official data, epsilon {PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g} (R1SMG's "
             f"{PCA_RATIO:g} times smaller), delta {PCA_DELTA:g}; deviations as a share of the "
@@ -276,7 +258,7 @@ def component_order(
         ),
         calibration="published",
         sizes=Sizes(
-            trials=min(effect.trials for effect in effects),
+            trials=min(effect.trials for effect in (ahead | near).values()),
             network=CLASSIFIER,
             epsilons=f"{PCA_EPSILONS[0]:g} to {PCA_EPSILONS[-1]:g}",
         ),
@@ -285,25 +267,16 @@ def component_order(
 
 def _advantages(rows: pd.DataFrame, key: str, metrics: list[str]) -> dict[str, Mean]:
     """Return R1SMG's lead over `key` for every metric and every epsilon of the paper."""
-    effects = {}
+    effects, published = {}, pick(rows, calibration="published")
     for metric in metrics:
         unit = number_of(rows, metric=UNITS[metric]) if metric in UNITS else 1.0
+        # R1SMG's position is a product, which rounding may shift slightly.
+        own = published[published["metric"] == metric]
+        scaled = own.assign(
+            position=paper_axis(own).round(9), value=SIGNS[metric] * own["value"] / unit
+        )
         for epsilon in PCA_EPSILONS:
-            both = (_rows_at(rows, metric, name, epsilon) for name in ("r1smg", key))
-            scaled = (own.assign(value=SIGNS[metric] * own["value"] / unit) for own in both)
+            both = (pick(scaled, mechanism=name, position=epsilon) for name in ("r1smg", key))
             name = f"{mechanism_title(key)}, {metric.replace('_', ' ')}, epsilon {epsilon:g}"
-            effects[name] = paired(*scaled)
+            effects[name] = paired(*both)
     return effects
-
-
-def _rows_at(rows: pd.DataFrame, metric: str, mechanism: str, epsilon: float) -> pd.DataFrame:
-    """Return the published rows of a mechanism at one epsilon of the paper's axis."""
-    found = pick(rows, metric=metric, mechanism=mechanism, calibration="published")
-    # R1SMG's position is a product, which rounding may shift slightly.
-    return required(
-        found[np.isclose(paper_axis(found), epsilon, rtol=1e-9, atol=0)],
-        CannotJudge(
-            f"The results have no {metric} of {mechanism} at {epsilon:g} on the paper's axis of "
-            "epsilon"
-        ),
-    )

@@ -12,12 +12,13 @@ import numpy as np
 import scipy
 
 from claims.comparisons import number, statement
-from claims.judged_rows import calibrated, listed, listed_numbers
+from claims.judged_rows import calibrated, listed, listed_numbers, range_text
 from claims.judges import Count, Delta, judge
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import harmonic
 from mechanisms.catalogue.r1smg import log_psi
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures.power_law import power
 from paper_figures.r1smg2024.noise_only import noise_of
@@ -60,16 +61,10 @@ def one_coefficient(*, setting: str) -> Finding:
     at = stated_setting(setting)
     query, budget = at.query, at.budget
     whole = calibrated("gaussian-analytic", query, budget)
-    scalar = Query(shape=(1,), l2_sensitivity=query.l2_sensitivity, adjacency=query.adjacency)
-    single = calibrated("gaussian-analytic", scalar, budget)
-    along = single.profile().scaled(whole.noise.sigma / single.noise.sigma)
+    along = GaussianProfile(mu=query.l2_sensitivity / whole.noise.sigma)
     deltas = [profile.delta(budget.epsilon).value for profile in (whole.profile(), along)]
     # The release shows a difference orthogonal to b_1 without any noise, so delta is 1.
     bare = 1.0
-    # R1SMG puts the same variance along one random direction instead.
-    rank_one = calibrated("r1smg", query, budget)
-    factor = whole.noise.sigma / (rank_one.noise.scale / math.sqrt(2))
-    secret = rank_one.profile().scaled(factor).delta(budget.epsilon).lower
     return Finding(
         parts=(
             statement(
@@ -87,8 +82,7 @@ def one_coefficient(*, setting: str) -> Finding:
             f"Gaussian noise of standard deviation {whole.noise.sigma:.4g} in every direction, "
             f"calibrated to ({budget.epsilon:g}, {budget.delta:g}) on the count query, against "
             "noise of that size along b_1 alone. Differences of neighbours lie in many directions, "
-            "and b_1 cannot be parallel to all of them. Along one random secret direction instead, "
-            f"as in R1SMG, noise of that size has delta >= {rounded_down(secret)}."
+            "and b_1 cannot be parallel to all of them."
         ),
         calibration="published",
         sizes=Sizes(epsilons=f"{budget.epsilon:g}"),
@@ -232,10 +226,6 @@ def expected_loss(
     error = float(losses.std(ddof=1)) / math.sqrt(len(losses))
     mean = math.isclose(noise.loss().mean, variance, rel_tol=1e-12)
     mean = mean and abs(losses.mean() - 1) <= 4 * error
-    # The epsilon is just below the theorem's limit, 1/M.
-    least = Budget(epsilon=0.99 / sizes[-2], delta=deltas[-1])
-    needed = sizes[-2] * least_variance(least)
-    own = 2 / least.epsilon * math.exp(-log_psi(sizes[-2], least.delta))
     return Finding(
         parts=(
             statement(
@@ -249,9 +239,7 @@ def expected_loss(
             f"{sizes[-1]:.0g}, delta {listed_numbers(deltas)}. The mean is "
             "exact and sampled at M = 100. The theorem's range epsilon < 1/M shrinks as M grows, "
             "so no fixed epsilon reaches the limit within it. No mechanism for all answers in R^M "
-            f"has so little loss: at ({least.epsilon:g}, {least.delta:g}) and M = {sizes[-2]:g} "
-            f"the worst E L of any is at least {rounded_down(needed)} s^2, and C_R is "
-            f"{rounded_up(own)} (docs/the_limit.md)."
+            "has so little loss (docs/the_limit.md)."
         ),
         calibration="published",
         sizes=Sizes(trials=draws),
@@ -263,7 +251,7 @@ def loss_bound(
     *, mechanism: Literal["gaussian", "gaussian-analytic", "mvg"], shown: str, tolerance: float
 ) -> Finding:
     """Judge a lower bound C s^2 of Theorem 4 by the expected loss in closed form."""
-    ratios, numbers_there, given = [], "", ""
+    ratios, numbers_there = [], ""
     for each in PAPER_SETTINGS:
         query, budget = each.query, each.budget
         if len(query.shape) != 2 or budget.delta == 0:
@@ -276,15 +264,12 @@ def loss_bound(
         ratios.append(loss / bound)
         if each.name == shown:
             numbers_there = f"E L = {loss:.4g}, bound {bound:.4g} (count query)"
-            if mechanism == "mvg":
-                given = f" MVG's loss is that at gamma = {query.frobenius_bound:,g} there."
-    # The smallest and the largest ratio, once if they agree.
-    ends = dict.fromkeys(f"{ratio:.4g}" for ratio in (min(ratios), max(ratios)))
     return Finding(
         parts=(statement("", min(ratios) >= 1 - tolerance, numbers_there),),
         detail=(
-            f"Loss over bound is {' to '.join(ends)} at {len(ratios)} settings of the papers with "
-            f"matrix-valued queries, in closed form.{given}"
+            f"Loss over bound is {range_text(f'{min(ratios):.4g}', f'{max(ratios):.4g}')} at "
+            f"{len(ratios)} settings of the papers with matrix-valued queries, in closed form. "
+            "MVG's loss is that at the gamma of each setting."
         ),
         calibration="published",
     )
