@@ -11,11 +11,11 @@ import pandas as pd
 
 from claims.comparisons import confirm_or_leave_open, equal, every, levels, order, statement
 from claims.intervals import Mean, paired
-from claims.judged_rows import calibrated, listed, listed_numbers, number_of, required
+from claims.judged_rows import calibrated, listed_numbers, number_of, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
-from claims.scores import Scores, label_of, select_datasets, sizes_in_lines
-from claims.verdicts import CONTRADICTED, INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
+from claims.scores import Scores, absent_datasets, label_of, select_datasets, sizes_in_lines
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.titles import dataset_title
 from mechanisms import Budget
 from mechanisms.query.box_query import box_query
@@ -25,10 +25,10 @@ from paper_figures.tldp2025.scores import (
     FEATURES,
     IMAGES,
     STEP,
+    THEOREM_2,
     TLDP,
     leads_by_side,
     scores_of,
-    theorem_2_words,
 )
 from papers.tldp2025 import FEATURES as FEATURE_RANGE
 from papers.tldp2025 import PIXELS, STATED_DELTA
@@ -97,11 +97,9 @@ def trained_score(
         gaps = {label_of(key, at): counted.gap(key, "random-answer", at) for key, at in best}
         parts.append(every("others near random answers", equal(gaps, margin=margin)))
     sizes = [_sizes(rows, scores, f"{budgets.epsilons[0]:g} to {budgets.epsilons[-1]:g}")]
-    if slower_than in found:
+    if slower_than:
         parts += _slower_and_lower(scores, found[slower_than], margin)
-        sizes.append(_sizes(rows, found[slower_than], found[slower_than].range_of_epsilons))
-    elif slower_than:
-        parts.append(Part(f"slower and lower than on {dataset_title(slower_than)}", NOT_RUN))
+        sizes.append(_sizes(rows, found[slower_than]))
     exact = scores_of(rows, IMAGES, "exact")[dataset].at(epsilon=budgets.epsilons[-1])
     return Finding(
         parts=parts,
@@ -109,23 +107,12 @@ def trained_score(
             "Weighted F1 on the clean test images; without noise the classifier reaches "
             f"{clean:.3g}, on random images {scores.level('random-answer'):.3g}. At equal true "
             f"privacy at epsilon {budgets.epsilons[-1]:g} (noise rescaled until its true delta is "
-            "the budget's) TLDP has "
-            f"{listed(f'{exact.best([key]):.3g} ({mechanism_title(key)})' for key in TLDP)}. "
-            f"{theorem_2_words(scores) if others else ''}"
-        ).rstrip(),
-        because=_classifier_reason(clean, stated, tolerance, stands_in),
+            f"the budget's) TLDP has at most {exact.best(TLDP):.3g}. {THEOREM_2}"
+        ),
+        because="The classifier is not the paper's." if stands_in else "",
         calibration="both",
         **sizes_in_lines(sizes),
     )
-
-
-def _classifier_reason(clean: float, stated: float, tolerance: float, stands_in: bool) -> str:
-    if clean < (1 - tolerance) * stated:
-        return (
-            f"Our classifier reaches {clean:.2g} without noise, so it cannot reach {stated:g}. "
-            "Some noise may raise its score a little: it keeps a classifier from overfitting."
-        )
-    return "The classifier is not the paper's." if stands_in else ""
 
 
 def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
@@ -175,21 +162,22 @@ def others_low(
     The best is taken up to the end of the axis, which the paper does not state, so that each of
     `ends` gives an outcome.
     """
-    scores = scores_of(results.rows, IMAGES)
-    found = select_datasets(scores, datasets)
-    words = (f"{own.title}: {theorem_2_words(own)}" for own in found.values())
-    outcomes = []
-    for end in ends:
-        parts = []
-        for name in datasets:
-            low = [found[name].low(key, margin, end) for key in others] if name in found else []
-            parts += low or [Part(dataset_title(name), NOT_RUN)]
-        outcomes.append(Outcome(choice=f"epsilon up to {end:g}", parts=tuple(parts)))
+    found = select_datasets(scores_of(results.rows, IMAGES), datasets)
+    absent = absent_datasets(found, datasets)
     return Finding(
         choice="the largest epsilon of Figure 1",
-        outcomes=outcomes,
+        outcomes=[
+            Outcome(
+                choice=f"epsilon up to {end:g}",
+                parts=(
+                    *(own.low(key, margin, end) for own in found.values() for key in others),
+                    *absent,
+                ),
+            )
+            for end in ends
+        ],
         detail=(
-            f"Each at its best epsilon, less the F1 of random answers. {' '.join(words)} The "
+            f"Each at its best epsilon, less the F1 of random answers. {THEOREM_2} The "
             "classic Gaussian is stated for epsilon < 1 only."
         ),
         calibration="published",
@@ -207,14 +195,13 @@ def variant_order(
     epsilons: list[Epsilon],
     crossing: float,
     slight: float,
-    alike: float,
     negligible: float,
     margin: float,
 ) -> Finding:
     """Judge whether TLDP-G is slightly above TLDP-L, and how the weighted variants compare.
 
-    TLDP-L-w is said to be about as good as TLDP-L, and TLDP-G-w slightly below TLDP-G. If the
-    weights cannot change an image, exact numbers decide on them, otherwise the scores do. Whether
+    TLDP-L-w is said to be about as good as TLDP-L, and TLDP-G-w slightly below TLDP-G. The weights
+    cannot change an image that keeps no value, so exact numbers decide on them. Whether
     TLDP-G is above TLDP-L is judged on every data set, on both sides of the epsilon at which their
     noise is equal. The margin and the weighted variants are judged on MNIST at the given epsilons.
     """
@@ -222,10 +209,8 @@ def variant_order(
     found = scores_of(rows, IMAGES)
     scores = found["mnist"]
 
-    def gaps(larger: str, smaller: str) -> dict[str, Mean]:
-        return {f"at {e:g}": scores.gap(larger, smaller, e) for e in epsilons}
-
-    close = equal(gaps("tldp-g", "tldp-l"), margin=slight)
+    gaps = {f"at {e:g}": scores.gap("tldp-g", "tldp-l", e) for e in epsilons}
+    close = equal(gaps, margin=slight)
     slightly = every("and only slightly, on MNIST", close)
     if len({part.verdict for part in close}) > 1:
         # Only a figure of the paper shows which epsilons it means.
@@ -238,23 +223,17 @@ def variant_order(
         for key in TLDP
         for epsilon in epsilons
     )
-    if kept < math.log(negligible):
-        words = f"an image keeps a value with probability e^{math.ceil(kept)} at most"
-        weights = [
-            statement("TLDP-L-w about TLDP-L", True, words),
-            statement("TLDP-G-w below TLDP-G", False, words, "both are alike in distribution"),
-        ]
-    else:
-        same, below = gaps("tldp-l-w", "tldp-l"), gaps("tldp-g", "tldp-g-w")
-        weights = [
-            every("TLDP-L-w about TLDP-L", equal(same, margin=alike)),
-            every("TLDP-G-w below TLDP-G", order(below, margin=margin)),
-        ]
+    if kept >= math.log(negligible):
+        raise CannotJudge("Weights may change an image, so that their effect has to be measured")
+    words = f"an image keeps a value with probability e^{math.ceil(kept)} at most"
     below, above = leads_by_side(found, crossing, margin)
     return Finding(
         choice="the epsilons of Figure 1",
         outcomes=[replace(below, parts=(*below.parts, slightly)), above],
-        beside=weights,
+        beside=[
+            statement("TLDP-L-w about TLDP-L", True, words),
+            statement("TLDP-G-w below TLDP-G", False, words, "both are alike in distribution"),
+        ],
         detail=(
             "Mean differences of F1 over the trials. How far TLDP-G is above TLDP-L, and the "
             f"weighted variants, on MNIST at epsilon {listed_numbers(epsilons)}. Weights "
@@ -285,20 +264,21 @@ def feature_score(
         scores_of(rows, FEATURES, "exact"),
     )
     outcomes: dict[str, list[Part]] = {}
-    words, ahead = [], []
+    words = []
     for dataset, scores in found.items():
         kind, clean = _extractor_kind(rows, dataset), scores.level("non-private")
         peak, first = scores.peak(TLDP), ("tldp-l", scores.select(["tldp-l"]).epsilons[0])
         about = partial(levels, stated=stated[dataset], tolerance=tolerance, ceiling=clean)
-        below = _lead_of_images(rows, dataset, scores.score(*peak), margin)
         outcomes.setdefault(f"extractor {kind}, Delta = {WIDTH:g}", []).extend(
-            [*about({f"{scores.title}, {label_of(*peak)}": scores.score(*peak)}), below]
+            [
+                *about({f"{scores.title}, {label_of(*peak)}": scores.score(*peak)}),
+                _lead_of_images(rows, dataset, scores.score(*peak), margin),
+            ]
         )
         early = f"{scores.title}, {label_of('tldp-l', FACTOR * first[1])}"
         outcomes.setdefault(
             f"extractor {kind}, Delta = {STATED_DELTA}, an axis that ends early", []
         ).extend(about({early: scores.score(*first)}))
-        ahead += [dataset] * (below.verdict == CONTRADICTED)
         words.append(
             f"On {scores.title}, without noise {clean:.3g}; TLDP at equal true privacy at most "
             f"{rescaled[dataset].best(TLDP):.3g}."
@@ -310,28 +290,15 @@ def feature_score(
     return Finding(
         choice="what the feature extractor was trained on, Delta, and the end of the axis",
         outcomes=[Outcome(choice=choice, parts=tuple(parts)) for choice, parts in outcomes.items()],
-        because=f"Judged with {IMAGENET}." if papers else _extractor_reason(ahead),
+        because=(
+            f"Judged with {IMAGENET}."
+            if papers
+            else "Our extractor was trained on public images of the same kind, which the paper's "
+            "may not have been. The paper's extractor was not run."
+        ),
         detail=f"Best mean weighted F1 of TLDP on clean features, as published. {' '.join(words)}",
         calibration="both",
         **sizes_in_lines(_sizes(rows, each) for each in found.values()),
-    )
-
-
-def _extractor_reason(ahead: list[str]) -> str:
-    """Explain why our extractor does not decide the claim.
-
-    Args:
-        ahead: The data sets on which features score higher than images.
-    """
-    higher = (
-        f"With it and Delta = {WIDTH:g}, TLDP scores higher on features of "
-        f"{listed(map(dataset_title, ahead))} than on images. "
-        if ahead
-        else ""
-    )
-    return (
-        "Our extractor was trained on public images of the same kind, which the paper's may not "
-        f"have been. {higher}The paper's extractor was not run."
     )
 
 
@@ -360,22 +327,17 @@ def features_ahead(
 ) -> Finding:
     """Judge whether both TLDPs lead at every epsilon of Figure 2 and the others only guess."""
     found, parts = select_datasets(scores_of(results.rows, FEATURES), datasets), []
-    for dataset in datasets:
-        if dataset not in found:
-            parts.append(Part(dataset_title(dataset), NOT_RUN))
-            continue
-        scores = found[dataset]
+    for dataset, scores in found.items():
         parts += [_lead_over_all(scores, own, others, margin) for own in TLDP]
         lows = [scores.low(key, low) for key in others]
         if _extractor_kind(results.rows, dataset) == OWN:
             lows = [confirm_or_leave_open(part, MORE_NOISE) for part in lows]
         parts += lows
-    words = " ".join(f"{scores.title}: {theorem_2_words(scores)}" for scores in found.values())
     return Finding(
-        parts=parts,
+        parts=[*parts, *absent_datasets(found, datasets)],
         detail=(
             "Paired differences of F1 over trials; ineffective is within the margin of random "
-            f"answers at the best epsilon. {words} The classic Gaussian is stated for "
+            f"answers at the best epsilon. {THEOREM_2} The classic Gaussian is stated for "
             "epsilon < 1 only."
         ),
         calibration="published",

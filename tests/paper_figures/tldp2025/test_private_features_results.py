@@ -3,7 +3,6 @@
 import pytest
 
 from paper_figures.tldp2025.figures import figure_2
-from paper_figures.tldp2025.released_verdicts import feature_score
 from paper_figures.tldp2025.theorems import tensor_mechanism
 
 
@@ -31,28 +30,3 @@ def test_figure_2_says_what_computes_the_features(make_results, study_rows):
     assert "CIFAR-10: MobileNetV2 with ImageNet weights" in drawn.note
     assert "3,000 other records released as 400 features" in drawn.note
     assert "Delta = 256, at which all noise would be 128 times as large" in drawn.note
-
-
-@pytest.mark.parametrize(
-    ("of_images", "named"),
-    [
-        ({"mnist": 0.9, "cifar10": 0.7}, "features of CIFAR-10 than on images"),
-        ({"mnist": 0.7, "cifar10": 0.7}, "features of MNIST and CIFAR-10 than on images"),
-        ({"mnist": 0.9, "cifar10": 0.9}, ""),
-    ],
-)
-def test_the_reason_names_the_data_sets_where_features_are_ahead(
-    make_results, study_rows, of_images, named
-):
-    given = []
-    for name, score in of_images.items():
-        levels = {"non-private": 0.9, "random-answer": 0.1}
-        features = levels | {"tldp-l": 0.8, "tldp-g": 0.8}
-        images = levels | {"tldp-l": score, "tldp-g": score}
-        given += study_rows("private_features", name, features, (10.0,), shape="1x400")
-        kind = {"shape": "28x28", "classifier": "logistic"}
-        given += study_rows("private_data", name, images, (10.0,), **kind)
-    stated = {"mnist": 0.8, "cifar10": 0.4}
-    found = feature_score(make_results(given), stated=stated, tolerance=0.1, margin=0.01)
-    assert named in found.because
-    assert ("than on images" in found.because) == bool(named)
