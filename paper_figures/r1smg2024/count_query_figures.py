@@ -70,7 +70,6 @@ def figure_5(results: Results) -> Drawn:
         _means_panel(axis, own, calibration)
     _shape_panels(below, select(losses, calibration=calibrations[0]))
     trials = losses.groupby(["mechanism", "calibration"]).size().max()
-    columns = ["mechanism", "calibration", "epsilon", "delta", "trial", "value"]
     return Drawn(
         caption=(
             f"r1smg2024 Figure 5 on {source}: accuracy loss L = ||noise||^2 of the "
@@ -79,7 +78,7 @@ def figure_5(results: Results) -> Drawn:
             "Above: mean of L with its 95% interval, beside the paper's mean of 100 draws. Below: "
             "histograms and densities of L over its mean, the same at either calibration."
         ),
-        data=losses[columns],
+        data=losses[["mechanism", "calibration", "epsilon", "delta", "trial", "value"]],
         figure=figure,
         note=(
             "L is the loss before post-processing. The lower panels end at 5 times the mean at "

@@ -169,8 +169,7 @@ def _write_diverged(axis: plt.Axes, rows: pd.DataFrame) -> None:
 
 def _draw_curves(rows: pd.DataFrame, means: pd.DataFrame) -> plt.Figure:
     """Draw a subfigure per calibration and budget, with a panel per learning rate and a legend."""
-    present = set(means["calibration"])
-    calibrations = [calibration for calibration in CALIBRATION_LINES if calibration in present]
+    calibrations = [each for each in CALIBRATION_LINES if each in set(means["calibration"])]
     rates = rates_of(means)
     epsilons = sorted(means["epsilon"].unique())
     parts = list(itertools.product(calibrations, epsilons))

@@ -290,11 +290,15 @@ def decomposition_bound(*, setting: str, stated: float, tolerance: float) -> Fin
     The bound falls with gamma, and gamma >= s/2 for every query.
     """
     query, budget = _least_noise(setting)
-    largest = {zeta: precision_bound(query, budget, zeta) for zeta in ZETAS}
     m = PCA_FEATURES
     return Finding(
         parts=[
-            number(f"largest for any gamma, {words}", largest[zeta], stated, tolerance)
+            number(
+                f"largest for any gamma, {words}",
+                precision_bound(query, budget, zeta),
+                stated,
+                tolerance,
+            )
             for zeta, words in ZETAS.items()
         ],
         detail=(

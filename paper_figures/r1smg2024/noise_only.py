@@ -86,7 +86,6 @@ def figure_9(results: Results) -> Drawn:
         axis.set_ylabel(words)
     entries = entries_of(axes[:, 0])
     figure.legend(entries.values(), entries, loc="outside lower center", ncols=2)
-    columns = ["mechanism", "calibration", "epsilon", "delta", "size", "value"]
     return Drawn(
         caption=(
             "r1smg2024 Figure 9: expected accuracy loss E L = E||noise||^2 in closed form over the "
@@ -94,7 +93,7 @@ def figure_9(results: Results) -> Drawn:
             "published; dashed: rescaled until the true delta at epsilon is the budget's. Below: "
             "R1SMG as published on a linear axis, with the limit 2/epsilon that the paper gives."
         ),
-        data=rows[columns],
+        data=rows[["mechanism", "calibration", "epsilon", "delta", "size", "value"]],
         figure=figure,
         note=(
             "At equal true privacy the classic and the analytic Gaussian are the same noise, which "
@@ -152,8 +151,8 @@ def _curve(rows: pd.DataFrame, mechanism: str, epsilon: float, sizes: tuple[int,
         CannotJudge: The run has other sizes.
     """
     own = select(rows, mechanism=mechanism)
-    curve = own[np.isclose(own["epsilon"], epsilon, rtol=1e-9, atol=0)]
-    curve = curve.set_index("size")["value"]
+    at = np.isclose(own["epsilon"], epsilon, rtol=1e-9, atol=0)
+    curve = own[at].set_index("size")["value"]
     if curve.empty or [curve.index[0], curve.index[-1]] != list(sizes):
         raise CannotJudge(
             f"The claim is about M from {sizes[0]} to {sizes[1]}; this run has other sizes of "

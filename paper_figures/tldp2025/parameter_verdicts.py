@@ -25,14 +25,12 @@ from claims.comparisons import (
     some,
     statement,
 )
-from claims.judged_rows import calibrated, listed, number_of, ok_rows, pick, required
+from claims.judged_rows import listed, number_of, ok_rows, pick, required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import Scores, label_of, sizes_in_lines
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
-from mechanisms import Budget
-from mechanisms.query.box_query import box_query
 from paper_figures.selections import query_size
 from paper_figures.tldp2025.scores import (
     OTHERS,
@@ -41,6 +39,7 @@ from paper_figures.tldp2025.scores import (
     scores_of,
     width_of,
 )
+from paper_figures.tldp2025.theorems import loss_of
 from papers.tldp2025 import (
     CLIP,
     STATED_DELTA,
@@ -385,12 +384,10 @@ def crossover(results: Results, *, negligible: float, margin: float) -> Finding:
         for epsilon in scores.epsilons
     }
     sizes = [query_size(results.rows, PARAMETERS, dataset) for dataset in found]
-    end = Budget(epsilon=END)
     # The root mean square of the noise at END on one of the elements, for elements of range 1.
     ends = {
         key: max(
-            math.sqrt(calibrated(key, box_query((1, size), 0.0, 1.0), end).expected_loss() / size)
-            for size in sizes
+            math.sqrt(loss_of(key, (1, size), END, width=1.0, delta=0.0) / size) for size in sizes
         )
         for key in TLDP
     }

@@ -78,17 +78,18 @@ def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -
         found: The scores by data set.
         crossing: The epsilon at which both have the same noise, whatever Delta is.
     """
-    name, sides = "TLDP-G above TLDP-L at most of them:", {"below": {}, "above": {}}
-    for scores in found.values():
-        for epsilon in scores.select(["tldp-g"]).epsilons:
-            gaps = sides["below" if epsilon < crossing else "above"]
-            gaps[f"{scores.title} at {epsilon:g}"] = scores.gap("tldp-g", "tldp-l", epsilon)
     outcomes = []
-    for (side, gaps), less in zip(sides.items(), ("TLDP-G", "TLDP-L"), strict=True):
-        leads = order(gaps, margin=margin)
+    for side, less in (("below", "TLDP-G"), ("above", "TLDP-L")):
+        gaps = {
+            f"{scores.title} at {epsilon:g}": scores.gap("tldp-g", "tldp-l", epsilon)
+            for scores in found.values()
+            for epsilon in scores.select(["tldp-g"]).epsilons
+            if side == ("below" if epsilon < crossing else "above")
+        }
         part = Part("no budgets there", NOT_RUN)
-        if leads:
-            part = most(name, leads)
+        if gaps:
+            leads = order(gaps, margin=margin)
+            part = most("TLDP-G above TLDP-L at most of them:", leads)
             each = listed(f"{lead.name}: {lead.found}" for lead in leads)
             part = replace(part, found=f"{part.found}: {each}")
         choice = f"budgets {side} epsilon {crossing:g}, where {less} has less noise"
