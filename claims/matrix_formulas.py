@@ -1,6 +1,7 @@
 """Rules for formulas of matrix-variate Gaussian noise that several papers print."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -10,6 +11,29 @@ from claims.judges import Count, Delta, Shape, judge
 from claims.verdicts import Finding, Sizes
 from mechanisms.noise.matrix_gaussian import MatrixGaussian
 from mechanisms.query.words import rounded_up
+
+
+def inequality(
+    ratio: Callable[[np.random.Generator, int, int], float],
+    shapes: list[Shape],
+    draws: int,
+    because: str,
+) -> Finding:
+    """Judge an inequality by its left side over its right side for random matrices.
+
+    Args:
+        ratio: Draws a case of the size m x n and returns its ratio.
+        shapes: The sizes.
+        draws: The number of cases of each size.
+        because: A sentence on the reason why the inequality holds.
+    """
+    rng = np.random.default_rng(0)
+    ratios = [ratio(rng, m, n) for m, n in shapes for _ in range(draws)]
+    found = f"the left side is at most {max(ratios):.3g} times the right one"
+    return Finding(
+        parts=[universal("", [each <= 1 + 1e-12 for each in ratios], found)],
+        detail=f"{len(ratios)} random cases. {because}",
+    )
 
 
 @judge
