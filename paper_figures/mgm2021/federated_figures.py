@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from claims.judged_rows import listed, ok_rows
+from claims.judged_rows import listed, number_of, ok_rows, select
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from paper_figures.drawings import Drawn, drawing
@@ -126,10 +126,11 @@ def _draw(
     )
 
     def trained(dataset: str) -> str:
-        size = sizes[dataset]
+        size, own = sizes[dataset], select(rows, study=study, dataset=dataset)
         return (
-            f"{size.network}, {size.records:,.0f} training records, {size.rounds} rounds, "
-            f"{size.releases:,.0f} releases of up to {size.shape}"
+            f"{size.network}, {size.records:,} training records, {size.rounds} rounds, "
+            f"{number_of(own, metric='uses'):,.0f} releases of up to "
+            f"{own['shape'].iloc[0].replace('x', ' x ')}"
         )
 
     def beside(dataset: str) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
@@ -10,8 +10,8 @@ from typing import Literal
 import pandas as pd
 
 from claims.comparisons import equal, every, order, statement
-from claims.intervals import Mean, paired, words
-from claims.judged_rows import LEVELS, listed, ok_rows, required, select, tally
+from claims.intervals import Mean, paired
+from claims.judged_rows import required
 from claims.judges import CannotJudge, Epsilon, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
@@ -27,11 +27,10 @@ from paper_figures.mgm2021.federated_study import (
     HORIZONTAL,
     VERTICAL,
     noise_norm,
-    noise_order_sentences,
     study_size,
 )
 from paper_figures.mgm2021.lemmas import same_noise_on_elements, same_noise_on_whole
-from paper_figures.selections import axes_of, size_of
+from paper_figures.selections import axes_of
 from papers.mgm2021 import HORIZONTAL_ROUNDS
 from runs.results import Results
 from studies.federated_horizontal import NETWORKS
@@ -40,8 +39,6 @@ from studies.federated_horizontal import NETWORKS
 BASELINE = "baseline"
 CLOSE = "close to"
 Pair = tuple[str, str]
-# A mechanism, another whose noise is larger up to some epsilon, and a third with less noise.
-Explained = tuple[str, str, str]
 # Pairs by data set, the better mechanism first; `default` serves data sets without an entry.
 ByDataset = dict[str, list[Pair]]
 NO_PAIRS: ByDataset = {"default": []}
@@ -59,48 +56,18 @@ def _finals(
     return {name: scores.select_budgets(*epsilons) for name, scores in found.items()}
 
 
-def _finding(
-    rows: pd.DataFrame,
-    studies: Mapping[str, Mapping[str, Scores]],
-    found: list[Part] | list[Outcome],
-    detail: Iterable[str],
-    choice: str = "",
-) -> Finding:
-    """Make a finding with an outcome for every reading, or with parts if there is only one.
-
-    Its reason counts the comparisons by verdict.
-
-    Args:
-        studies: The final accuracies by study and data set.
-    """
-    outcomes = [each for each in found if isinstance(each, Outcome)]
-    parts = [part for each in outcomes for part in each.parts] or found
-    sizes = [
-        _sizes(rows, study, scores)
+def _sizes(
+    rows: pd.DataFrame, studies: Mapping[str, Mapping[str, Scores]]
+) -> dict[str, Sizes | list[Sizes]]:
+    """Return the fields of a finding for its sizes, from final accuracies by study and data set."""
+    return sizes_in_lines(
+        replace(
+            study_size(rows, study, scores.dataset),
+            trials=scores.trials,
+            epsilons=", ".join(f"{epsilon:g}" for epsilon in scores.epsilons),
+        )
         for study, finals in studies.items()
         for scores in finals.values()
-    ]
-    finding = Finding(
-        parts=parts,
-        because=tally(parts, (each.trials for each in sizes)),
-        calibration="published",
-        detail=" ".join(filter(None, detail)),
-        **sizes_in_lines(sizes),
-    )
-    if len(outcomes) > 1:
-        return replace(finding, parts=(), choice=choice, outcomes=outcomes)
-    return finding
-
-
-def _sizes(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
-    size = study_size(rows, study, scores.dataset)
-    return Sizes(
-        dataset=scores.dataset,
-        records=int(size.records),
-        rounds=size.rounds,
-        trials=scores.trials,
-        network=size.network,
-        epsilons=", ".join(f"{epsilon:g}" for epsilon in scores.epsilons),
     )
 
 
@@ -110,14 +77,13 @@ def federated_order(
     *,
     study: Literal["federated_horizontal", "federated_vertical"],
     datasets: list[str],
-    beside: dict[Literal["federated_sums"], str] | None = None,
+    beside: Mapping[Literal["federated_sums"], str] = {},
     epsilons: tuple[Epsilon, Epsilon] | None = None,
     above: ByDataset,
     close: ByDataset = NO_PAIRS,
     flat: tuple[str, ...] = (),
     choice: str = "",
     readings: dict[str, Reading],
-    explained: Explained | None = None,
     margin: float,
 ) -> Finding:
     """Judge which mechanisms are more accurate than others, and which are about as accurate.
@@ -133,33 +99,33 @@ def federated_order(
         above, close: The pairs to judge as ordered and as close, by data set.
         flat: The mechanisms whose accuracy the paper calls equal at all epsilons.
         choice: A description of what the paper leaves open: the readings and the other study.
-        explained: Horizontal mechanisms for which the finding reports, without judging, which has
-            the smaller noise and how the first two differ at equal true privacy.
 
     Raises:
         CannotJudge: The run has none of the data sets, or no budget of the range.
     """
-    rows = results.rows
-    finals = _finals(rows, study, datasets, epsilons)
-    studies, behind = {study: finals}, {study: ""}
-    for other, description in (beside or {}).items():
+    studies = {study: _finals(results.rows, study, datasets, epsilons)}
+    for other in beside:
         with suppress(CannotJudge):
-            studies[other] = _finals(rows, other, datasets, epsilons)
-            behind[other] = f"; {description}"
+            studies[other] = _finals(results.rows, other, datasets, epsilons)
     outcomes = [
-        replace(each, choice=each.choice + behind[key])
-        for key, found in studies.items()
-        for each in _outcomes(datasets, found, readings, above, close, flat, margin)
+        replace(each, choice="; ".join(filter(None, (each.choice, beside.get(key)))))
+        for key, finals in studies.items()
+        for each in _outcomes(datasets, finals, readings, above, close, flat, margin)
     ]
     where = f" from {epsilons[0]:g} to {epsilons[1]:g}" if epsilons else " of the run"
-    sentences = [
-        f"Paired differences of final test accuracies, means over those budgets{where} at which "
-        f"one of the two is more than {margin:g} above a random answer and the majority class, and "
-        "its whole 95% interval is above them.",
-        _idn_noise_sentence(rows, study, epsilons[1]) if epsilons else "",
-        *(_explaining_sentences(rows, finals, explained, margin) if explained else ()),
-    ]
-    return _finding(rows, studies, outcomes, sentences, choice)
+    several = len(outcomes) > 1
+    return Finding(
+        parts=() if several else outcomes[0].parts,
+        choice=choice if several else "",
+        outcomes=outcomes if several else (),
+        detail=(
+            f"Paired differences of final test accuracies, means over those budgets{where} at "
+            f"which one of the two is more than {margin:g} above a random answer and the majority "
+            "class, and its whole 95% interval is above them."
+        ),
+        calibration="published",
+        **_sizes(results.rows, studies),
+    )
 
 
 def _outcomes(
@@ -238,56 +204,6 @@ def _flat(
     return equal(effects, margin=margin, signal=scores.signal(among_all, margin))
 
 
-def _idn_noise_sentence(rows: pd.DataFrame, study: str, epsilon: float) -> str:
-    """Compare the norm of IDN's noise on a batch with the largest norm of the features.
-
-    Both participants count. Features lie in (-1, 1), so that the norm of an m x n matrix is at most
-    sqrt(mn). The sentence covers every data set at one budget, and is "" if the norm is not known.
-    """
-    norms = ok_rows(rows, study, "noise_norm")
-    own = select(norms, mechanism="idn", calibration="published", epsilon=epsilon)
-    if own.empty:
-        return ""
-    words = listed(
-        f"{value / math.sqrt(2 * size_of(shape)):.3g} on {dataset_title(dataset)}"
-        for dataset, shape, value in own[["dataset", "shape", "value"]].itertuples(index=False)
-    )
-    return (
-        f"At epsilon {epsilon:g}, over the largest norm that the features of a batch can have, the "
-        f"norm of {mechanism_title('idn')}'s noise is {words}."
-    )
-
-
-def _unjudged_sentence(pairs: Iterable[Pair], before: str, finals: Iterable[Scores]) -> str:
-    """Describe differences that are reported but not judged; "" if there are none."""
-    shown = [
-        f"{mechanism_title(one)} minus {mechanism_title(other)} on {scores.title} "
-        f"{words(scores.gap(one, other))}"
-        for one, other in pairs
-        for scores in finals
-        if {one, other} <= set(scores.rows["mechanism"])
-    ]
-    return f"{before} {listed(shown)}." if shown else ""
-
-
-def _explaining_sentences(
-    rows: pd.DataFrame, finals: Mapping[str, Scores], explained: Explained, margin: float
-) -> list[str]:
-    """Describe which noise is smaller, and how the first two differ at equal true privacy."""
-    pair, exact = explained[:2], official_scores(rows, HORIZONTAL, "exact")
-    learned = []
-    for scores in finals.values():
-        if scores.dataset in exact:
-            # The controls were run as published only.
-            controls = scores.rows[scores.rows["mechanism"].isin(LEVELS)]
-            both = pd.concat([exact[scores.dataset].rows, controls])
-            learned.append(replace(scores, rows=both).keep_learned(pair, margin))
-    return [
-        *noise_order_sentences(rows, finals, *explained),
-        _unjudged_sentence([pair], "Not judged, at equal true privacy:", learned),
-    ]
-
-
 @judge(studies=(HORIZONTAL,))
 def horizontal_trend(
     results: Results,
@@ -312,9 +228,12 @@ def horizontal_trend(
             signal = scores.signal([mechanism], margin)
             parts += order({name: rise}, margin=margin, signal=signal)
         parts += equal(_gaps_of_most(scores.select(mechanisms)), margin=close)
-    parts += absent_datasets(finals, datasets)
-    gains = "Gains of the final test accuracy with intervals."
-    return _finding(results.rows, {HORIZONTAL: finals}, parts, [gains])
+    return Finding(
+        parts=[*parts, *absent_datasets(finals, datasets)],
+        detail="Gains of the final test accuracy with intervals.",
+        calibration="published",
+        **_sizes(results.rows, {HORIZONTAL: finals}),
+    )
 
 
 def _gaps_of_most(scores: Scores) -> dict[str, Mean]:
@@ -344,15 +263,18 @@ def matrix_mechanism_on_adult(
     At the same sensitivity, the matrix mechanism of the identity and the Gaussian are one noise;
     closed forms show this at the shape of the run.
     """
-    rows, name = results.rows, "MM close to Gaussian"
-    finals = _finals(rows, HORIZONTAL, ["adult"])
+    name, finals = "MM close to Gaussian", _finals(results.rows, HORIZONTAL, ["adult"])
     shape = axes_of(finals["adult"].rows["shape"].iloc[0])
-    by_reading = {
-        "element": (same_noise_on_elements(name, shape),),
-        "whole": (same_noise_on_whole(name, shape),),
-    }
-    outcomes = [Outcome(choice=readings[key], parts=parts) for key, parts in by_reading.items()]
-    return _finding(rows, {HORIZONTAL: finals}, outcomes, ["Expected squared noise."], choice)
+    return Finding(
+        choice=choice,
+        outcomes=[
+            Outcome(choice=readings["element"], parts=(same_noise_on_elements(name, shape),)),
+            Outcome(choice=readings["whole"], parts=(same_noise_on_whole(name, shape),)),
+        ],
+        detail="Expected squared noise.",
+        calibration="published",
+        **_sizes(results.rows, {HORIZONTAL: finals}),
+    )
 
 
 @judge(studies=(HORIZONTAL,))
@@ -360,12 +282,7 @@ def harder_tasks_need_more(
     results: Results, *, hard: list[str], easy: list[str], mechanism: str, margin: float
 ) -> Finding:
     """Judge whether hard tasks get more noise on uploads and keep less of the noiseless gain."""
-    parts, words = _noise_of_uploads(hard, easy, mechanism)
-    try:
-        slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
-    except CannotJudge:
-        parts = [*parts, Part("accuracy of a valid model", NOT_RUN)]
-        return Finding(parts=parts, detail=words, calibration="published")
+    slow, fast = (_finals(results.rows, HORIZONTAL, names) for names in (hard, easy))
     finals = slow | fast
     gains = {name: each.level("non-private") - each.floor[0] for name, each in finals.items()}
     effects = {
@@ -373,7 +290,7 @@ def harder_tasks_need_more(
         for one, other in itertools.product(fast.values(), slow.values())
         if min(gains[one.dataset], gains[other.dataset]) > margin
     }
-    parts = [*parts, *order(effects, margin=margin)]
+    parts = [*_noise_of_uploads(hard, easy, mechanism), *order(effects, margin=margin)]
     # Without a gain, there is nothing of which a mechanism could keep a share.
     reason = f"training without noise gains at most {margin:g}"
     parts += [
@@ -381,22 +298,29 @@ def harder_tasks_need_more(
         for name, gain in gains.items()
         if gain <= margin
     ]
-    parts += absent_datasets(finals, (*hard, *easy), "accuracy on ")
-    detail = (
-        f"{words} Accuracies: the share of training without noise's gain over random answers or "
-        "the majority class, whichever scores more."
+    return Finding(
+        parts=[*parts, *absent_datasets(finals, (*hard, *easy), "accuracy on ")],
+        detail=(
+            f"Root mean square of {mechanism_title(mechanism)}'s noise on an element of an upload "
+            "over the clip C, at a total epsilon of 1, delta 1e-5, with the paper's networks and "
+            "rounds. It falls as 1/epsilon while the epsilon of a release is far below the number "
+            "of its elements, so that there these ratios are those of the epsilons of equal noise. "
+            "Accuracies: the share of training without noise's gain over random answers or the "
+            "majority class, whichever scores more."
+        ),
+        calibration="published",
+        **_sizes(results.rows, {HORIZONTAL: finals}),
     )
-    return _finding(results.rows, {HORIZONTAL: finals}, parts, [detail])
 
 
-def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple[list[Part], str]:
+def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> list[Part]:
     """Judge whose uploads get more noise, in units of their clip C, with the paper's networks."""
     deviations = {
         name: noise_norm(mechanism, NETWORKS[name], HORIZONTAL_ROUNDS[name], 1.0)
         / math.sqrt(NETWORKS[name].size)
         for name in (*hard, *easy)
     }
-    parts = [
+    return [
         statement(
             f"noise on {dataset_title(one)} above {dataset_title(other)},",
             deviations[one] > deviations[other],
@@ -405,13 +329,6 @@ def _noise_of_uploads(hard: list[str], easy: list[str], mechanism: str) -> tuple
         for one in hard
         for other in easy
     ]
-    shown = ", ".join(f"{dataset_title(name)} {value:.2g}" for name, value in deviations.items())
-    return parts, (
-        f"Root mean square of {mechanism_title(mechanism)}'s noise on an element of an upload over "
-        "the clip C, at a total epsilon of 1, delta 1e-5, with the paper's networks and rounds: "
-        f"{shown}. It falls as 1/epsilon while the epsilon of a release is far below the number of "
-        "its elements, so that there these ratios are those of the epsilons of equal noise."
-    )
 
 
 def _gain_kept(one: Scores, other: Scores, mechanism: str) -> Mean:
@@ -440,8 +357,6 @@ def vertical_lead(
     epsilons: tuple[Epsilon, Epsilon],
     leader: str,
     others: dict[str, list[str]],
-    beside: list[Pair],
-    beside_words: str,
     margin: float,
 ) -> Finding:
     """Judge whether a mechanism's lead at the smallest epsilon exceeds that at the largest.
@@ -459,13 +374,15 @@ def vertical_lead(
     )
     parts = [*leads, *absent_datasets(finals, datasets)]
     required(parts, CannotJudge(f"The results have none of the mechanisms beside {leader}"))
-    detail = (
-        f"The lead of {mechanism_title(leader)} at the smallest epsilon of "
-        f"{epsilons[0]:g} to {epsilons[1]:g}, and that lead minus the one at the largest, "
-        "paired by trial."
+    return Finding(
+        parts=parts,
+        detail=(
+            f"The lead of {mechanism_title(leader)} at the smallest epsilon of {epsilons[0]:g} to "
+            f"{epsilons[1]:g}, and that lead minus the one at the largest, paired by trial."
+        ),
+        calibration="published",
+        **_sizes(results.rows, {VERTICAL: finals}),
     )
-    unjudged = _unjudged_sentence(beside, beside_words, finals.values())
-    return _finding(results.rows, {VERTICAL: finals}, parts, [detail, unjudged])
 
 
 def _growing_lead(scores: Scores, leader: str, other: str, margin: float) -> Part:

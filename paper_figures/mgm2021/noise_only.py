@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from claims.comparisons import ratios, statement, timed_apart
-from claims.intervals import Bootstrap, bootstrapped
-from claims.judged_rows import calibrated, listed, ok_rows, required, select, tally
+from claims.intervals import bootstrapped
+from claims.judged_rows import calibrated, listed, ok_rows, required, select
 from claims.judges import CannotJudge, Delta, Epsilon, judge
 from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Outcome, Part, Sizes
 from mechanisms import Budget
@@ -31,8 +31,6 @@ TABLE_4 = STATED_GROWTH | {"gaussian": STATED_GROWTH["gaussian-per-element"]}
 SVD_SECONDS = "svd_draw_seconds"
 # Mechanisms whose draw is one call for normal numbers, with one scale or a scale per element.
 EQUAL_DRAWS = ("gaussian", "gaussian-analytic", "gaussian-per-element", "imgm")
-# The end of the name of a part that says that the Gaussian takes the least time.
-NOT_FASTER = " not faster"
 # The mechanism and options behind a config's name that is not a mechanism's key.
 VARIANTS = {"mvg-sqrt": ("mvg", {"zeta": "sqrt"})}
 
@@ -141,17 +139,15 @@ def error_orders(
                 f"m^{found[0]:.2f} n^{found[1]:.2f}{logarithm} (stated m^{stated.m} n^{stated.n})",
             )
         )
-    vector = _powers("gaussian", rows, columns, budget, False)
     return Finding(
         parts=tuple(parts),
         detail=(
             f"Slopes of the closed-form E||Z||^2 between m = {rows[0]} and {rows[1]}, n "
             f"= {columns[0]} and {columns[1]}, at ({epsilon:g}, {delta:g}), l2 "
             "sensitivity 2 sqrt(mn). The paper's Gaussian is applied to every element, under basic "
-            "composition; the textbook's Gaussian on the whole answer grows as "
-            f"m^{vector[0]:.2f} n^{vector[1]:.2f}. MVG is isotropic and has mgm2021's own zeta: "
-            "the least noise that mvg2018's Theorem 3 allows. A zeta without the square root adds "
-            "another power of mn."
+            "composition; the textbook's Gaussian on the whole answer grows as m^2 n^2. MVG is "
+            "isotropic and has mgm2021's own zeta: the least noise that mvg2018's Theorem 3 "
+            "allows. A zeta without the square root adds another power of mn."
         ),
         calibration="published",
     )
@@ -257,7 +253,7 @@ def run_times(
     """Judge Table 5 by the seconds of a draw over those of the Gaussian on the whole answer.
 
     Ratios of medians can be compared between machines. MVG takes its directions from an SVD of the
-    answer in every draw, as the paper says; its ratio with given directions is reported as well.
+    answer in every draw, as the paper says.
 
     Args:
         least: Whether to judge also that the Gaussian takes the least time.
@@ -267,37 +263,24 @@ def run_times(
     """
     given = draws_as_published(results.timings)
     with_svd = draws_as_published(results.timings, SVD_SECONDS)
-    effects, stated, shape_of, absent = {}, {}, {}, []
-    for draws, names, bounds, ending in (
-        (given, little_more, little, ""),
-        (with_svd, far_more, far, ""),
-        (given, little_more if least else [], (1, math.inf), NOT_FASTER),
-    ):
-        for name, shape in itertools.product(names, shapes):
-            title = f"{mechanism_title(name)} at {shape}{ending}"
-            ratio = _ratio_to_gaussian(draws, given, shape, name)
-            if ratio is None:
-                absent.append(Part(title, NOT_RUN))
-            else:
-                effects[title], stated[title], shape_of[title] = ratio, bounds, shape
-    required(effects, CannotJudge(f"The run does not time the draws at {listed(shapes)}"))
-    judged = [
-        timed_apart(part, effects[part.name], _timing_spread(given, shape_of[part.name]))
-        if part.name.endswith(NOT_FASTER)
-        else part
-        for part in ratios(effects, stated=stated)
+    named = given["mechanism"].isin(["gaussian", *little_more, *far_more])
+    used = required(
+        given[given["shape"].isin(shapes) & named],
+        CannotJudge(f"The run does not time the draws at {listed(shapes)}"),
+    )
+    cases = [(given, name, little) for name in little_more]
+    cases += [(with_svd, name, far) for name in far_more]
+    parts = [
+        _ratio_part(draws, given, name, shape, bounds)
+        for (draws, name, bounds), shape in itertools.product(cases, shapes)
     ]
-    parts = [*judged, *absent]
-    named = ["gaussian", *little_more, *far_more]
-    used = given[given["shape"].isin(shapes) & given["mechanism"].isin(named)]
-    trials = int(used.groupby(["shape", "mechanism"]).size().min())
-    outcomes, exception = [], ""
+    if least:
+        parts += [
+            _ratio_part(given, given, name, shape, (1, math.inf), " not faster")
+            for name, shape in itertools.product(little_more, shapes)
+        ]
+    outcomes = []
     if choice:
-        exception = (
-            ", except under the second choice: the seconds of "
-            f"{listed(map(mechanism_title, far_more))} over those of a draw and the calibration of "
-            f"{listed(map(mechanism_title, little_more))}"
-        )
         cold = _open_with_calibration(results.timings, far_more, little_more, shapes)
         both = zip(counted, (tuple(parts), cold), strict=True)
         outcomes = [Outcome(choice=words, parts=of_choice) for words, of_choice in both]
@@ -305,19 +288,42 @@ def run_times(
         parts=() if outcomes else parts,
         choice=choice,
         outcomes=outcomes,
-        because=tally(parts, [trials]),
         detail=(
             "Ratios of median seconds to those of the Gaussian on the whole answer, with bootstrap "
-            f"intervals over the draws. Little more: {little[0]:g} to {little[1]:g} "
-            f"times; far more: at least {far[0]:g} times. Table 5 of mgm2021 has 1.37 (IDN), 1.51 "
-            "(UDN) and 312 (MVG) times, at a shape that is not stated. Our SVD is of the answer, "
-            "and the seconds include the calibration to its directions; other calibrations, one "
-            f"for each budget, are not counted{exception}."
-            f"{_given_directions_sentence(given, far_more, shapes)}"
+            "intervals over the draws. Our SVD is of the answer, and the seconds include the "
+            "calibration to its directions; other calibrations, one for each budget, are counted "
+            "only where the choice says so."
         ),
         calibration="published",
-        sizes=Sizes(trials=trials),
+        sizes=Sizes(trials=int(used.groupby(["shape", "mechanism"]).size().min())),
     )
+
+
+def _ratio_part(
+    draws: pd.DataFrame,
+    given: pd.DataFrame,
+    mechanism: str,
+    shape: str,
+    bounds: tuple[float, float],
+    ending: str = "",
+) -> Part:
+    """Judge whether a ratio of median seconds to the Gaussian's lies between two bounds.
+
+    Args:
+        draws, given: The draws of the mechanism, and those with given directions.
+        ending: The end of the name of a part that says which of the two is faster, which is open
+            where equal draws differ by as much.
+    """
+    title = f"{mechanism_title(mechanism)} at {shape}{ending}"
+    ours, gaussian = (
+        np.log(select(timed, shape=shape, mechanism=key)["value"].to_numpy())
+        for timed, key in ((draws, mechanism), (given, "gaussian"))
+    )
+    if not len(ours) or not len(gaussian):
+        return Part(title, NOT_RUN)
+    ratio = bootstrapped(ours, gaussian, np.median)
+    (part,) = ratios({title: ratio}, stated={title: bounds})
+    return timed_apart(part, ratio, _timing_spread(given, shape)) if ending else part
 
 
 def _open_with_calibration(
@@ -355,27 +361,3 @@ def _timing_spread(given: pd.DataFrame, shape: str) -> float:
     equal = given[given["mechanism"].isin(EQUAL_DRAWS)]
     medians = median_seconds(select(equal, shape=shape))
     return float(medians.max() / medians.min())
-
-
-def _given_directions_sentence(
-    given: pd.DataFrame, mechanisms: list[str], shapes: list[str]
-) -> str:
-    """Describe the times of the far slower mechanisms if their directions are given."""
-    words = [
-        f"{math.exp(ratio.value):.3g} times at {shape} ({mechanism_title(name)})"
-        for name in mechanisms
-        for shape in shapes
-        if (ratio := _ratio_to_gaussian(given, given, shape, name)) is not None
-    ]
-    return f" With directions given and no SVD it is {listed(words)}." if words else ""
-
-
-def _ratio_to_gaussian(
-    draws: pd.DataFrame, given: pd.DataFrame, shape: str, mechanism: str
-) -> Bootstrap | None:
-    """Return the logarithm of the ratio of medians, or None if one of them was not timed."""
-    ours, gaussian = (
-        np.log(select(timed, shape=shape, mechanism=key)["value"].to_numpy())
-        for timed, key in ((draws, mechanism), (given, "gaussian"))
-    )
-    return bootstrapped(ours, gaussian, np.median) if len(ours) and len(gaussian) else None

@@ -12,7 +12,6 @@ ARGUMENTS = {
     "beside": {"federated_sums": "sums"},
     "datasets": ["imdb"],
     "above": {"default": [("idn", "baseline")]},
-    "explained": (IDN, ELEMENT, "gaussian"),
     "choice": "how they accumulate",
     "readings": {
         "a share": {"baseline": [ELEMENT]},

@@ -58,12 +58,6 @@ def test_a_record_changes_all_features_of_a_batch_of_its_own():
     assert lemmas.features_of_a_batch(**given).verdict == CONFIRMED
 
 
-def test_uploads_of_another_sensitivity_contradict(monkeypatch):
-    arguments = CLAIMS["mgm-upload-sensitivity"].arguments
-    monkeypatch.setattr(lemmas, "_between_corners", lambda shape, limits: 1.0)
-    assert lemmas.clipped_uploads(**arguments).verdict == CONTRADICTED
-
-
 def test_the_ratio_of_the_right_hand_sides_falls_at_small_matrices():
     """Compared with a closed form that is derived here for MGM and for MVG's root."""
     found = theorems.mvg_right_hand_side(tolerance=0.05)
