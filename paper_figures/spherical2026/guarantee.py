@@ -25,23 +25,13 @@ otherwise reaches d's convex hull, which is below the Gaussian. There the statem
 
 import math
 
-import numpy as np
-import pandas as pd
 import scipy
 
 from claims.comparisons import statement
-from claims.judged_rows import calibrated, pick, required, select
-from claims.judges import CannotJudge, Delta, Epsilon, judge
+from claims.judges import Delta, Epsilon, judge
 from claims.verdicts import Finding
-from mechanisms import Budget, Query
-from mechanisms.limit.limit import limit
 from mechanisms.privacy.gaussian_profile import GaussianProfile
 from mechanisms.query.words import rounded_down
-from paper_figures.selections import size_of
-from paper_figures.style import mechanism_title
-from runs.results import Results
-
-BASELINE = "gaussian-analytic"
 
 
 def tangent_at_no_noise(mu: float, epsilon: float) -> float:
@@ -64,55 +54,21 @@ def largest_delta(epsilon: float) -> float:
     return GaussianProfile(mu=float(mu)).delta(epsilon).value
 
 
-@judge(studies=("guarantee",))
-def no_noise_ahead(results: Results, *, epsilons: list[Epsilon], delta: Delta) -> Finding:
-    """Judge whether the proof above holds at every epsilon.
-
-    The finding reports the largest dimension of the grid beside it.
-    """
+@judge
+def no_noise_ahead(*, epsilons: list[Epsilon], delta: Delta) -> Finding:
+    """Judge whether the proof above holds at every epsilon."""
     parts = []
     for epsilon in epsilons:
         reached = largest_delta(epsilon)
         found = f"holds for every delta up to {rounded_down(reached)}"
         parts.append(statement(f"epsilon {epsilon:g}", reached >= delta, found))
-    rows = select_one_budget(results.rows)
-    sized = rows.assign(size=rows["shape"].map(size_of))
-    losses = sized.pivot_table(index="size", columns="mechanism", values="value").iloc[-1]
-    last = (losses / losses[BASELINE]).drop(BASELINE).dropna()
-    shown = "the grid has no other noise"
-    if len(last):
-        shown = (
-            f"the least E||noise||^2 of {len(last)} other noises is {last.min():.6g} times the "
-            f"Gaussian's ({mechanism_title(last.idxmin())})"
-        )
-    query = Query(shape=(int(last.name),), l2_sensitivity=1.0)
-    budget = Budget(epsilon=float(rows["epsilon"].iloc[0]), delta=float(rows["delta"].iloc[0]))
-    least = limit(query, budget, fast=True).lower
-    gaussian = calibrated(BASELINE, query, budget).expected_loss()
     return Finding(
         parts=parts,
         detail=(
             "By a lower bound on delta of any noise of a given mean square, in the limit; it is "
-            "the Gaussian's where delta, as a function of the variance, equals its convex hull. At "
-            f"M = {last.name:,}, epsilon {rows['epsilon'].iloc[0]:g}, delta "
-            f"{rows['delta'].iloc[0]:g}, l2 sensitivity 1 and equal true privacy, {shown}. There, "
-            "every mechanism, additive or not, has a worst E||error||^2 of at least "
-            f"{rounded_down(least / gaussian)} times the Gaussian's (docs/the_limit.md)."
+            "the Gaussian's where delta, as a function of the variance, equals its convex hull. "
+            "The figure suite_cost has the noise of the computed mechanisms at finite sizes, and "
+            "docs/the_limit.md what any mechanism can have there."
         ),
         calibration="exact",
     )
-
-
-def select_one_budget(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the expected losses on the grid at equal true privacy, at the epsilon nearest to 1.
-
-    Raises:
-        CannotJudge: The results lack the analytic Gaussian's losses.
-    """
-    chosen = pick(rows, dataset="grid", calibration="exact", metric="expected_loss")
-    gaussian = required(
-        select(chosen, mechanism=BASELINE),
-        CannotJudge("The results have no analytic Gaussian on the grid"),
-    )
-    epsilon = min(gaussian["epsilon"], key=lambda value: abs(np.log(value)))
-    return select(chosen, epsilon=epsilon)
