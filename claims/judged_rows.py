@@ -9,7 +9,6 @@ import pandas as pd
 
 from claims.judges import CannotJudge
 from claims.mechanism_titles import own_or_shipped
-from claims.verdicts import CONFIRMED, NOT_RUN, Part, count_of
 from mechanisms import (
     AdditiveMechanism,
     Budget,
@@ -122,20 +121,3 @@ def listed_numbers(numbers: Iterable[float]) -> str:
 def at_least(probability: float) -> str:
     """Format a lower bound on a probability below 1, which rounding never turns into 1."""
     return rounded_down(min(probability, math.nextafter(1, 0)), 6)
-
-
-def tally(parts: Iterable[Part], trials: Iterable[int]) -> str:
-    """Count the verdicts on the comparisons that were run; "" if all are confirmed.
-
-    An example is "4 comparisons over 3 trials: 1 is confirmed and 3 are inconclusive."
-
-    Args:
-        trials: The numbers of trials, which are named only if they agree.
-    """
-    verdicts = [part.verdict for part in parts if part.verdict != NOT_RUN]
-    counts = count_of(verdicts)
-    if set(counts) <= {CONFIRMED}:
-        return ""
-    over = f" over {agreed.pop()} trials" if len(agreed := {*trials}) == 1 else ""
-    words = listed(f"{n} {'is' if n == 1 else 'are'} {verdict}" for verdict, n in counts.items())
-    return f"{len(verdicts)} comparison{'s' * (len(verdicts) > 1)}{over}: {words}."
