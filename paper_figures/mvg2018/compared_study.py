@@ -20,7 +20,7 @@ from papers.setting import PaperSetting
 from runs.results import Results
 from studies.base.treatments import IID, PCA, SUBSPACE
 
-MVG, MVG_SQRT = "mvg", "mvg-sqrt"
+MVG = "mvg"
 SETTING = (
     "Epsilon 1, delta 1/N, one record replaced; the paper does not state gamma, the largest "
     "Frobenius norm of the answer: it is that of data in [-1, 1]"
@@ -52,6 +52,7 @@ class ComparedStudy:
 
     Args:
         name: The name of the study, see `studies`.
+        dataset: The key of the paper's data set.
         numeral: The study's number in the paper, such as "II".
         table: The number of its table in the paper.
         setting: The paper's query and budget.
@@ -67,6 +68,7 @@ class ComparedStudy:
     """
 
     name: str
+    dataset: str
     numeral: str
     table: int
     setting: PaperSetting
@@ -188,6 +190,7 @@ SHARED_METHODS = {
 
 REGRESSION = ComparedStudy(
     name="regression",
+    dataset="liver_disorders",
     numeral="I",
     table=3,
     setting=mvg2018.REGRESSION,
@@ -221,6 +224,7 @@ EXACT_COVARIANCE = (
 )
 FIRST_COMPONENT = ComparedStudy(
     name="first_component",
+    dataset="movement_aal",
     numeral="II",
     table=4,
     setting=mvg2018.FIRST_COMPONENT,
@@ -241,6 +245,7 @@ FIRST_COMPONENT = ComparedStudy(
 
 COVARIANCE = ComparedStudy(
     name="covariance",
+    dataset="cardiotocography",
     numeral="III",
     table=5,
     setting=mvg2018.COVARIANCE,

@@ -28,32 +28,24 @@ IDENTITY_QUERIES = {"regression": REGRESSION, "covariance": COVARIANCE}
 @judge
 def directions_free(*, precision: list[float], draws: Count, tolerance: float) -> Finding:
     """Judge whether MVG's true guarantee at a fixed allocation is the same for all directions."""
-    query = REGRESSION.query
-    rows, columns = query.shape
+    query, budget = REGRESSION.query, REGRESSION.budget
+    rows = query.shape[0]
     rng = np.random.default_rng(0)
-    mus = []
+    least = []
     for _ in range(draws):
         directions = np.linalg.qr(rng.standard_normal((rows, rows)))[0]
-        noise = calibrated(
-            "mvg", query, REGRESSION.budget, directions=directions, precision=precision
-        ).noise
-        # Psi = I, so the smallest singular value of U1 decides.
-        u1 = noise.row_directions * noise.row_std
-        mus.append(query.l2_sensitivity / np.linalg.norm(u1, -2))
-    difference = float(np.ptp(mus) / np.mean(mus))
+        options = {"directions": directions, "precision": precision}
+        noise = calibrated("mvg", query, budget, **options).noise
+        # Psi = I, so mu is s over the smallest singular value of U1.
+        least.append(np.linalg.norm(noise.row_directions * noise.row_std, -2))
+    apart = float(np.ptp(least) / np.mean(least))
+    found = f"differs by {apart:.1g} (relative)"
     return Finding(
-        parts=[
-            statement(
-                f"the same mu for {len(mus)} random directions",
-                difference <= tolerance,
-                f"differs by {difference:.1g} (relative)",
-            )
-        ],
+        parts=[statement(f"the same mu for {draws} random directions", apart <= tolerance, found)],
         detail=(
-            f"Algorithm 1 on the {rows}x{columns} query of Experiment I with the precision "
-            f"{precision}. mu is that of the l2 ball, from the singular values of the covariance. "
-            "Where the answers lie in a box as well, the true mu can be smaller and depend on the "
-            "directions."
+            f"Algorithm 1 on the query of Experiment I with the precision {precision}. mu is that "
+            "of the l2 ball, from the singular values of the covariance. Where the answers lie in "
+            "a box as well, the true mu can be smaller and depend on the directions."
         ),
         calibration="published",
     )
@@ -73,7 +65,7 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
         ("equimodal", FIRST_COMPONENT, "Theorem 5, Psi = Sigma"),
     ):
         query = setting.query
-        bound = theorem_3_bound(setting)
+        bound = precision_bound(query, setting.budget, "published")
         spent = []
         for _ in range(draws):
             rows = query.shape[0]
@@ -103,24 +95,6 @@ def precision_budgets(*, draws: Count, tolerance: float) -> Finding:
         ),
         calibration="published",
     )
-
-
-def theorem_3_bound(setting: PaperSetting) -> float:
-    """Return the right-hand side of Theorem 3.
-
-    It is (-beta + sqrt(beta^2 + 8 alpha epsilon))^2 / (4 alpha^2). H_r and H_{r,1/2} are
-    generalized harmonic numbers, and zeta has no square root.
-    """
-    query, epsilon = setting.query, setting.budget.epsilon
-    (m, n), s, gamma = query.shape, query.l2_sensitivity, query.frobenius_bound
-    log = np.log(setting.budget.delta)
-    orders = np.arange(1, min(m, n) + 1)
-    harmonic, half = np.sum(1 / orders), np.sum(orders**-0.5)
-    alpha = (harmonic + half) * gamma**2 + 2 * harmonic * gamma * s
-    beta = 2 * (m * n) ** 0.25 * harmonic * s * (2 * np.sqrt(-m * n * log) - 2 * log + m * n)
-    # The difference cancels, so it needs extended precision.
-    alpha, beta = np.longdouble(alpha), np.longdouble(beta)
-    return float((-beta + np.sqrt(beta**2 + 8 * alpha * epsilon)) ** 2 / (4 * alpha**2))
 
 
 def _inverse_norm(directions: np.ndarray | None, std: np.ndarray) -> float:
@@ -194,7 +168,7 @@ def least_in_every_direction(*, shares: list[float], tolerance: float) -> Findin
     """
     query, budget = REGRESSION.query, REGRESSION.budget
     size = query.shape[0]
-    least = 1 / np.sqrt(theorem_3_bound(REGRESSION) ** 2 / query.shape[1])
+    least = math.sqrt(query.shape[1]) / precision_bound(query, budget, "published")
     found = []
     for share in shares:
         precision = [share, *[(1 - share) / (size - 1)] * (size - 1)]

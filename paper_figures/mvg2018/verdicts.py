@@ -7,7 +7,7 @@ MVG's release is proven to be noise, and the order is judged all the same, altho
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,16 +16,15 @@ import pandas as pd
 
 from claims.comparisons import Signal, equal, every, number, order, timed_apart
 from claims.intervals import Mean, bootstrapped, ratio_words
-from claims.judged_rows import listed, ok_rows, pick, required, select
+from claims.judged_rows import ok_rows, pick, required, select
 from claims.judges import CannotJudge, Count, Positive, judge
 from claims.mechanism_titles import mechanism_title
-from claims.verdicts import CONTRADICTED, NOT_RUN, Finding, Outcome, Part, not_run
+from claims.scores import sizes_in_lines
+from claims.verdicts import CONTRADICTED, NOT_RUN, Finding, Outcome, Part
 from paper_figures.mvg2018.compared_study import (
-    COVARIANCE,
     FIRST_COMPONENT,
     KERNEL_TITLES,
     MVG,
-    MVG_SQRT,
     REGRESSION,
     SETTING,
     STUDIES,
@@ -48,21 +47,14 @@ from studies.base.treatments import PCA
 Study = Literal["regression", "first_component", "covariance"]
 # The mechanisms or sets of features to compare with, by study.
 Others = dict[str, list[str]]
-# The parts of a claim, and the means as text.
-Judged = tuple[Sequence[Part], str]
 # Descriptions of the scalings of the data in the regression.
 _SCALINGS = {"largest": "divided by the largest value", "columns": "each feature onto [-1, 1]"}
-# The run that would time the SVDs of MVG's covariances in all three studies.
-TIMING_RUN = (
-    "The cells of MVG in the three studies again: python -m runs redo reference --study regression "
-    "first_component covariance --mechanism mvg, then config/reference.yaml"
-)
 
 
 def finding_per_kernel(
     results: Results,
     study: ComparedStudy,
-    judge_kernel: Callable[[pd.DataFrame], Judged],
+    judge_kernel: Callable[[pd.DataFrame], Sequence[Part]],
     detail: str,
     every_kernel: Sequence[Part] = (),
 ) -> Finding:
@@ -73,18 +65,22 @@ def finding_per_kernel(
         every_kernel: Parts that do not depend on the kernel; they come first.
     """
     scores = study.scores(study.judged_rows(results.rows))
-    outcomes, words = [], []
-    for kernel in kernels_of(scores):
-        of_kernel, means = judge_kernel(select_kernel(scores, kernel))
-        title = KERNEL_TITLES.get(kernel, "")
-        outcomes.append(Outcome(choice=title, parts=(*every_kernel, *of_kernel)))
-        words.append(f"{title}: {means}" if title else means)
+    outcomes = [
+        Outcome(
+            choice=KERNEL_TITLES.get(kernel, ""),
+            parts=(*every_kernel, *judge_kernel(select_kernel(scores, kernel))),
+        )
+        for kernel in kernels_of(scores)
+    ]
     several = len(outcomes) > 1
     return Finding(
         parts=() if several else outcomes[0].parts,
         choice="the kernel of the regression" if several else "",
         outcomes=outcomes if several else (),
-        detail=f"{detail} Mean errors: {'; '.join(words)}.",
+        detail=(
+            f"{SETTING}. {detail} Table {study.table} has the mean errors, and those at equal true "
+            "privacy."
+        ),
         calibration="both",
         sizes=study.sizes(scores),
     )
@@ -127,11 +123,6 @@ def _order(
     return [*parts, *(Part(name, NOT_RUN) for name in names if name not in run)]
 
 
-def _means(frames: Mapping[str, pd.DataFrame]) -> str:
-    known = {name: frame for name, frame in frames.items() if len(frame)}
-    return ", ".join(f"{name} {frame['value'].mean():.4g}".strip() for name, frame in known.items())
-
-
 @judge
 def error_above(
     results: Results,
@@ -157,37 +148,21 @@ def error_above(
         for key in others
     }
 
-    def judge_kernel(scores: pd.DataFrame) -> Judged:
+    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
+        published = select(scores, calibration="published")
         treatment = directions or require_right_treatment(scores, compared)
-
-        def best(calibration: str, key: str, treatment: str) -> pd.DataFrame:
-            at = {"calibration": calibration, "mechanism": key, "treatment": treatment}
-            return select_best_share(select(scores, **at))
-
-        frames, rescaled = (
-            {title: best(calibration, key, of_others) for key, title in titles.items()}
-            for calibration in ("published", "exact")
-        )
         ours = required(
-            best("published", MVG, treatment),
+            select(published, mechanism=MVG, treatment=treatment),
             CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
         )
-        parts = _order(compared, scores, ours, frames, above, margin, least)
-        notes = {
-            "at the exact calibration": _means({"MVG": best("exact", MVG, treatment)} | rescaled),
-            "MVG with the root of zeta": _means({"": best("published", MVG_SQRT, treatment)}),
+        frames = {
+            title: select_best_share(select(published, mechanism=key, treatment=of_others))
+            for key, title in titles.items()
         }
-        noted = [f"{words} {means}" for words, means in notes.items() if means]
-        return parts, _means({"MVG": ours} | frames) + (f" ({listed(noted)})" if noted else "")
+        return _order(compared, scores, select_best_share(ours), frames, above, margin, least)
 
-    return finding_per_kernel(
-        results,
-        compared,
-        judge_kernel,
-        detail=(
-            f"{SETTING}. MVG has its best share tau. Parts are differences over shared trials."
-        ),
-    )
+    detail = "MVG has its best share tau. Parts are differences over shared trials."
+    return finding_per_kernel(results, compared, judge_kernel, detail)
 
 
 @judge(studies=("regression",))
@@ -219,32 +194,19 @@ def directions_above(
     """
     compared = STUDIES[study]
 
-    def judge_kernel(scores: pd.DataFrame) -> Judged:
+    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
         right = require_right_treatment(scores, compared)
-        means, exact = (
-            {
-                treatment_title(name): average_over_shares(
-                    select(scores, calibration=calibration, mechanism=MVG, treatment=name)
-                )
-                for name in (right, *others)
-            }
-            for calibration in ("published", "exact")
-        )
+        published = select(scores, calibration="published", mechanism=MVG)
+        means = {
+            treatment_title(name): average_over_shares(select(published, treatment=name))
+            for name in (right, *others)
+        }
         title = treatment_title(right)
-        frames = {name: frame for name, frame in means.items() if name != title}
-        parts = _order(compared, scores, means[title], frames, f"above {title}", margin)
-        rescaled = f" (at the exact calibration {_means(exact)})" if len(exact[title]) else ""
-        return parts, _means(means) + rescaled
+        ours = means.pop(title)
+        return _order(compared, scores, ours, means, f"above {title}", margin)
 
-    return finding_per_kernel(
-        results,
-        compared,
-        judge_kernel,
-        detail=(
-            f"{SETTING}. The error is the mean over all shares tau. Parts are differences over "
-            "shared trials."
-        ),
-    )
+    detail = "The error is the mean over all shares tau. Parts are differences over shared trials."
+    return finding_per_kernel(results, compared, judge_kernel, detail)
 
 
 @judge(studies=("regression",))
@@ -253,7 +215,7 @@ def comparable_directions(
 ) -> Finding:
     """Judge whether another set of features does about as well (Figure 4, left and middle)."""
 
-    def judge_kernel(scores: pd.DataFrame) -> Judged:
+    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
         published = select(scores, calibration="published", mechanism=MVG)
         right = require_right_treatment(scores, REGRESSION)
         means = {
@@ -265,8 +227,7 @@ def comparable_directions(
             {name: difference(frame, ours) for name, frame in means.items() if len(frame)},
             CannotJudge("The results of the regression have no other set of features"),
         )
-        words = f"{treatment_title(right)} {ours['value'].mean():.4g}"
-        return _nearest(REGRESSION, apart, right, margins), words
+        return _nearest(REGRESSION, apart, right, margins)
 
     # A run without the data is not judged, and need not wait for the draws.
     REGRESSION.judged_rows(results.rows)
@@ -279,14 +240,14 @@ def comparable_directions(
     }
     drawn = {name: Mean(each - ours) for name, each in errors.items()}
     detail = (
-        f"{SETTING}. I has the mean over all shares tau. II is judged by {draws:,} draws of the "
-        f"noise at the best share of each: {treatment_title(right)} {ours.mean():.4f}."
+        f"I has the mean over all shares tau. II is judged by {draws:,} draws of the noise at the "
+        "best share of each."
     )
     middle = _nearest(FIRST_COMPONENT, drawn, right, margins, signals)
     finding = finding_per_kernel(results, REGRESSION, judge_kernel, detail, middle)
     return replace(
         finding,
-        sizes=replace(finding.sizes, dataset="liver_disorders"),
+        sizes=replace(finding.sizes, dataset=REGRESSION.dataset),
         other_sizes=[COMPONENT.sizes(draws)],
     )
 
@@ -316,17 +277,12 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
             number(KERNEL_TITLES[kernel], mean, stated, tolerance) for kernel, mean in means.items()
         )
         outcomes.append(Outcome(choice=_SCALINGS[scaling], parts=parts))
-    zero, mean = (
-        pick(control, metric=f"rmse_of_{each}")["value"].mean() for each in ("zero", "mean")
-    )
-    spread = select(errors, scaling="largest").groupby("kernel")["value"].std().max()
     return Finding(
         choice="the scaling of the data into [-1, 1]",
         outcomes=outcomes,
         detail=(
-            f"Means over random splits; their standard deviation is at most {spread:.2g}. In the "
-            "scaling that the releases use, by the largest value, predicting the mean of the "
-            f"training targets has the error {mean:.4g}, and predicting zero has {zero:.4g}."
+            "Means over random splits. The releases use the scaling by the largest value; Table 3 "
+            "has the errors of predicting the mean of the training targets and zero there."
         ),
         sizes=REGRESSION.sizes(REGRESSION.scores(control)),
     )
@@ -336,22 +292,15 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
 def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
     """Judge how far MVG's error in Table 3 is above the non-private one."""
 
-    def judge_kernel(scores: pd.DataFrame) -> Judged:
+    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
         right = require_right_treatment(scores, REGRESSION)
         published = select(scores, calibration="published")
         clean = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
         ours = select_best_share(select(published, mechanism=MVG, treatment=right))
-        zero = ok_rows(REGRESSION.judged_rows(results.rows), REGRESSION.name, "rmse_of_zero")
         above = {"MVG-1 above non-private": difference(ours, clean)}
-        means = {"non-private": clean, "MVG-1": ours, "predicting zero": zero}
-        return equal(above, margin=margin, stated=stated), _means(means)
+        return equal(above, margin=margin, stated=stated)
 
-    return finding_per_kernel(
-        results,
-        REGRESSION,
-        judge_kernel,
-        detail=(f"{SETTING}. MVG has its best share tau."),
-    )
+    return finding_per_kernel(results, REGRESSION, judge_kernel, "MVG has its best share tau.")
 
 
 @judge(studies=("covariance",))
@@ -362,14 +311,10 @@ def drawn_covariance_order(
     # This comes first, because draws take seconds and a run may have no official rows.
     rest = error_above(results, study="covariance", others=others, margin=margin)
     lead = order({"Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
-    ours = RECORDS.best(draws).mean()
     return replace(
         rest,
         parts=[*lead, *rest.parts],
-        detail=(
-            f"The Gaussian by {draws:,} draws, MVG's mean RSS {ours:.3f}; the others by the study: "
-            f"{rest.detail}"
-        ),
+        detail=f"The Gaussian by {draws:,} draws; the others by the study: {rest.detail}",
         other_sizes=[RECORDS.sizes(draws)],
     )
 
@@ -381,21 +326,13 @@ def all_experiments(results: Results, *, others: list[str], margin: float, draws
     Experiment II is judged by the study, and III by draws of the Gaussian's and MVG's noise. The
     order in I depends on the kernel of the regression.
     """
-    scores = FIRST_COMPONENT.scores(FIRST_COMPONENT.judged_rows(results.rows))
-    published = select(scores, calibration="published")
-    right = require_right_treatment(scores, FIRST_COMPONENT)
-    ours = select_best_share(select(published, mechanism=MVG, treatment=right))
-    frames = {
-        f"II: {mechanism_title(key)}": pick(published, mechanism=key, treatment=WHOLE_QUERY)
-        for key in others
-    }
-    parts = _order(FIRST_COMPONENT, scores, ours, frames, "above MVG", margin)
-    parts += order({"III: Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
-    return Finding(
-        parts=[every("ahead in II and III", parts)],
+    ahead = error_above(results, study="first_component", others=others, margin=margin)
+    lead = order({"III: Classic Gaussian above MVG": gaussian_lead(draws)}, margin=margin)
+    return replace(
+        ahead,
+        parts=[every("ahead in II and III", [*ahead.parts, *lead])],
         detail=f"{SETTING}. Errors minus MVG's at its best share tau, III by {draws:,} draws.",
         calibration="published",
-        sizes=FIRST_COMPONENT.sizes(scores),
     )
 
 
@@ -412,44 +349,43 @@ def study_times(
     Cells run at different times, and the state of the machine may differ between them. So an order
     is decided only if the medians differ by more than the tolerance.
     """
-    scores = {
-        name: study.scores(study.judged_rows(results.rows)) for name, study in STUDIES.items()
-    }
-    seconds = {name: seconds_of(results, study) for name, study in STUDIES.items()}
-    given = {
-        name: _treatment_seconds(seconds[name], MVG, require_right_treatment(scores[name], study))
-        for name, study in STUDIES.items()
-    }
-    # The seconds of one SVD of both of MVG's covariances, by study.
-    decomposed = {
-        name: select(seconds_of(results, study, "svd_seconds"), mechanism=MVG)["value"].median()
-        for name, study in STUDIES.items()
-    }
-    if pd.isna([*decomposed.values()]).any():
-        return not_run("This run did not time the SVDs of Section 6.3.", TIMING_RUN)
-    ours = {name: given[name] + decomposed[name] for name in STUDIES}
-    medians = ", ".join(f"{1e3 * np.median(own):.3g}" for own in given.values())
-    with_svd = ", ".join(f"{1e3 * own:.3g}" for own in decomposed.values())
-    sizes = [
-        replace(study.sizes(scores[study.name]), dataset=dataset)
-        for study, dataset in (
-            (REGRESSION, "liver_disorders"),
-            (FIRST_COMPONENT, COMPONENT.dataset),
-            (COVARIANCE, RECORDS.dataset),
+    parts, sizes, apart = [], [], 1 + tolerance
+    for name, study in STUDIES.items():
+        scores = study.scores(study.judged_rows(results.rows))
+        seconds, svd = (
+            seconds_of(results, study, metric) for metric in ("release_seconds", "svd_seconds")
         )
-    ]
+        svd = required(
+            select(svd, mechanism=MVG),
+            CannotJudge("This run did not time the SVDs of Section 6.3"),
+        )
+        mvg = _treatment_seconds(seconds, MVG, require_right_treatment(scores, study))
+        mvg = mvg + svd["value"].median()
+        for key in faster[name]:
+            words = f"{study.numeral}: {mechanism_title(key)} faster than MVG"
+            other = _treatment_seconds(seconds, key, WHOLE_QUERY)
+            parts.append(_cost_part(words, mvg, other, apart))
+        for key in slower[name]:
+            words = f"{study.numeral}: {mechanism_title(key)} slower than MVG"
+            other = _treatment_seconds(seconds, key, WHOLE_QUERY)
+            part = _cost_part(words, other, mvg, apart)
+            # Our JL, exponential mechanism and PPCA are not the paper's programs. If one of them is
+            # faster than MVG, that says nothing about the paper's.
+            if part.verdict == CONTRADICTED:
+                part = replace(part, verdict=NOT_RUN, reason="the paper's program was not run")
+            parts.append(part)
+        sizes.append(replace(study.sizes(scores), dataset=study.dataset))
     return Finding(
-        parts=_cost_parts(seconds, ours, {"faster": faster, "slower": slower}, tolerance),
+        parts=parts,
         detail=(
-            f"MVG in I, II and III takes {medians} ms along given directions, and {with_svd} ms "
-            "for an SVD of both covariances: medians of a release on one core. Parts are ratios of "
-            "medians with bootstrapped intervals. Our JL applies its random matrix by a singular "
-            "value decomposition of the records. Our exponential mechanism draws directly and PPCA "
-            "from a short Markov chain, where the paper samples with emcee."
+            "Medians of a release on one core, for MVG along given directions and with an SVD of "
+            "both covariances. Parts are ratios of medians with bootstrapped intervals. Our JL "
+            "applies its random matrix by a singular value decomposition of the records. Our "
+            "exponential mechanism draws directly and PPCA from a short Markov chain, where the "
+            "paper samples with emcee."
         ),
         calibration="published",
-        sizes=sizes[0],
-        other_sizes=sizes[1:],
+        **sizes_in_lines(sizes),
     )
 
 
@@ -463,33 +399,10 @@ def _treatment_seconds(seconds: pd.DataFrame, mechanism: str, treatment: str) ->
     return own[least]["value"].to_numpy(float)
 
 
-def _cost_parts(
-    seconds: Mapping[str, pd.DataFrame],
-    ours: Mapping[str, np.ndarray],
-    others: Mapping[str, Others],
-    tolerance: float,
-) -> Iterable[Part]:
-    """Return a part for each other mechanism and study; those that were not run come last."""
-    effects, absent = {}, []
-    for name, mvg in ours.items():
-        for kind, by_study in others.items():
-            for key in by_study[name]:
-                other = _treatment_seconds(seconds[name], key, WHOLE_QUERY)
-                words = f"{STUDIES[name].numeral}: {mechanism_title(key)} {kind} than MVG"
-                if not len(other):
-                    absent.append(Part(words, NOT_RUN))
-                    continue
-                pair = (mvg, other) if kind == "faster" else (other, mvg)
-                effects[words] = bootstrapped(*map(np.log, pair), np.median)
-    apart = 1 + tolerance
-    parts = order(effects, margin=math.log(apart), shown=ratio_words)
-    parts = [timed_apart(part, effects[part.name], apart) for part in parts]
-    # Our JL, exponential mechanism and PPCA are not the paper's programs. If one of them is faster
-    # than MVG, that says nothing about the paper's.
-    other = "the paper's program was not run"
-    return tuple(
-        replace(part, verdict=NOT_RUN, reason=other)
-        if "slower" in part.name and part.verdict == CONTRADICTED
-        else part
-        for part in (*parts, *absent)
-    )
+def _cost_part(name: str, over: np.ndarray, under: np.ndarray, apart: float) -> Part:
+    """Judge whether the first seconds exceed the second by more than the factor `apart`."""
+    if not len(over) or not len(under):
+        return Part(name, NOT_RUN)
+    ratio = bootstrapped(np.log(over), np.log(under), np.median)
+    (part,) = order({name: ratio}, margin=math.log(apart), shown=ratio_words)
+    return timed_apart(part, ratio, apart)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import yaml
 
-from claims.judged_rows import calibrated
 from claims.scores import SCORED
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN
 from learning.networks.cut_network import CUTS
@@ -16,7 +15,6 @@ from paper_figures.imgm2022.learning_verdicts import (
     GRADIENT_NETWORKS,
     features_order,
     gradients_beside_features,
-    imgm_and_analytic,
 )
 from studies.base.study import study_named
 
@@ -74,12 +72,3 @@ def test_a_data_set_that_was_not_run_is_a_part(make_results):
     results = make_results([*made, *(row | {"metric": "epochs"} for row in made)])
     found = features_order(results, datasets=["mnist", "svhn"], random=0.1, margin=0.01)
     assert [part.verdict for part in found.parts] == [CONFIRMED, CONFIRMED, NOT_RUN]
-
-
-def test_more_noise_than_the_analytic_gaussian_is_not_ahead(monkeypatch):
-    monkeypatch.setattr(
-        "paper_figures.imgm2022.learning_verdicts.calibrated",
-        lambda key, *given: calibrated("gaussian" if key == "imgm" else key, *given),
-    )
-    arguments = {"epsilons": [0.5], "delta": 1e-5, "tolerance": 1e-9}
-    assert imgm_and_analytic(shapes={"mnist": (2, 3)}, **arguments).verdict == CONTRADICTED

@@ -2,39 +2,16 @@
 
 import pytest
 
-from claims.judged_rows import select
 from claims.verdicts import CONFIRMED, CONTRADICTED
-from paper_figures.mvg2018.compared_study import (
-    average_over_shares,
-    right_treatment,
-    select_best_share,
-)
 from paper_figures.mvg2018.tables import comparison_table, table_3
 from paper_figures.mvg2018.verdicts import (
     ahead_of_a_guess,
     error_above,
-    regression_close,
     study_times,
 )
-from tests.paper_figures.mvg2018.made_up_trials import STUDIES, TRIALS, rows_of
+from tests.paper_figures.mvg2018.made_up_trials import STUDIES, rows_of
 
 REGRESSION = STUDIES["regression"]
-
-
-def test_scores_are_selected_by_treatment_and_share(make_rows):
-    means = {"mvg iid": 3, "mvg a-b 0.55": 2, "mvg a-b 0.95": 1, "mvg c 0.55": 4, "jl": 5}
-    rows = make_rows(
-        *rows_of("regression", means), *rows_of("regression", {"jl": 1}, metric="rmse_of_zero")
-    )
-    scores = REGRESSION.scores(rows)
-    assert set(scores["treatment"]) == {"iid", "a-b", "c", ""}
-    assert len(scores) == 5 * TRIALS
-    assert right_treatment(scores) == "a-b"
-    assert right_treatment(select(scores, mechanism="jl")) is None
-    right = select(scores, mechanism="mvg", treatment="a-b")
-    assert select_best_share(right)["share"].tolist() == [0.95] * TRIALS
-    assert len(select_best_share(select(scores, mechanism="jl"))) == TRIALS
-    assert average_over_shares(right)["value"].sum() == pytest.approx(1.5 * TRIALS, rel=0.02)
 
 
 def test_a_table_shows_the_paper_s_methods_first_and_each_at_its_best_share(make_results):
@@ -65,17 +42,6 @@ def test_a_table_shows_the_paper_s_methods_first_and_each_at_its_best_share(make
     assert table["stated above MVG"].tolist()[2] == 0.003
 
 
-def test_both_kinds_of_mvg_have_their_best_share_at_the_exact_calibration_too(make_results):
-    rows = rows_of("regression", {"mvg right 0.5": 2, "mvg pca 0.5": 3, "mvg pca 0.9": 4})
-    rows += [
-        row | {"calibration": "exact", "value": row["share"] + (row["treatment"] == "pca")}
-        for row in rows
-    ]
-    others = {"others": ["mvg"], "of_others": "pca"}
-    found = error_above(make_results(rows), study="regression", margin=0.1, **others)
-    assert "at the exact calibration MVG 0.5, MVG, private directions 1.5)" in found.detail
-
-
 def test_a_guess_is_judged_with_one_kernel_too(make_results):
     rows = rows_of("regression", {"mvg right 0.5": 1, "random-answer": 2}, kernel="linear")
     outcomes = ahead_of_a_guess(make_results(rows), margin=0.1).outcomes
@@ -95,12 +61,9 @@ def test_rows_of_bundled_data_have_no_part_in_a_verdict(make_results):
 
     means = {"mvg a 0.5": 0.2, "jl": 0.4, "non-private": 0.1, "random-answer": 0.5}
     scores = mixed(means, {"random-answer": 100})
-    scores += mixed({"non-private": 3}, {"non-private": 9}, metric="rmse_of_zero")
     timings = mixed({"mvg a 0.5": 2, "jl": 9}, {}, metric="release_seconds")
     timings += mixed({"mvg iid": 1}, {"mvg iid": 50}, metric="svd_seconds")
     results, none = make_results(scores, timings), {name: [] for name in STUDIES}
-    close = regression_close(results, stated=0.1, margin=0.1)
-    assert float(close.detail.split()[-1].rstrip(".")) == pytest.approx(3, rel=0.02)
     above = error_above(results, study="first_component", others=["jl"], margin=0.1)
     slower = none | {"regression": ["jl"]}
     times = study_times(results, faster=none, slower=slower, tolerance=1.0)

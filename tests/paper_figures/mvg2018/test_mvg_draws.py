@@ -11,7 +11,6 @@ from paper_figures.mvg2018 import draws
 from paper_figures.mvg2018.compared_study import EXACT_COVARIANCE, RANDOM_COMPONENT
 from paper_figures.mvg2018.draws import (
     COMPONENT,
-    close_to_noiseless,
     drawn_error,
 )
 from paper_figures.mvg2018.theorems import distance_of_algorithm_1
@@ -90,9 +89,3 @@ def test_the_covariance_and_the_draws_of_experiment_iii_agree_with_the_study():
     drawn = draws.record_errors("iid", 0.5, 2000)
     spread = np.hypot(trials.sem(), drawn.std() / 2000**0.5)
     assert trials.mean() == pytest.approx(drawn.mean(), abs=4 * spread)
-
-
-def test_closeness_is_judged_in_two_experiments_and_says_so():
-    by_study = {"first_component": 1000, "covariance": 1000}
-    (part,) = close_to_noiseless(margins=by_study, draws=by_study).parts
-    assert (part.name, part.verdict) == ("close in II and III", "confirmed")
