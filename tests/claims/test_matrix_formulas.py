@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from claims.matrix_formulas import expected_norm, matrix_normal_density, norm_bound
+from claims.matrix_formulas import expected_norm, inequality, matrix_normal_density, norm_bound
 from claims.verdicts import CONFIRMED
 
 
@@ -14,6 +14,13 @@ def test_the_norm_bound_against_the_normal_tail():
     zeta = 2 * math.sqrt(math.log(10)) + 2 * math.log(10) + 1
     share = math.erfc(math.sqrt(zeta / 2)) / 0.1
     assert float(finding.numbers.split("at most ")[1].split()[0]) == pytest.approx(share, rel=0.01)
+
+
+def test_an_inequality_that_is_false_once_is_contradicted():
+    for most, verdict in ((1.0, "confirmed"), (1.1, "contradicted")):
+        cases = iter([0.5, most])
+        found = inequality(lambda rng, m, n, cases=cases: next(cases), [(1, 2)], 2, "")
+        assert found.verdict == verdict
 
 
 def test_the_norm_of_the_noise_has_its_formula():
