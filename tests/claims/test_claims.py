@@ -11,7 +11,6 @@ from claims.claim import all_claims, claims_in
 from claims.judges import Delta, Shape, all_judges, judge
 from claims.paper import differences
 from claims.verdicts import Finding
-from paper_figures.mvg2018.verdicts import TIMING_RUN
 from papers import r1smg2024
 from studies.base.yaml_file import ConfigError
 
@@ -174,7 +173,7 @@ def test_papers_with_one_id_for_two_claims_are_both_left_out(monkeypatch):
 RUNS = [claim.decided_by for claim in all_claims() if claim.decided_by]
 
 
-@pytest.mark.parametrize("run", [*RUNS, TIMING_RUN])
+@pytest.mark.parametrize("run", RUNS)
 def test_what_decides_a_claim_is_a_run_of_a_shipped_config(run):
     (named,) = set(re.findall(r"config/\w+\.yaml", run))
     assert Path(named).exists()
