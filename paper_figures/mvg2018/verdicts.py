@@ -78,8 +78,8 @@ def finding_per_kernel(
         choice="the kernel of the regression" if several else "",
         outcomes=outcomes if several else (),
         detail=(
-            f"{SETTING}. {detail} Table {study.table} has the mean errors, and those at equal true "
-            "privacy."
+            f"{SETTING}. {detail} Table {study.table} and Figure 4 have the mean errors, and those "
+            "at equal true privacy."
         ),
         calibration="both",
         sizes=study.sizes(scores),
