@@ -57,13 +57,8 @@ def steps(case: str):
         kind = {"batch": batch, "chunk": chunk}
         return clipped_sum(network, parameters, inputs, labels, clipping, **kind)
 
-    model = GradSampleModule(modules())
+    model = GradSampleModule(opacus_networks.copied(network, modules(), parameters))
     trained = [each for each in model.parameters() if each.requires_grad]
-    with torch.no_grad():
-        tensors = (tensor for pair in network.tensors(parameters) for tensor in pair)
-        present = (tensor for tensor in tensors if tensor is not None)
-        for target, tensor in zip(trained, present, strict=True):
-            target.copy_(tensor)
     optimiser = DPOptimizer(
         torch.optim.SGD(trained, lr=1.0),
         noise_multiplier=0.0,

@@ -1,10 +1,22 @@
 """The networks of this suite written again as torch modules, which opacus needs."""
 
+import torch
 from opacus.layers import DPLSTM
 from torch import nn
 
 from learning.networks.lstm import EMBEDDING_SCALE
+from learning.networks.network import Network
 from learning.records.texts import WORDS
+
+
+def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> nn.Module:
+    """The module with the parameters of the network."""
+    tensors = [each for pair in network.tensors(parameters) for each in pair if each is not None]
+    trained = [each for each in model.parameters() if each.requires_grad]
+    with torch.no_grad():
+        for target, tensor in zip(trained, tensors, strict=True):
+            target.copy_(tensor)
+    return model
 
 
 def perceptron() -> nn.Module:

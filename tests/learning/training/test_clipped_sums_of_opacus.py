@@ -7,7 +7,6 @@ from opacus.grad_sample import GradSampleModule
 from torch import nn
 
 from learning.networks.multilayer_perceptron import ADULT_MLP
-from learning.networks.network import Network
 from learning.networks.small_cnns import TUTORIALS
 from learning.training.clipped_sums import clipped_sum
 from learning.training.clipping import Clipping
@@ -19,15 +18,6 @@ CASES = {
 }
 # These bounds lie near the median norm, so that some gradients are clipped and others are not.
 BOUNDS = {"perceptron": 4.0, "tutorial": 6.0}
-
-
-def copied(network: Network, model: nn.Module, parameters: torch.Tensor) -> GradSampleModule:
-    """The model with our parameters."""
-    tensors = [each for pair in network.tensors(parameters) for each in pair if each is not None]
-    with torch.no_grad():
-        for target, tensor in zip(model.parameters(), tensors, strict=True):
-            target.copy_(tensor)
-    return GradSampleModule(model, loss_reduction="sum")
 
 
 def opacus_sum(model: GradSampleModule, inputs, labels, bound: float):
@@ -48,9 +38,9 @@ def test_clipped_sums_equal_those_of_opacus(name):
     inputs = torch.from_numpy(rng.random((n, *shape), np.float32))
     labels = torch.from_numpy(rng.integers(0, network.layers[-1].weight[0], n))
     clipping = Clipping(bound=BOUNDS[name])
-    expected, norms = opacus_sum(
-        copied(network, make(), parameters), inputs, labels, clipping.bound
-    )
+    model = opacus_networks.copied(network, make(), parameters)
+    graded = GradSampleModule(model, loss_reduction="sum")
+    expected, norms = opacus_sum(graded, inputs, labels, clipping.bound)
     assert norms.min() < clipping.bound < norms.max()
     found = clipped_sum(network, parameters, inputs, labels, clipping, batch=n, chunk=20)
     assert (found - expected).norm() < 1e-5 * expected.norm()
