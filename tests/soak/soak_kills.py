@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import yaml
 from copied_project import differing
+from left_over import at_work_in
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("SOAK_KILLS", "100"))
@@ -49,19 +50,9 @@ def start(project, config):
     )
 
 
-def processes_in(folder):
-    """All processes whose working folder is in the folder."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if Path(process.cwd()) == folder and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
-
-
 def require_no_orphan(project):
     deadline = time.monotonic() + ORPHAN_SECONDS
-    while left := processes_in(project.folder):
+    while left := at_work_in(project.folder):
         assert time.monotonic() < deadline, f"left behind: {[p.cmdline() for p in left]}"
         time.sleep(0.1)
 
@@ -99,7 +90,7 @@ def test_kills_change_nothing(new_project, tmp_path):
 
 def kill_one(project, killed, draw):
     """Kill a process of the kind that was killed least, so that few kills hit every kind."""
-    victims = [(kind_of(each), each) for each in processes_in(project.folder)]
+    victims = [(kind_of(each), each) for each in at_work_in(project.folder)]
     kind = min(dict(victims), key=lambda name: killed.get(name, 0), default=None)
     if kind is not None:
         draw.choice([each for own, each in victims if own == kind]).kill()
