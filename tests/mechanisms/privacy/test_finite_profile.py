@@ -8,6 +8,7 @@ import pytest
 
 from mechanisms.privacy.composition import ComposedProfile
 from mechanisms.privacy.finite_profile import PureProfile, WishartProfile
+from mechanisms.privacy.gaussian_profile import GaussianProfile
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.01, 1.0, 30.0, 800.0])
@@ -56,8 +57,6 @@ def test_many_releases_stay_finite():
     log_delta = profile.log_delta(np.array([0.0, 50.0, 900.0]))
     assert np.isfinite(log_delta.value).all()
     # The loss is nearly normal with mean mu^2/2 and variance mu^2, mu = 0.01 sqrt(1e5).
-    from mechanisms.privacy.gaussian_profile import GaussianProfile
-
     normal = GaussianProfile(mu=0.01 * np.sqrt(1e5)).delta(5.0).value
     assert profile.delta(5.0).value == pytest.approx(normal, rel=0.01)
 
@@ -73,13 +72,9 @@ def test_the_bound_covers_the_rounding_of_the_logarithm():
 # The Wishart profile against pairs computed from its definition, and its limits.
 
 
-def profile_of(kappa):
-    return WishartProfile(kappa=kappa)
-
-
 @pytest.mark.parametrize("kappa", [1e-300, 1e-9, 0.1, 1.0, 40.0])
 def test_delta_is_the_same_at_every_epsilon(kappa):
-    profile = profile_of(kappa)
+    profile = WishartProfile(kappa=kappa)
     bounds = profile.delta(np.array([0.0, 1.0, 1e6]))
     exact = -np.expm1(-kappa)
     assert np.all(bounds.lower <= exact) and np.all(exact <= bounds.upper)
@@ -87,27 +82,11 @@ def test_delta_is_the_same_at_every_epsilon(kappa):
     assert profile.largest_loss == np.inf
 
 
-def test_one_dimension_by_hand():
-    """If d = 1, W is c times chi-square with 2 degrees of freedom, an exponential of mean 2 c."""
-    bound, scale = 1.3, 0.9
-    profile = profile_of(bound**2 / (2 * scale))
-    epsilon = np.array([0.0, 0.2, 1.0])
-    grid = np.linspace(0, 60, 2_000_001)
-    p = np.exp(-grid / (2 * scale)) / (2 * scale)
-    q = np.where(grid >= bound**2, np.exp(-(grid - bound**2) / (2 * scale)) / (2 * scale), 0.0)
-    step = grid[1]
-    for e, value in zip(epsilon, profile.delta(epsilon).value, strict=True):
-        without = np.maximum(p - np.exp(e) * q, 0).sum() * step
-        with_record = np.maximum(q - np.exp(e) * p, 0).sum() * step
-        assert value == pytest.approx(without, rel=1e-4)
-        assert with_record <= value * (1 + 1e-4)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 5.0])
 def test_no_replacement_is_worse_in_the_plane(epsilon):
     """If d = 2 and s is sampled, y at an angle to x never exceeds the bound."""
     kappa, trials = 0.9, 20_000
-    worst = profile_of(kappa).delta(epsilon).value
+    worst = WishartProfile(kappa=kappa).delta(epsilon).value
     factors = np.random.default_rng(0).standard_normal((trials, 2, 3))
     w = factors @ factors.swapaxes(1, 2)  # c = 1
     for norm_x in (0.0, 0.5, 1.0):
@@ -124,11 +103,11 @@ def test_no_replacement_is_worse_in_the_plane(epsilon):
 
 def test_the_convolution_refuses_a_pair_that_is_not_symmetric():
     with pytest.raises(ValueError, match="symmetric pair, got WishartProfile; compose its closed"):
-        ComposedProfile(base=profile_of(0.2), times=2)
+        ComposedProfile(base=WishartProfile(kappa=0.2), times=2)
 
 
 def test_epsilon_is_all_or_nothing():
-    profile = profile_of(0.3)
+    profile = WishartProfile(kappa=0.3)
     mass = -np.expm1(-0.3)
     assert profile.epsilon(0.999 * mass) == (np.inf, np.inf, np.inf)
     assert profile.epsilon(1.001 * mass) == (0.0, 0.0, 0.0)

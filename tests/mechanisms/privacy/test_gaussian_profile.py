@@ -96,10 +96,6 @@ def test_a_mu_that_protects_nothing(mu):
     assert profile.epsilon(1.0).upper == 0
 
 
-def test_worst_case_mu_of_the_ball_is_the_least_noisy_component():
-    assert worst_case_mu([[2.0, 0.5], [3.0, 1.0]], l2_sensitivity=2.0) == 4.0
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_worst_case_mu_with_a_box_solves_the_linear_programme(seed):
     rng = np.random.default_rng(seed)
@@ -109,9 +105,3 @@ def test_worst_case_mu_with_a_box_solves_the_linear_programme(seed):
     best = linprog(-gain, A_ub=np.ones((1, 12)), b_ub=[l2**2], bounds=[(0, linf**2)] * 12)
     actual = worst_case_mu(std, l2_sensitivity=l2, linf_sensitivity=linf)
     assert actual == pytest.approx(np.sqrt(-best.fun), rel=1e-9)
-
-
-def test_worst_case_mu_when_every_component_may_change_fully():
-    std = np.linspace(1, 2, 50)
-    actual = worst_case_mu(std, l2_sensitivity=3 * np.sqrt(50), linf_sensitivity=3.0)
-    assert actual == pytest.approx(3 * np.sqrt((std**-2).sum()), rel=1e-14)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from test_every_profile import PROFILES as EVERY_PROFILE
 
-from mechanisms import Budget, Query, Unsupported, all_mechanisms
 from mechanisms.privacy.bounded_profile import BoundedProfile
 from mechanisms.privacy.chi_square_profile import RaisedVarianceProfile
 from mechanisms.privacy.composition import ComposedProfile
@@ -18,6 +18,10 @@ EPSILON = np.array([0.0, 0.01, 0.3, 1.0, 2.0])
 # pessimistic bound and lower an optimistic one by this much.
 ROUNDING, FFT = 1e-9, 1e-11
 
+# Profiles whose losses fill some hundred places of a grid.
+DISCRETISED = [
+    name for name, profile in EVERY_PROFILE.items() if 0.1 < profile.epsilon(1e-15).upper < 100
+]
 PROFILES = {
     "Gaussian": GaussianProfile(mu=0.7),
     "Laplace": LaplaceProfile(l1_sensitivity=1.0, scale=0.8),
@@ -61,12 +65,6 @@ def test_releases_are_enclosed(profile, times, interval, error, above_by, below_
     assert np.allclose(below, true.value, **below_by)
 
 
-@pytest.mark.parametrize("name", PROFILES)
-def test_bounds_close_with_the_interval(name):
-    gaps = [np.subtract(*deltas(PROFILES[name], interval=h)[::-1]).max() for h in (1e-2, 1e-3)]
-    assert gaps[1] < 0.2 * gaps[0]
-
-
 def test_the_gaussian_equals_dp_accountings_own():
     from dp_accounting.pld import privacy_loss_distribution
 
@@ -79,33 +77,14 @@ def test_the_gaussian_equals_dp_accountings_own():
     assert mixed == pytest.approx(GaussianProfile(mu=0.7 * math.sqrt(2)).delta(1.0).value, rel=1e-4)
 
 
-def test_every_mechanism_has_a_pessimistic_distribution():
-    """For every profile of the registry it is never below the suite's delta, and close to it."""
-    query = Query(
-        shape=(3, 3),
-        l2_sensitivity=1.0,
-        l1_sensitivity=1.0,
-        element_range=(0.0, 1.0),
-        frobenius_bound=3.0,
-    )
-    seen = set()
-    for key, cls in all_mechanisms().items():
-        if cls.guarantee == "local":
-            # Nine components, for which the suite integrates at each point.
-            continue
-        try:
-            profile = cls.calibrate(query, Budget(epsilon=1.0, delta=1e-5), "exact").profile()
-        except Unsupported:
-            continue
-        if str(profile) in seen or profile.epsilon(1e-15).upper > 100:
-            continue
-        true = profile.delta(EPSILON)
-        pld = profile.to_dp_accounting(interval=0.02)
-        above = np.array([pld.get_delta_for_epsilon(float(e)) for e in EPSILON])
-        assert (above >= true.lower * (1 - ROUNDING)).all(), key
-        assert np.allclose(above, true.upper, rtol=0.02, atol=1e-9), key
-        seen |= {str(profile), type(profile).__name__}
-    assert {"GaussianProfile", "LaplaceProfile", "SphericalProfile"} <= seen
+@pytest.mark.parametrize("name", DISCRETISED)
+def test_every_profile_has_a_pessimistic_distribution(name):
+    """It is never below the suite's delta, and close to it."""
+    true = EVERY_PROFILE[name].delta(EPSILON)
+    pld = EVERY_PROFILE[name].to_dp_accounting(interval=0.02)
+    above = np.array([pld.get_delta_for_epsilon(float(e)) for e in EPSILON])
+    assert (above >= true.lower * (1 - ROUNDING)).all()
+    assert np.allclose(above, true.upper, rtol=0.02, atol=1e-9)
 
 
 def test_the_worse_direction_covers_the_other():
