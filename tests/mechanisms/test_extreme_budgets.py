@@ -28,28 +28,19 @@ def random_query(rng: np.random.Generator, most: int) -> Query:
     size = int(np.exp(rng.uniform(0, np.log(most))))
     side = max(math.isqrt(size), 1)
     l2 = float(10.0 ** rng.uniform(-6, 6))
-    kind = rng.choice(("plain", "l1", "box", "histogram", "gram", "local", "records"))
-    if kind == "plain":
-        return Query(shape=(size,), l2_sensitivity=l2)
-    if kind == "l1":
-        l1 = l2 * math.sqrt(size) ** rng.uniform(0, 1)
-        return Query(shape=(size,), l2_sensitivity=l2, l1_sensitivity=l1)
-    if kind == "box":
-        return Query(
-            shape=(size,), l2_sensitivity=l2 * math.sqrt(size), l1_sensitivity=l2 * size,
-            linf_sensitivity=l2,
-        )  # fmt: skip
-    if kind == "histogram":
-        return Query(shape=(size,), l2_sensitivity=1.0, record_bound=1.0, structure="histogram")
-    if kind == "gram":
-        side = min(side, 300)
-        return Query(shape=(side, side), l2_sensitivity=l2**2, record_bound=l2, structure="gram")
-    if kind == "records":
-        return Query(shape=(side, side), l2_sensitivity=l2, record_bound=l2, structure="records")
-    return Query(
-        shape=(side, side), l2_sensitivity=l2 * side, element_range=(0.0, l2), adjacency="local",
-        frobenius_bound=l2 * side,
-    )  # fmt: skip
+    l1 = l2 * math.sqrt(size) ** rng.uniform(0, 1)
+    vector, matrix = {"shape": (size,), "l2_sensitivity": l2}, {"shape": (side, side)}
+    largest = min(side, 300)
+    kinds = [
+        vector,
+        vector | {"l1_sensitivity": l1},
+        vector | {"l2_sensitivity": l2 * math.sqrt(size), "linf_sensitivity": l2},
+        {"shape": (size,), "structure": "histogram", "record_bound": 1.0},
+        {"shape": (largest, largest), "structure": "gram", "record_bound": l2},
+        matrix | {"l2_sensitivity": l2, "structure": "records", "record_bound": l2},
+        matrix | {"element_range": (0.0, l2), "frobenius_bound": l2 * side, "adjacency": "local"},
+    ]
+    return Query(**kinds[rng.integers(len(kinds))])
 
 
 def random_budget(rng: np.random.Generator) -> Budget:

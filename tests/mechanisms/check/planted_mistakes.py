@@ -45,16 +45,6 @@ def writes_into_the_value(self, value, rng):
 
 
 @releasing
-def scalar(self, value, rng):
-    return (value + self.sample(rng, 1)[0]).sum()
-
-
-@releasing
-def another_precision(self, value, rng):
-    return (value + self.sample(rng, 1)[0]).astype(np.float64)
-
-
-@releasing
 def overflow(self, value, rng):
     """The norm is infinite in float32, so that no noise is left."""
     noise = self.sample(rng, 1, value.dtype)[0]

@@ -280,11 +280,3 @@ def _best_lattice_noise(epsilon, delta, steps, reach):
     )
     density = mirror @ np.maximum(found.x[:half], 0.0)
     return found.fun, density / density.sum()
-
-
-def test_a_delta_near_one_has_a_bound_or_none():
-    query = Query(shape=(10,), l2_sensitivity=1.0)
-    budget = Budget(epsilon=1.0, delta=0.9995)
-    assert 0 < limit(query, budget).rmse < best_known(query, budget)[0].rmse
-    budget = Budget(epsilon=1.0, delta=1 - 1e-9)
-    assert limit(query, budget).rmse is None

@@ -364,6 +364,7 @@ def noises(rows, columns):
 
 @pytest.mark.parametrize("name", noises(4, 3))
 def test_mu_is_the_largest_over_all_changes_of_one_record(name):
+    """The norm of a change is convex, so that a corner of the box is the worst."""
     noise, query = noises(4, 3)[name], records(4, 3)
     mu = noise.profile(query).mu
     assert noise.profile(query).slack is None
@@ -373,12 +374,6 @@ def test_mu_is_the_largest_over_all_changes_of_one_record(name):
         change[:, column] = corner
         found.append(whitened(noise, change))
     assert mu == pytest.approx(max(found), rel=1e-12)
-    # No change inside the box is worse.
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        change = np.zeros((4, 3))
-        change[:, rng.integers(3)] = rng.uniform(-2, 2, 4)
-        assert whitened(noise, change) <= mu * (1 + 1e-12)
 
 
 def test_the_ball_binds_where_it_is_smaller_than_the_box():
