@@ -95,11 +95,6 @@ def test_draws_of_the_part_along_v_have_its_mean_and_variance(epsilon):
         assert draws.var() == pytest.approx(1.0, rel=0.05)
 
 
-def test_as_epsilon_vanishes_the_part_along_v_is_a_sign():
-    # At small epsilon q = p = 1/2, and E a is epsilon phi(0).
-    assert best_cap(1e-4).threshold / 1e-4 == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-3)
-
-
 def test_releases_of_opposite_corners_match_the_profile():
     mechanism = calibrated(box_query((4,), 0.0, 1.0), 3.0)
     audit = audit_release(

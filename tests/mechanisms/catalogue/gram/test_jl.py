@@ -154,19 +154,6 @@ def test_exact_calibration_meets_the_budget(adjacency, rows):
     assert result.expected_loss is None
 
 
-def test_covariance_setting_of_mvg2018_is_supported():
-    """X in [-1, 1]^{21 x 2126}, one record replaced, at (1, 1/2126)."""
-    query = records_query(21, 2126, bound=math.sqrt(21))
-    budget = Budget(epsilon=1.0, delta=1 / 2126)
-    result = verify(calibrated(query, budget, "published"))
-    assert result.verdict == LOOSE
-    exact = calibrated(query, budget)
-    data = np.random.default_rng(0).uniform(-1, 1, (21, 2126))
-    released = exact.release(data, np.random.default_rng(1))
-    assert released.shape == data.shape
-    assert verify(exact).true_delta.value == pytest.approx(1 / 2126, rel=1e-9)
-
-
 def test_billions_of_rows_cost_no_more_than_the_matrix():
     mechanism = calibrated(gram(5, adjacency="add-remove"), rows=10**9)
     value = np.diag(np.arange(5.0))

@@ -34,11 +34,6 @@ def test_a_release_is_a_projector(components):
     assert np.allclose(released @ released, released, rtol=0, atol=1e-12)
     assert np.trace(released) == pytest.approx(components, abs=1e-12)
     assert diagnostics["r_hat"] < bingham.CONVERGED
-    again = mechanism.release(value, np.random.default_rng(0))
-    assert again.tobytes() == released.tobytes()
-    many = mechanism.releases(value, np.random.default_rng(0), 5)
-    assert many.shape == (5, 6, 6)
-    assert mechanism.release(value.astype(np.float32), np.random.default_rng(0)).dtype == np.float32
 
 
 def test_the_density_is_the_papers_in_its_own_units():

@@ -119,20 +119,6 @@ def test_errors_of_fewer_queries_than_cells(cells, queries):
     assert np.sum(np.square(rows @ estimate.T)) == pytest.approx(dense, rel=1e-6)
 
 
-@pytest.mark.parametrize("workload", ["prefix", "all-range"])
-@pytest.mark.parametrize(("cells", "over_hb", "over_identity"), [(64, 0.8, 0.8), (128, 0.6, 0.6)])
-def test_better_than_a_hierarchy_and_than_the_cells(workload, cells, over_hb, over_identity):
-    mechanism = calibrated(cells, workload=workload)
-    factors = ({"prefix": Prefix, "all-range": AllRange}[workload](cells),)
-    others = {
-        key: calibrated(cells, key=key).noise.workload_variance(factors)
-        for key in ("hb", "laplace")
-    }
-    assert workload_error(mechanism) < over_hb * others["hb"]
-    assert workload_error(mechanism) < over_identity * others["laplace"]
-    assert mechanism.optimality() > 1
-
-
 @pytest.mark.parametrize("kind", [Prefix, AllRange])
 def test_the_order_of_the_cells_does_not_matter(kind):
     gram, order = kind(40).gram(), np.random.default_rng(4).permutation(40)
