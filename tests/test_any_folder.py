@@ -54,16 +54,6 @@ def test_the_python_of_a_page_runs_in_an_empty_folder(environment, page, tmp_pat
     output_of([environment / "python", "page.py"], tmp_path)
 
 
-def test_the_code_of_the_best_runs_in_an_empty_folder(environment, tmp_path):
-    asked = "--shape 30 --l2-sensitivity 1 --epsilon 1 --delta 1e-5 --best".split()  # noqa: SIM905
-    shown = output_of([environment / "matrix-noise", "compare", *asked], tmp_path)
-    query, told, code = shown.split("\n\n", 2)
-    assert query.endswith("l2 sensitivity 1, add-remove. RMSE per element.")
-    assert told.startswith("At (1, 1e-05) use Spherical gamma, as published (b ")
-    (tmp_path / "best.py").write_text(code)
-    assert "'b': " in output_of([environment / "python", "best.py"], tmp_path)
-
-
 def test_a_checkout_runs_its_own_code_in_the_environment_of_another(environment, tmp_path):
     """Clones may share one environment, because the folder in which Python runs comes first."""
     ask = "import mechanisms; print(mechanisms.__file__)"

@@ -47,11 +47,6 @@ def test_official_entries_say_what_to_fetch(entry):
         assert all(re.match("https?://", url) for url in file.urls)
 
 
-def test_no_checksum_is_listed_twice():
-    known = [file.sha256 for entry in OFFICIAL for file in remote_files(entry) if file.sha256]
-    assert len(known) == len(set(known))
-
-
 def test_unknown_names():
     with pytest.raises(DataError, match="unknown data set 'cifra10'; did you mean cifar10"):
         load("cifra10")

@@ -1,6 +1,5 @@
 """Budgets of repeated uploads: shares, composition, the exact calibration, and what is spent."""
 
-import functools
 import math
 
 import numpy as np
@@ -19,9 +18,9 @@ TOTAL = Budget(epsilon=300.0, delta=1e-5)
 QUERIES = [box_query(shape, -0.1, 0.1, adjacency="replace") for shape in ((5, 4), (3, 2))]
 
 
-def calibrated(key, rounds=7, calibration="exact", total=TOTAL, **options):
+def calibrated(key, rounds=7, calibration="exact", total=TOTAL):
     use = kairouz.share(total, rounds * len(QUERIES))
-    published = functools.partial(get_mechanism(key).calibrate, **options)
+    published = get_mechanism(key).calibrate
     return calibrated_uploads(published, QUERIES, use, rounds, total, calibration)
 
 
@@ -83,18 +82,3 @@ def test_at_the_exact_calibration_one_factor_makes_the_run_spend_its_budget(epsi
 def test_unsupported_exact_calibrations_give_a_reason(key, words):
     with pytest.raises(Unsupported, match=words):
         calibrated(key)
-
-
-def test_every_gaussian_noise_spends_one_total_at_the_exact_calibration():
-    """The layers have different shares, but their squares always add up to those of the budget."""
-    shares = {}
-    for name, key, options in (
-        ("mvg-sqrt", "mvg", {"zeta": "sqrt"}),
-        ("idn", "idn", {}),
-        ("gaussian-per-element", "gaussian-per-element", {}),
-    ):
-        shares[name] = [mechanism.profile().mu for mechanism in calibrated(key, **options)]
-        whole = GaussianProfile(mu=math.sqrt(7) * math.hypot(*shares[name]))
-        assert whole.delta(TOTAL.epsilon).value == pytest.approx(TOTAL.delta, rel=1e-5)
-    parts = {name: mu[0] / mu[1] for name, mu in shares.items()}
-    assert parts["mvg-sqrt"] < 0.9 * parts["idn"]
