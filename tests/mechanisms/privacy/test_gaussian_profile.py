@@ -96,6 +96,10 @@ def test_a_mu_that_protects_nothing(mu):
     assert profile.epsilon(1.0).upper == 0
 
 
+def test_worst_case_mu_of_the_ball_is_the_least_noisy_component():
+    assert worst_case_mu([[2.0, 0.5], [3.0, 1.0]], l2_sensitivity=2.0) == 4.0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_worst_case_mu_with_a_box_solves_the_linear_programme(seed):
     rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from mechanisms.audit.audit import audit_samples
 from mechanisms.catalogue.workloads.dawa import hilbert_order
 from mechanisms.strategies.greedy_h import (
     SHARES,
+    _range_energy,
     bucket_tree,
     greedy_weights,
     noisy_totals,
@@ -73,6 +74,23 @@ def test_partition_is_the_cheapest_without_noise(partition, size):
         assert all(allowed(*bucket) for bucket in buckets)
         cost = sum(deviation(values[a:b]) + charge for a, b in buckets)
         assert cost == pytest.approx(cheapest[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[1, 1, 1], [3, 1, 4, 1, 5], [7]])
+def test_energy_of_all_ranges(lengths):
+    lengths = np.array(lengths)
+    cells = lengths.sum()
+    response = np.random.default_rng(1).uniform(0.5, 2, len(lengths))
+    ranges = np.array(
+        [[a <= i < b for i in range(cells)] for a in range(cells) for b in range(a + 1, cells + 1)]
+    )
+    ends = np.cumsum(lengths)
+    spread = np.repeat(np.diag(response / lengths), lengths, axis=0)
+    expected = np.sum((ranges @ spread) ** 2, axis=0)
+    energy = _range_energy(response, lengths, ends - lengths, ends)
+    assert energy == pytest.approx(expected, rel=1e-12)
+    whole = _range_energy(response, lengths, np.array([0]), np.array([cells]))
+    assert whole == pytest.approx([np.sum((ranges @ spread.sum(axis=1)) ** 2)], rel=1e-12)
 
 
 def all_ranges_error(weights, lengths):

@@ -314,6 +314,17 @@ def test_the_tail_of_many_rare_losses(rate, delta, factor):
     assert lower[0] > math.log(delta) == pytest.approx(upper[1], rel=1e-6)
 
 
+@pytest.mark.parametrize("mu", [0.01, 0.3, 2.0, 40.0])
+@pytest.mark.parametrize("steps", [1, 7, 1000])
+def test_cuts_of_losses_bound_the_closed_form(mu, steps):
+    """At rate 1 the run is Gaussian noise with mu times the square root of the steps."""
+    epsilons = np.array([1e-12, 0.01, 0.3, 1.0, 5.0, 60.0, 900.0])
+    found = SampledRun(step=GaussianProfile(mu=mu), rate=1.0, steps=steps)
+    exact = GaussianProfile(mu=mu * math.sqrt(steps)).log_delta(epsilons).value
+    assert (found._rare.log_lower(epsilons) <= exact + 1e-12).all()
+    assert (np.minimum(found._rare.log_upper(epsilons), 0) >= exact - 1e-12).all()
+
+
 @pytest.mark.parametrize(("rate", "steps"), [(0.1, 10**6), (1e-3, 10**5)])
 def test_a_run_that_gives_a_record_away(rate, steps):
     """Some step reveals the record; the lower bound was once 0."""
