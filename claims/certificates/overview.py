@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from claims.certificates.writer import FOLDER, VERDICTS
+from claims.certificates import FOLDER, SIGNS
+from claims.certificates.writer import VERDICTS
 from claims.ledger import read_ledger
 from mechanisms.query.words import rounded_down
 
@@ -50,63 +51,49 @@ _LIMITS = (
     "No private mechanism has less error: `python check_limit.py FILE`. At l2 sensitivity 1, for "
     "answers that take all values; a file for each number of elements."
 )
-# The page rounds the seconds of a check up to one of these, so that it seldom changes.
-_SECONDS = (5, 20, 60)
-_SIGNS = {
-    "delta_at_least": "delta >=",
-    "epsilon_at_least": "epsilon >=",
-    "delta_at_most": "delta <=",
-}
 _JUDGED = ("contradicted", "partly", "confirmed")
 
 
-def overview(seconds: dict[Path, float], of_limits: dict[Path, float]) -> str:
+def overview(guarantees: list[Path], limits: list[Path]) -> str:
     """Return the page, in Markdown.
 
     Args:
-        seconds: The seconds, at most 60, that the check of each certificate file took.
-        of_limits: The same for the files of limits.
+        guarantees: The files of certificates of guarantees.
+        limits: The files of limits.
     """
     lines = [
         "# Certificates",
         "",
         "Written by `make certify`. How to check one, and the proofs: "
-        "[docs/certificates.md](../../../docs/certificates.md). A whole file is checked in at most "
-        "so many seconds.",
+        "[docs/certificates.md](../../../docs/certificates.md). Each file takes about 5 seconds to "
+        "check, and each file of limits about 20.",
         "",
-        "| file | claims | certificates | seconds, at most |",
-        "|---|---|---|---|",
+        "| file | claims | certificates |",
+        "|---|---|---|",
     ]
-    files = {path: json.loads(path.read_text(encoding="utf-8")) for path in seconds}
+    files = {path: json.loads(path.read_text(encoding="utf-8")) for path in guarantees}
     for path, file in files.items():
         claims = ", ".join(f"`{claim}`" for claim in file["claims"])
-        count, spent = len(file["certificates"]), _seconds_bound(seconds[path])
-        lines.append(f"| [{path.stem}]({path.name}) | {claims} | {count} | {spent} |")
+        lines.append(f"| [{path.stem}]({path.name}) | {claims} | {len(file['certificates'])} |")
     for path, file in files.items():
         lines += ["", f"## {path.stem}", ""]
         lines += ["| setting | claimed (epsilon, delta) | certified |", "|---|---|---|"]
         for each in file["certificates"]:
             ((kind, value),) = each["bound"].items()
             claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
-            lines.append(f"| {each['setting']} | {claim} | {_SIGNS[kind]} {value} |")
+            lines.append(f"| {each['setting']} | {claim} | {SIGNS[kind]} {value} |")
     lines += ["", "## Limits", "", _LIMITS, ""]
-    lines += ["| file | (epsilon, delta) | RMSE of an element, at least | seconds, at most |"]
-    lines += ["|---|---|---|---|"]
-    for path, spent in of_limits.items():
+    lines += ["| file | (epsilon, delta) | RMSE of an element, at least |", "|---|---|---|"]
+    for path in limits:
         for each in json.loads(path.read_text(encoding="utf-8"))["limits"]:
-            claim, value = each["claim"], float(each["bound"]["value"])
-            rmse = rounded_down(math.sqrt(value / each["test"]["d"]), 5)
+            claim = f"({each['claim']['epsilon']}, {each['claim']['delta']})"
+            rmse = math.sqrt(float(each["bound"]["value"]) / each["test"]["d"])
             lines.append(
-                f"| [{path.stem}](limits/{path.name}) | ({claim['epsilon']}, {claim['delta']}) | "
-                f"{rmse} | {_seconds_bound(spent)} |"
+                f"| [{path.stem}](limits/{path.name}) | {claim} | {rounded_down(rmse, 5)} |"
             )
     lines += ["", "## Verdicts without a certificate", ""]
     lines += ["| verdict | on | why |", "|---|---|---|", *uncertified_rows(files)]
     return "\n".join(lines) + "\n"
-
-
-def _seconds_bound(seconds: float) -> int:
-    return min(limit for limit in _SECONDS if seconds <= limit)
 
 
 def uncertified_rows(files: dict[Path, dict]) -> list[str]:

@@ -1,7 +1,7 @@
 """Choose the certificates, and write their files.
 
 The settings come from the claims, the judges and the guarantee study, and the verdicts from the
-reference run.
+reference run. Limits are certified at the budgets of the table in docs/the_limit.md.
 """
 
 import json
@@ -14,14 +14,22 @@ from typing import Any
 import pandas as pd
 
 from claims.certificates import FOLDER
-from claims.certificates.certificate_format import Certificate
-from claims.certificates.closed_forms import dawa, norm_noise, wishart
-from claims.certificates.gaussian import gaussian_holds, imgm_batch
-from claims.certificates.spherical import product_noise, r1smg, r1smg_step
-from claims.certificates.tensor import tldp
+from claims.certificates.certificate import Certificate
+from claims.certificates.noises import (
+    dawa,
+    gaussian_holds,
+    imgm_batch,
+    norm_noise,
+    product_noise,
+    r1smg,
+    tldp,
+    wishart,
+)
 from claims.ledger import all_claims
 from mechanisms import Budget, Query, get_mechanism
+from mechanisms.limit.certificate import limit_certificate
 from mechanisms.query.box_query import box_query
+from papers.r1smg2024 import GRADIENT
 from papers.setting import PaperSetting
 from papers.settings import PAPER_SETTINGS
 
@@ -30,6 +38,10 @@ File = tuple[str, list[str], list[Certificate]]
 VERDICTS = FOLDER.parent / "tables" / "suite_verdicts.csv"
 # Where these mechanisms hold, their noise is the least Gaussian noise.
 OPTIMAL_GAUSSIAN = ("gaussian-analytic", "imgm", "llagp", "dphsgd")
+# The numbers of elements and the budgets of the certified limits.
+LIMITS = FOLDER / "limits"
+SIZES = (1, 2, 3, 5, 10, 100, 1000)
+BUDGETS = [(epsilon, 1e-5) for epsilon in (0.1, 1.0, 5.0)]
 
 
 def settings_with(key: str, verdict: str = "refuted") -> list[PaperSetting]:
@@ -84,8 +96,9 @@ def _spherical_files(arguments: dict[str, Any]) -> Iterator[File]:
 
     steps = arguments["r1-dpsgd-private"]
     made = [
-        r1smg_step(
+        r1smg(
             f"one step of the total {total:g}",
+            GRADIENT,
             Budget(epsilon=step, delta=steps["step_delta"]),
             Budget(epsilon=total, delta=steps["delta"]),
             steps["rate"],
@@ -148,15 +161,28 @@ def _batch_file(a: dict[str, Any]) -> File:
 
 def text_of(claims: list[str], certificates: list[Certificate]) -> str:
     """Return the text of a file."""
-    lines = ",\n".join(json.dumps(each) for each in certificates)
-    return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{lines}\n]}}\n'
+    return f'{{"claims": {json.dumps(claims)}, "certificates": [\n{_lines(certificates)}\n]}}\n'
+
+
+def _lines(certificates: list[Certificate]) -> str:
+    return ",\n".join(map(json.dumps, certificates))
 
 
 def write() -> list[Path]:
-    """Write all certificates, and return their paths."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    """Write the certificates of guarantees, and return the paths."""
     paths = []
     for name, claims, certificates in files():
         paths.append(FOLDER / f"{name}.json")
         paths[-1].write_text(text_of(claims, certificates), encoding="utf-8")
+    return paths
+
+
+def write_limits() -> list[Path]:
+    """Write a file for each number of elements, at l2 sensitivity 1, and return the paths."""
+    paths = []
+    for size in SIZES:
+        query = Query(shape=(size,), l2_sensitivity=1.0)
+        made = [limit_certificate(query, Budget(epsilon=e, delta=d)) for e, d in BUDGETS]
+        paths.append(LIMITS / f"elements-{size}.json")
+        paths[-1].write_text(f'{{"limits": [\n{_lines(made)}\n]}}\n', encoding="utf-8")
     return paths

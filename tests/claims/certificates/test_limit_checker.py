@@ -13,7 +13,7 @@ from flint import fmpq
 from mutants import changed
 
 import check_limit
-from claims.certificates.limits import BUDGETS, LIMITS, SIZES
+from claims.certificates.writer import BUDGETS, LIMITS, SIZES
 from mechanisms import Budget, Query
 from mechanisms.limit.certificate import limit_certificate
 

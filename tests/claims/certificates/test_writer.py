@@ -3,11 +3,12 @@
 import csv
 import functools
 import json
+from decimal import ROUND_CEILING
 
 import pytest
 
 from claims.certificates import FOLDER
-from claims.certificates.certificate_format import exact, rounded
+from claims.certificates.certificate import exact, rounded
 from claims.certificates.overview import uncertified_rows
 from claims.certificates.writer import files, text_of
 
@@ -56,4 +57,4 @@ def test_numbers_are_written_as_their_source_has_them():
     assert exact(1e-5) == "1e-05"
     assert exact((8 / 2021) ** 2) == "64/4084441"
     assert rounded(0.216641999, 6) == "0.216641"
-    assert rounded(0.216641001, 6, up=True) == "0.216642"
+    assert rounded(0.216641001, 6, ROUND_CEILING) == "0.216642"

@@ -1,10 +1,10 @@
-"""The format of a certificate: how it writes numbers, and the order of its fields.
+"""A certificate: how it writes numbers, and the order of its fields.
 
 Bounds that refute a claim are rounded down, and bounds that confirm one are rounded up.
 """
 
 import math
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -32,12 +32,10 @@ def digits(value: float) -> str:
     return f"{value:.15g}".replace("e+", "e")
 
 
-def rounded(value: mpmath.mpf, digits: int, *, up: bool = False) -> str:
-    """Round a positive value down (or `up`) to this many digits, as a decimal."""
-    exponent = int(mpmath.floor(mpmath.log10(value))) + 1 - digits
-    unit = mpmath.mpf(10) ** exponent
-    whole = int((mpmath.ceil if up else mpmath.floor)(value / unit))
-    return f"{Decimal(whole).scaleb(exponent).normalize():{'f' if exponent > -25 else 'e'}}"
+def rounded(value: mpmath.mpf, digits: int, rounding: str = ROUND_FLOOR) -> str:
+    """Round a positive value, down by default, to this many digits, as a decimal."""
+    short = Context(prec=digits, rounding=rounding).plus(Decimal(mpmath.nstr(value, 40)))
+    return f"{short.normalize():{'f' if short.adjusted() - digits > -26 else 'e'}}"
 
 
 def size(value: str | int, limit: str | int) -> dict[str, str | int]:
@@ -62,9 +60,15 @@ def certificate(
     return own | {"neighbours": neighbours, "noise": noise, "event": event, "bound": bound}
 
 
-def lower_bound(p: Any, q: Any, epsilon: float, rate: float = 1.0) -> dict[str, str]:
-    """Return P - e^epsilon Q minus the error of the probabilities, rounded down."""
+def lower_bound(pair: tuple[Any, Any], epsilon: float, rate: float = 1.0) -> dict[str, str]:
+    """Return P - e^epsilon Q minus the error of the probabilities, rounded down.
+
+    Args:
+        pair: P and Q.
+        epsilon: The claim.
+        rate: The probability that a sample holds the record in which x and x' differ.
+    """
     with mpmath.workdps(40):
-        p, q, rate = mpmath.mpf(p), mpmath.mpf(q), mpmath.mpf(rate)
+        p, q, rate = mpmath.mpf(pair[0]), mpmath.mpf(pair[1]), mpmath.mpf(rate)
         gain = rate * p - (mpmath.exp(epsilon) - 1 + rate) * q
         return {"delta_at_least": rounded(gain - _ERROR * rate * p, _DIGITS)}

@@ -1,0 +1,309 @@
+"""The certificates of each mechanism: neighbours, scale, event, and the two probabilities P and Q.
+
+`check_certificate.py` has the same laws under the same names, and computes P and Q in another way.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import scipy
+
+from claims.certificates.certificate import (
+    Certificate,
+    certificate,
+    digits,
+    exact,
+    lower_bound,
+    rounded,
+    size,
+)
+from claims.judged_rows import calibrated
+from mechanisms import Budget, Query
+from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
+from mechanisms.catalogue.tldp import gaussian_variant, laplace_variant
+from mechanisms.catalogue.workloads.dawa import DawaPublished
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.strategies.partition import spikes
+
+# The panels, nodes and range of the quadrature over log(radius / sigma).
+_PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)
+# With this many changed components of TLDP the bound is 1 to nine digits, so more add nothing.
+_MOST_CHANGED, _CELLS = 784, 64
+
+
+def norm_noise(setting: str, sensitivity: float, budget: Budget) -> Certificate:
+    """Certify noise of density exp(-|y - x| / b) in any norm, with b = sensitivity / epsilon."""
+    largest = exact(sensitivity)
+    noise = {"scale": str(Fraction(largest) / Fraction(exact(budget.epsilon)))}
+    neighbours, bound = {"distance": size(largest, largest)}, {"delta_at_most": "0"}
+    return certificate(setting, "norm_noise", budget, neighbours, noise, {}, bound)
+
+
+def wishart(setting: str, query: Query, budget: Budget) -> Certificate:
+    """Refute the Wishart mechanism with one record of the largest norm against no record."""
+    with mpmath.workdps(40):
+        pair = -mpmath.expm1(-mpmath.mpf(budget.epsilon) / 3), 0
+    longest = exact(query.record_bound**2)
+    noise = {"scale": str(Fraction(longest) * 3 / (2 * Fraction(exact(budget.epsilon))))}
+    neighbours = {"record_squared": size(longest, longest)}
+    bound = lower_bound(pair, budget.epsilon)
+    return certificate(setting, "wishart", budget, neighbours, noise, {}, bound)
+
+
+def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
+    """Refute DAWA as published, at its default ratio, with the change that raises P / Q most.
+
+    The change is in one cell, in two cells if a record moves, or in every other cell if all may
+    change. The event is the partition of equal and of unequal cells into single cells.
+    """
+    mechanism = DawaPublished.calibrate_only(query, budget)
+    n, one = query.size, Fraction(exact(query.linf_sensitivity))
+    if query.structure == "histogram" and query.adjacency == "replace":
+        places = [(n // 4, n // 2)]
+    else:
+        places = [(n // 2, n)] if query.one_column else [(n // 2, n), (0, 2)]
+    log_q = mechanism._log_all_single(spikes(n, {}))
+    losses = {
+        place: mechanism._log_all_single(_uneven(n, *place, float(one))) - log_q for place in places
+    }
+    start, stride = max(losses, key=losses.get)
+    count, l1 = len(range(start, n, stride)), Fraction(exact(query.l1_sensitivity))
+    neighbours = {
+        "n": n,
+        "l1": size(str(count * one), str(l1)),
+        "l2_squared": size(str(count * one**2), exact(query.l2_sensitivity**2)),
+        "linf": size(str(one), str(one)),
+        "start": start,
+        "stride": stride,
+    }
+    noise = {"scale": str(4 * l1 / Fraction(exact(budget.epsilon)))}
+    bound = {"epsilon_at_least": rounded(mpmath.mpf(losses[start, stride]) * (1 - 1e-9), 5)}
+    return certificate(setting, "dawa", budget, neighbours, noise, {}, bound)
+
+
+def _uneven(
+    n: int, start: int, stride: int, change: float
+) -> Callable[[int], list[tuple[float, int]]]:
+    """Return the deviations, for `log_all_single`, of equal cells after some have been changed.
+
+    Every `stride`-th cell from `start` is changed. An interval with several changed cells counts as
+    having one, unless every other cell is changed.
+    """
+    spots = range(start, n, stride)
+    gaps = [start + 1, n - spots[-1], *[stride] * min(1, len(spots) - 1)]
+    times = [1, 1, len(spots) - 1]
+
+    def found(length: int) -> list[tuple[float, int]]:
+        flat = sum(count * max(0, gap - length) for gap, count in zip(gaps, times, strict=False))
+        some = length // 2 if stride == 2 and start < 2 else 1
+        deviation = 2 * change * some * (length - some) / length
+        return [(0.0, flat), (deviation, n - length + 1 - flat)]
+
+    return found
+
+
+def _half_spaces(z: Any, mu: Any) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """Return P and Q of {<y - x, x' - x> <= z sigma |x' - x|} at |x - x'| = mu sigma."""
+    return mpmath.ncdf(z), mpmath.ncdf(mpmath.mpf(z) - mu)
+
+
+def _root(budget: Budget) -> str:
+    """Return mu of the analytic Gaussian to 14 digits, rounded to the private side of the root."""
+    with mpmath.workdps(60):
+        epsilon, delta = mpmath.mpf(exact(budget.epsilon)), mpmath.mpf(exact(budget.delta))
+        start = mpmath.mpf(float(mu_for(budget.epsilon, budget.delta)))
+
+        def excess(mu: mpmath.mpf) -> mpmath.mpf:
+            p, q = _half_spaces(mu / 2 - epsilon / mu, mu)
+            return p - mpmath.exp(epsilon) * q - delta
+
+        found = mpmath.findroot(excess, (start * (1 - 1e-9), start * (1 + 1e-9)), tol=1e-60)
+        return rounded(found, 14)
+
+
+def gaussian_holds(setting: str, budget: Budget) -> Certificate:
+    """Certify that analytic Gaussian noise has at most the claimed delta."""
+    noise, bound = {"scale": _root(budget)}, {"delta_at_most": exact(budget.delta)}
+    return certificate(setting, "gaussian", budget, {}, noise, {}, bound)
+
+
+def imgm_batch(setting: str, budget: Budget, rate: Fraction, *, sampled: bool) -> Certificate:
+    """Refute IMGM's noise at (epsilon / q, delta / q) for a claim of (epsilon, delta).
+
+    Args:
+        setting: The setting in words.
+        budget: The claim.
+        rate: q, the share of the records in a batch.
+        sampled: Whether the batch is a secret sample; otherwise the releases cover all records.
+    """
+    epsilon, delta = (Fraction(exact(value)) / rate for value in (budget.epsilon, budget.delta))
+    mu = _root(Budget(epsilon=float(epsilon), delta=float(delta)))
+    loss = float(budget.epsilon)
+    if sampled:
+        loss = math.log1p(math.expm1(loss) / float(rate))
+    z = float(f"{float(mu) / 2 - loss / float(mu):.12g}")
+    with mpmath.workdps(60):
+        pair = _half_spaces(z, mpmath.mpf(mu))
+    bound = lower_bound(pair, budget.epsilon, float(rate) if sampled else 1.0)
+    step = {"epsilon": str(epsilon), "delta": str(delta), "rate": str(rate) if sampled else 1}
+    noise, event = {"scale": mu}, {"z": repr(z)}
+    return certificate(setting, "gaussian", budget, {}, noise, event, bound, step)
+
+
+def _ball_probabilities(size: int, rho: float, tau: float) -> tuple[float, float]:
+    """Return P and Q of {|y - x| <= sqrt(1 - tau^2) |y - x'|} for half-normal spherical noise.
+
+    They are integrals over the radius; the checker integrates over the direction.
+
+    Args:
+        size: The number of elements M, at least 3.
+        rho: The distance |x - x'| / sigma, above 0; the radius is sigma |z|, z ~ N(0, 1).
+        tau: The parameter of the event, in (0, 1).
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    edges = np.linspace(*_LOG_RADIUS, _PANELS + 1)
+    half = np.diff(edges)[:, None] / 2
+    z = np.exp((edges[:-1, None] + half) + half * nodes).ravel()
+    mass = (half * weights).ravel() * z * 2 * scipy.stats.norm.pdf(z)
+    r, excess, shape = z / rho, tau**2 / (1 - tau**2), (0.5, (size - 1) / 2)
+    cosine = (1 - excess * r**2) / (2 * r)
+    inside = 0.5 * (1 + np.sign(cosine) * scipy.special.betainc(*shape, _square(cosine)))
+    outside = scipy.special.betaincc(*shape, _square((tau**2 * r**2 + 1) / (2 * r)))
+    return float(mass @ inside), float(mass @ outside / 2)
+
+
+def _square(cosine: np.ndarray) -> np.ndarray:
+    return np.minimum(cosine**2, 1.0)
+
+
+def _ball(
+    query: Query, sigma: float, epsilon: float, rate: float = 1.0
+) -> tuple[dict, dict, dict[str, str]]:
+    """Return neighbours, event and bound for spherical noise with a half-normal radius.
+
+    The privacy loss of an output that lies kappa times as far from x' as from x is
+    (M - 1) ln kappa plus a small term from the radius.
+
+    Args:
+        rate: The probability in (0, 1] that the sample holds the record in which x and x' differ.
+    """
+    loss = math.log1p(math.expm1(epsilon) / rate)
+    tau = float(f"{math.sqrt(-math.expm1(-2 * loss / (query.size - 1))):.12g}")
+    pair = _ball_probabilities(query.size, query.reach / sigma, tau)
+    distance = size(exact(query.reach**2), exact(query.l2_sensitivity**2))
+    neighbours = {"m": query.size, "distance_squared": distance}
+    return neighbours, {"tau": repr(tau)}, lower_bound(pair, epsilon, rate)
+
+
+def r1smg(
+    setting: str, query: Query, budget: Budget, total: Budget | None = None, rate: float = 1.0
+) -> Certificate:
+    """Refute R1SMG as published, or the total of DP-SGD with R1SMG by one sampled step.
+
+    Args:
+        setting: The setting in words.
+        query: The query.
+        budget: The budget of the noise.
+        total: The claim, if the budget is that of one step.
+        rate: The sampling rate of that step.
+    """
+    sigma = calibrated("r1smg", query, budget).noise.scale / math.sqrt(2)
+    claim, step = budget, None
+    if total is not None:
+        claim = total
+        step = {"epsilon": exact(budget.epsilon), "delta": exact(budget.delta), "rate": exact(rate)}
+    neighbours, event, bound = _ball(query, sigma, claim.epsilon, rate)
+    noise = {"scale": digits(sigma)}
+    return certificate(setting, "r1smg", claim, neighbours, noise, event, bound, step)
+
+
+def product_noise(
+    setting: str, query: Query, budget: Budget, k: float | None = None
+) -> Certificate:
+    """Refute product noise.
+
+    Args:
+        k: If given, the claim is the delta that is stated for k, rounded up.
+    """
+    if k is None:
+        # The stated delta falls with k, so round k up to keep delta within the budget.
+        log_k = log_k_for(query.size, budget.epsilon, budget.delta)
+        text = digits(math.exp(log_k) * (1 + 1e-10))
+    else:
+        log_stated = log_stated_delta(query.size, budget.epsilon, math.log(k))
+        with mpmath.workdps(40):
+            stated = mpmath.exp(log_stated) * (1 + 1e-10)
+        delta = float(rounded(stated, 12, ROUND_CEILING))
+        budget, text = Budget(epsilon=budget.epsilon, delta=delta), str(k)
+    pure = Budget(epsilon=budget.epsilon)
+    sigma = calibrated("product-noise", query, pure, k=float(text)).noise.scale / math.sqrt(2)
+    neighbours, event, bound = _ball(query, sigma, budget.epsilon)
+    noise = {"k": text, "scale": digits(sigma)}
+    return certificate(setting, "product_noise", budget, neighbours, noise, event, bound)
+
+
+def _laplace_event(
+    loss: float, cells: int, changed: int, epsilon: float
+) -> tuple[int, tuple[float, float]]:
+    """Return the s for which {sum of scores >= s} maximises P - e^epsilon Q, with P and Q.
+
+    A margin covers the rounding errors of the sums in P and Q.
+
+    Args:
+        loss: The change of a component over the scale of its Laplace noise.
+        cells: The number of parts of the line from x_i to x'_i; the score of a component is the
+            number of their midpoints between y_i and x'_i.
+        changed: The number of components that differ.
+        epsilon: The claim.
+    """
+    middles = (2 * np.arange(cells) + 1) / (2 * cells)
+    tails = np.concatenate([[1.0], np.exp(-loss * middles) / 2, [0.0]])
+    one = -np.diff(tails)[::-1]
+    law = np.ones(1)  # for x; that for x' is its mirror image
+    for _ in range(changed):
+        law = np.convolve(law, one)
+    above, below = np.cumsum(law[::-1])[::-1], np.cumsum(law)[::-1]
+    gains = above - math.exp(min(epsilon, 700.0)) * below
+    score = int(np.argmax(gains[1:])) + 1
+    p, q = float(above[score]), float(below[score])
+    return score, (min(p * (1 - 1e-11), 1.0), q * (1 + 1e-11))
+
+
+def tldp(setting: str, letter: str, query: Query, epsilon: float, weight: float) -> Certificate:
+    """Refute TLDP-L or TLDP-G, with one weight for all components (0 for no weights).
+
+    TLDP keeps each component with a small probability, else adds Laplace or Gaussian noise. The
+    event also holds the outputs with some y_i = x_i, and none with some y_i = x'_i.
+    """
+    laplace = letter == "l"
+    width, budget = query.linf_sensitivity, Budget(epsilon=epsilon)
+    if query.structure == "gram":
+        # Records have four features: x = (1, 1, 1, 1), y = (1, 1, -1, -1) in units of the bound.
+        # Half the elements of x x^T - y y^T are 0 and half are 2, where one may be up to 4.
+        changed, share = query.size // 2, Fraction(1, 2)
+    else:
+        changed, share = min(query.changed, _MOST_CHANGED), Fraction(1)
+    noise, log_keep = (laplace_variant if laplace else gaussian_variant)(query, budget)
+    step = width * float(share)
+    with mpmath.workdps(40):
+        if laplace:
+            scale, cells = noise.scale, _CELLS if changed < _CELLS else 1
+            score, (p, q) = _laplace_event(step / scale, cells, changed, epsilon)
+            event = {"cells": cells, "score": score}
+        else:
+            scale = noise.sigma
+            mu = step * math.sqrt(changed) / scale
+            z = float(f"{mu / 2 - epsilon / mu:.9g}")
+            event, (p, q) = {"z": repr(z)}, _half_spaces(z, mu)
+        log_keep += math.log1p(-weight)
+        noisy = mpmath.exp(changed * mpmath.log1p(-mpmath.exp(log_keep)))
+        bound = lower_bound((1 - noisy * (1 - p), noisy * q), epsilon)
+    changed_by = exact(width) if share == 1 else str(Fraction(exact(width)) * share)
+    neighbours = {"changed": size(changed, query.size), "change": size(changed_by, exact(width))}
+    own = {"laplace": int(laplace), "weight": exact(weight), "scale": digits(scale)}
+    return certificate(setting, "tldp", budget, neighbours, own, event, bound)
