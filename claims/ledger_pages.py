@@ -1,7 +1,7 @@
-"""The ledger as a page."""
+"""The ledger as a page, and its rows as lines of a terminal."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -33,6 +33,8 @@ SHOW = (
     "`python -m paper_figures show RUN CLAIM --all`, with the name of this folder and the id of a "
     "claim, judges it again and prints every number and what was computed."
 )
+# A title and a text, which is not shown if it is empty.
+Fact = tuple[str, str]
 # The most words of one claim on the page of claims; the command `show` prints the rest.
 MOST_WORDS = 200
 _FEW_WORDS = 4
@@ -56,7 +58,7 @@ class WrittenPart(NamedTuple):
 def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
     """Parse the parts or outcomes of a row of the ledger; a row with a single part has none."""
     found = []
-    for line in _items(claim["parts"]):
+    for line in items(claim["parts"]):
         words, verdict, rest = _OUTCOME.fullmatch(line).groups(default="")
         inner = [WrittenPart(*part.groups(default="")) for part in _PART.finditer(rest)]
         # The brackets hold the parts of an outcome, or the reason of a part without a choice.
@@ -109,39 +111,81 @@ def _is_given(value) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def claim_lines(claim: Mapping[str, Any], *, whole: bool) -> list[str]:
+    """Return the lines of a row of the ledger: what is claimed and found, with all numbers.
+
+    Args:
+        claim: The row.
+        whole: Whether to add the implied epsilons, and how the claim was judged.
+    """
+    verdict = claim["verdict"]
+    facts = [*_said(claim, verdict), ("Left open", claim["choice"])]
+    if claim["we find"] and not claim["parts"]:
+        facts.append(("We find", f"{claim['we find']}: {verdict}"))
+    parts = [f"  - {part}" for part in items(claim["parts"])]
+    method = []
+    if whole:
+        implied = [("Implied epsilon", words) for words in items(claim["implied epsilon"])]
+        method = [*implied, *how_judged(claim), ("Computed", claim["detail"])]
+    return [
+        f"{claim['claim']} ({claim['paper']}, {claim['where']}): {verdict}",
+        *(f"{title}: {text}" for title, text in facts if text),
+        *parts,
+        *(f"{title}: {text}" for title, text in method if text),
+    ]
+
+
+def _said(claim: Mapping[str, Any], verdict: str) -> list[Fact]:
+    """Return what is claimed and found; `verdict` is the verdict as it is printed."""
+    return [
+        ("Claim", claim["statement"]),
+        ("The paper", claim["paper says"]),
+        ("Its reservation", claim["reservation"]),
+        ("Verdict", f"{verdict}. {claim['sentence']}"),
+        ("An author replies", claim["reply"]),
+    ]
+
+
+def how_judged(claim: Mapping[str, Any]) -> list[Fact]:
+    """Return how the claim was judged, with one line of sizes for each data set."""
+    limits = []
+    if pd.notna(claim["tolerance"]):
+        limits.append(f"tolerance {claim['tolerance']:g} (relative)")
+    if pd.notna(claim["margin"]):
+        limits.append(f"margin {claim['margin']:.3g}")
+    return [
+        ("Would be decided by", claim["decided by"]),
+        *(("Sizes", sizes) for sizes in [size_words(claim), *items(claim["other sizes"])]),
+        ("Threshold", "; ".join(limits)),
+        ("Not the paper's method", claim["differs"]),
+        ("Scope", claim["scope"]),
+        ("Why this threshold" if limits else "Choices", claim["reason"]),
+    ]
+
+
 def _section(claim: pd.Series) -> list[str]:
     """Format a claim within MOST_WORDS: first the claim and its verdict, then parts and choices."""
     name = claim["claim"]
     lines = [f"### {name} ({claim['where']})", ""]
-    lines += _paragraph("Claim", claim["statement"])
-    lines += _paragraph("The paper", claim["paper says"])
-    lines += _paragraph("Its reservation", claim["reservation"])
-    lines += _paragraph("Verdict", f"**{claim['verdict']}**. {claim['sentence']}")
-    lines += _paragraph("An author replies", claim["reply"])
-    tail = _paragraph("Would be decided by", claim["decided by"])
-    tail += [line for words in all_sizes(claim) for line in _paragraph("Sizes", words)]
-    tail += _paragraph("Threshold", limit_of(claim))
+    lines += _bullets(_said(claim, f"**{claim['verdict']}**"))
+    *facts, differs, scope, reason = how_judged(claim)
     for path in certificate_of(name):
-        tail += _paragraph("Proof", f"{proof(path)} Check it: `{command(path)}`")
+        facts.append(("Proof", f"{proof(path)} Check it: `{command(path)}`"))
+    tail = _bullets(facts)
     lines += _fit_parts(claim, MOST_WORDS - _words(lines + tail))
-    room = MOST_WORDS - _words(lines + tail)
-    why = "Why this threshold" if limit_of(claim) else "Choices"
-    differs = ("Not the paper's method", claim["differs"])
-    for title, text in (differs, ("Scope", claim["scope"]), (why, claim["reason"])):
-        more = _paragraph(title, text)
-        if _words(more) <= room:
-            tail += more
-            room -= _words(more)
+    for line in _bullets([differs, scope, reason]):
+        if _words([*lines, *tail, line]) <= MOST_WORDS:
+            tail.append(line)
     return ["", f'<a id="{name}"></a>', *lines, *tail]
 
 
 def _fit_parts(claim: pd.Series, room: int) -> list[str]:
     """Return as many parts or choices as fit into this many words, and the number of the others."""
-    parts = [f"  - {line}" for line in _items(claim["parts"])]
+    parts = [f"  - {line}" for line in items(claim["parts"])]
     if claim["choice"]:
         parts = [f"  - {outcome.words}: {outcome.verdict}" for outcome in parts_of(claim)]
     if not parts and claim["we find"]:
-        only = _paragraph("We find", f"{claim['we find']}: {claim['verdict']}")
+        only = _bullets([("We find", f"{claim['we find']}: {claim['verdict']}")])
         return only if _words(only) <= room else []
     if _words(parts) > room:
         # The parts that are not confirmed decide the verdict.
@@ -153,28 +197,13 @@ def _fit_parts(claim: pd.Series, room: int) -> list[str]:
     return parts[:kept] + ([f"  - and {left} more"] if left and kept else [])
 
 
-def _items(text: str) -> list[str]:
+def items(text: str) -> list[str]:
     """Split a column that has one item per line."""
     return list(filter(None, text.split("\n")))
 
 
-def limit_of(claim: Mapping[str, Any]) -> str:
-    """Format the tolerance or the margin; the text is empty if the claim has neither."""
-    limits = []
-    if pd.notna(claim["tolerance"]):
-        limits.append(f"tolerance {claim['tolerance']:g} (relative)")
-    if pd.notna(claim["margin"]):
-        limits.append(f"margin {claim['margin']:.3g}")
-    return "; ".join(limits)
-
-
-def all_sizes(claim: Mapping[str, Any]) -> list[str]:
-    """Return one line of sizes for each data set."""
-    return [size_words(claim), *_items(claim["other sizes"])]
-
-
-def _paragraph(title: str, text: str) -> list[str]:
-    return [f"- **{title}:** {' '.join(text.split())}"] if text else []
+def _bullets(facts: Iterable[Fact]) -> list[str]:
+    return [f"- **{title}:** {' '.join(text.split())}" for title, text in facts if text]
 
 
 def _words(lines: list[str]) -> int:

@@ -6,8 +6,8 @@ python -m paper_figures draw RUN [NAME...]
 python -m paper_figures judge RUN
     Judge the claims of the papers by these results.
 python -m paper_figures show RUN CLAIM [--all]
-    Judge one claim, such as r1-thm5, by these results and print its numbers. A long claim is
-    shortened to its verdicts; --all prints every number and says how it was computed.
+    Judge one claim, such as r1-thm5, by these results and print its numbers; --all adds how it
+    was judged.
 python -m paper_figures where RUN
     List the paths of the run's figures, tables, verdicts and rows.
 """
@@ -18,9 +18,9 @@ import textwrap
 from pathlib import Path
 
 from claims.claim import all_claims
-from claims.claim_text import claim_lines
 from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
+from claims.ledger_pages import claim_lines
 from mechanisms.cli.arguments import Parser, run
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
@@ -74,9 +74,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
     )
-    parser.add_argument(
-        "--all", action="store_true", help="print every number and how it was computed"
-    )
+    parser.add_argument("--all", action="store_true", help="say how the claim was judged too")
     options = parser.parse_args(arguments)
     if options.command == "show" and len(options.names) != 1:
         parser.error(
@@ -105,13 +103,10 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
     if whole:
         judged[IMPLIED] = implied_epsilons(judged, folder)
     (claim,) = judged.to_dict("records")
-    (_, first), *lines = claim_lines(claim, whole=whole)
+    first, *lines = claim_lines(claim, whole=whole)
     print(f"{first}\n")
-    for depth, line in lines:
-        start = f"{'  ' * depth}- " if depth else ""
-        text = f"{start}{with_minus(line)}"
-        indent = " " * (len(start) + 2 if depth else 11)
-        print(textwrap.fill(text, 99, subsequent_indent=indent, break_on_hyphens=False))
+    for line in lines:
+        print(textwrap.fill(with_minus(line), 99, subsequent_indent="    ", break_on_hyphens=False))
     declared = claims[name]
     tables = all_judges()[declared.judge].tables(declared.arguments)
     for study in sorted({table.partition(".")[0] for table in tables}):

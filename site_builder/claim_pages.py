@@ -12,9 +12,8 @@ import pandas as pd
 import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
-from claims.claim_text import is_long
 from claims.judges import Judge, all_judges
-from claims.ledger_pages import BRACKETS, all_sizes, parts_of
+from claims.ledger_pages import BRACKETS, how_judged, items, parts_of
 from claims.paper import paper_of
 from claims.verdicts import (
     CONFIRMED,
@@ -114,8 +113,7 @@ def _claim_page(site: SiteData, claim: dict, declared: Claim | None, judge: Judg
             "paper": site.papers.get(claim["paper"]),
             "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
-            "command": f"python -m paper_figures show {site.run.name} {claim['id']}"
-            + " --all" * claim["is_long"],
+            "command": f"python -m paper_figures show {site.run.name} {claim['id']}",
             "judge": _judge_entry(site, declared, judge) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
@@ -160,9 +158,8 @@ def _claim_entry(claim: pd.Series) -> dict:
     return claim.to_dict() | {
         "id": claim["claim"],
         "parts": parts_of(claim),
-        "is_long": is_long(claim),
-        "sizes": list(filter(None, all_sizes(claim))),
-        "implied": list(filter(None, claim["implied epsilon"].split("\n"))),
+        "facts": how_judged(claim),
+        "implied": items(claim["implied epsilon"]),
         "proofs": [
             {"words": proof(path), "command": command(path), "file": path.read_text("utf-8")}
             for path in certificate_of(claim["claim"])

@@ -7,11 +7,10 @@ import pytest
 
 from claims import ledger
 from claims.claim import Claim
-from claims.claim_text import claim_lines
 from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, judge
 from claims.ledger import evaluate, read_ledger, write_ledger
-from claims.ledger_pages import MOST_WORDS, claims_page
+from claims.ledger_pages import MOST_WORDS, claim_lines, claims_page
 from claims.verdicts import Finding, Outcome, Part, Sizes
 from runs.result_table import DamagedTable, to_table, write_table
 from studies.base.yaml_file import ConfigError
@@ -230,6 +229,9 @@ def test_no_claim_of_the_reference_is_longer_than_a_reader_reads():
     assert max(len(text.split()) for text in page.values()) <= MOST_WORDS
 
 
+METHOD = ("Sizes", "Threshold", "Scope", "Why this threshold")
+
+
 def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
     many = given(*["confirmed", "not found"] * 60, because="Half of it.")
     more = {"scope": "All of it.", "reply": "A. Author, 2026: it is not."}
@@ -244,18 +246,21 @@ def test_a_long_claim_keeps_its_verdict_and_leads_to_the_rest(run):
     assert re.search(r"- and \d+ more", text)
     assert "- **An author replies:** A. Author, 2026: it is not." in text
     (claim,) = ledger_of_many.to_dict("records")
-    lines = [line for _, line in claim_lines(claim, whole=True)]
+    lines = claim_lines(claim, whole=True)
     assert sum(line.endswith(": confirmed") for line in lines) == 60
     assert sum(line.endswith(": not found") for line in lines) == 60
-    assert "sizes      1,000 records; 3 trials" in lines
-    assert "limit      tolerance 0.2 (relative)" in lines
-    assert "scope      All of it." in lines
-    assert lines[-1].startswith("reason     word word")
+    assert "Sizes: 1,000 records; 3 trials" in lines
+    assert "Threshold: tolerance 0.2 (relative)" in lines
+    assert lines[-1].startswith("Why this threshold: word word")
+    # Without the method all parts are still there.
+    assert [line for line in lines if not line.startswith(METHOD)] == claim_lines(
+        claim, whole=False
+    )
 
 
 def test_numbers_that_the_parts_say_are_not_said_twice(folder):
     claims = evaluate(folder).to_dict("records")
-    lines = [line for claim in claims for _, line in claim_lines(claim, whole=True)]
+    lines = [line for claim in claims for line in claim_lines(claim, whole=True)]
     assert "\n".join(lines).count("part 0: 2") == 4
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from claims.certificates import command, read_certificates
 from claims.ledger import read_ledger
-from claims.ledger_pages import MOST_WORDS, parts_of
+from claims.ledger_pages import parts_of
 from mechanisms.query.words import with_minus
 from paper_figures.__main__ import main
 
@@ -23,8 +23,6 @@ LEDGER = read_ledger(ROOT / "results/reference").to_dict("records")
 def test_the_command_prints_the_verdict_and_the_numbers(claim, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert main(["show", "reference", claim["claim"]]) == 0
-    assert len(capsys.readouterr().out.replace("- ", "").split()) <= MOST_WORDS
-    assert main(["show", "reference", claim["claim"], "--all"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"{claim['claim']} ({claim['paper']}, {claim['where']}): {claim['verdict']}"
     printed = " ".join(" ".join(rest).split())
