@@ -2,9 +2,7 @@
 
 import dataclasses
 import re
-from collections import Counter
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -118,31 +116,21 @@ def all_claims() -> list[Claim]:
     """Return every claim, paper by paper in the order of their years.
 
     Three kinds of claims are left out, each with a warning: those of a paper whose file is broken,
-    those of papers that share an id, and those whose judge is in a file that was left out.
+    those of a paper that repeats an id of an earlier one, and those whose judge is in a file that
+    was left out.
     """
     judges, found = all_judges(), {}
     for path in sorted(HOMES.glob("*/claims.yaml"), key=lambda path: (path.parent.name[-4:], path)):
         try:
-            found[path] = claims_in(path, judges)
+            own = claims_in(path, judges)
         except ConfigError as error:
             leave_out(_shown(path), str(error).removeprefix(f"{path}, "))
-    return _without_shared_ids(found)
-
-
-def _without_shared_ids(found: Mapping[Path, Mapping[str, Claim]]) -> list[Claim]:
-    """Return the claims of the papers that share no id with another paper.
-
-    Args:
-        found: The claims of every claims.yaml, by their ids.
-    """
-    uses = Counter(chain.from_iterable(found.values()))
-    kept = []
-    for path, claims in found.items():
-        if twice := next((each for each in claims if uses[each] > 1), None):
-            leave_out(_shown(path), f"another paper has the claim {twice} too; rename one of them")
+            continue
+        if taken := found.keys() & own.keys():
+            leave_out(_shown(path), f"another paper has the claim {min(taken)} too; rename it here")
         else:
-            kept += claims.values()
-    return kept
+            found |= own
+    return list(found.values())
 
 
 def _shown(path: Path) -> str:

@@ -14,7 +14,7 @@ import scipy
 from claims.comparisons import Signal, at_most
 from claims.implied_epsilon import Implied, on_curve
 from claims.intervals import SHOWN, Mean, paired
-from claims.judged_rows import LEVELS, listed, ok_rows, pick, range_text, required
+from claims.judged_rows import LEVELS, listed, ok_rows, pick, range_text, required, select
 from claims.judges import CannotJudge
 from claims.mechanism_titles import mechanism_title
 from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Part, Sizes
@@ -281,8 +281,7 @@ def official_scores(
     if found.empty:
         # A table without rows of the study may lack its coordinates, too.
         return by_dataset
-    for column, value in {"data_source": "official", "calibration": calibration, **at}.items():
-        found = found[found[column] == value]
+    found = select(found, data_source="official", calibration=calibration, **at)
     if mechanisms is not None:
         found = found[found["mechanism"].isin(mechanisms)]
     # A data set with only controls shows nothing.

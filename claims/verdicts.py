@@ -125,6 +125,9 @@ class Outcome:
         """The verdict under this choice."""
         return combined(part.verdict for part in self.parts)
 
+    def __str__(self) -> str:
+        return f"{self.choice}: {self.verdict} ({'; '.join(map(str, self.parts))})"
+
     @property
     def is_open(self) -> bool:
         """Whether only parts without a decision keep it from being confirmed."""
@@ -210,10 +213,7 @@ class Finding:
             return self
         kept = [outcome for outcome in self.outcomes if outcome.choice not in choices]
         others = (
-            f"Not what the paper states, {each.choice}: {each.verdict} "
-            f"({'; '.join(map(str, each.parts))})."
-            for each in self.outcomes
-            if each not in kept
+            f"Not what the paper states, {each}." for each in self.outcomes if each not in kept
         )
         detail = " ".join(filter(None, (self.detail, *others)))
         if len(kept) > 1:
@@ -264,12 +264,8 @@ class Finding:
     @property
     def listed_parts(self) -> list[str]:
         """Each part or outcome with its verdict; empty if there is a single part."""
-        if self.outcomes:
-            swept = [
-                f"{o.choice}: {o.verdict} ({'; '.join(map(str, o.parts))})" for o in self.outcomes
-            ]
-            return [*swept, *map(str, self.beside)]
-        return [str(part) for part in self.parts] if len(self.parts) > 1 else []
+        listed = [*self.outcomes, *self.beside] or self.parts
+        return [str(each) for each in listed] if self.outcomes or len(listed) > 1 else []
 
 
 def _numbers_of(parts: Iterable[Part]) -> str:

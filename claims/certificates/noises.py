@@ -1,10 +1,11 @@
 """The certificates of each mechanism: neighbours, scale, event, and the two probabilities P and Q.
 
-`check_certificate.py` has the same laws under the same names, and computes P and Q in another way.
+`check_certificate.py` has the same laws under the same names. It integrates in another way, and
+alone counts the intervals of DAWA.
 """
 
 import math
-from collections.abc import Callable
+import operator
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ import mpmath
 import numpy as np
 import scipy
 
+import check_certificate
 from claims.certificates.certificate import (
     Certificate,
     certificate,
@@ -26,9 +28,7 @@ from claims.judged_rows import calibrated
 from mechanisms import Budget, Query
 from mechanisms.catalogue.product_noise import log_k_for, log_stated_delta
 from mechanisms.catalogue.tldp import gaussian_variant, laplace_variant
-from mechanisms.catalogue.workloads.dawa import DawaPublished
 from mechanisms.privacy.gaussian_profile import mu_for
-from mechanisms.strategies.partition import spikes
 
 # The panels, nodes and range of the quadrature over log(radius / sigma).
 _PANELS, _NODES, _LOG_RADIUS = 800, 16, (-36.0, 2.6)
@@ -59,52 +59,33 @@ def dawa(setting: str, query: Query, budget: Budget) -> Certificate:
     """Refute DAWA as published, at its default ratio, with the change that raises P / Q most.
 
     The change is in one cell, in two cells if a record moves, or in every other cell if all may
-    change. The event is the partition of equal and of unequal cells into single cells.
+    change. The event is the partition of equal and of unequal cells into single cells; the checker
+    counts the intervals that contain a changed cell.
     """
-    mechanism = DawaPublished.calibrate_only(query, budget)
-    n, one = query.size, Fraction(exact(query.linf_sensitivity))
+    n, one, l1 = query.size, Fraction(exact(query.linf_sensitivity)), exact(query.l1_sensitivity)
+    epsilon = exact(budget.epsilon)
     if query.structure == "histogram" and query.adjacency == "replace":
         places = [(n // 4, n // 2)]
     else:
         places = [(n // 2, n)] if query.one_column else [(n // 2, n), (0, 2)]
-    log_q = mechanism._log_all_single(spikes(n, {}))
-    losses = {
-        place: mechanism._log_all_single(_uneven(n, *place, float(one))) - log_q for place in places
-    }
-    start, stride = max(losses, key=losses.get)
-    count, l1 = len(range(start, n, stride)), Fraction(exact(query.l1_sensitivity))
-    neighbours = {
-        "n": n,
-        "l1": size(str(count * one), str(l1)),
-        "l2_squared": size(str(count * one**2), exact(query.l2_sensitivity**2)),
-        "linf": size(str(one), str(one)),
-        "start": start,
-        "stride": stride,
-    }
-    noise = {"scale": str(4 * l1 / Fraction(exact(budget.epsilon)))}
-    bound = {"epsilon_at_least": rounded(mpmath.mpf(losses[start, stride]) * (1 - 1e-9), 5)}
+    changes = []
+    for start, stride in places:
+        count = len(range(start, n, stride))
+        neighbours = {
+            "n": n,
+            "l1": size(str(count * one), str(Fraction(l1))),
+            "l2_squared": size(str(count * one**2), exact(query.l2_sensitivity**2)),
+            "linf": size(str(one), str(one)),
+            "start": start,
+            "stride": stride,
+        }
+        given = {name: check_certificate.exact(value) for name, value in neighbours.items()}
+        _, p, q = check_certificate.dawa(check_certificate.exact(epsilon), 0, None, **given)
+        changes.append((float((p / q).log()), neighbours))
+    loss, neighbours = max(changes, key=operator.itemgetter(0))
+    noise = {"scale": str(4 * Fraction(l1) / Fraction(epsilon))}
+    bound = {"epsilon_at_least": rounded(mpmath.mpf(loss) * (1 - 1e-9), 5)}
     return certificate(setting, "dawa", budget, neighbours, noise, {}, bound)
-
-
-def _uneven(
-    n: int, start: int, stride: int, change: float
-) -> Callable[[int], list[tuple[float, int]]]:
-    """Return the deviations, for `log_all_single`, of equal cells after some have been changed.
-
-    Every `stride`-th cell from `start` is changed. An interval with several changed cells counts as
-    having one, unless every other cell is changed.
-    """
-    spots = range(start, n, stride)
-    gaps = [start + 1, n - spots[-1], *[stride] * min(1, len(spots) - 1)]
-    times = [1, 1, len(spots) - 1]
-
-    def found(length: int) -> list[tuple[float, int]]:
-        flat = sum(count * max(0, gap - length) for gap, count in zip(gaps, times, strict=False))
-        some = length // 2 if stride == 2 and start < 2 else 1
-        deviation = 2 * change * some * (length - some) / length
-        return [(0.0, flat), (deviation, n - length + 1 - flat)]
-
-    return found
 
 
 def _half_spaces(z: Any, mu: Any) -> tuple[mpmath.mpf, mpmath.mpf]:
