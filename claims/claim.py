@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from claims.discovery import HOMES
-from claims.entries import Record, entries
 from claims.judges import Judge, all_judges
-from claims.paper import Paper, Sentence
+from claims.paper import Paper, Record, Sentence, entries
 from claims.verdicts import Sizes, Verdict
 from mechanisms.query.extensions import leave_out, left_out
 from studies.base.settings import ConfigError, nearest, read_settings, refuse_unknown

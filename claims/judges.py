@@ -17,7 +17,7 @@ from pydantic import Field, create_model
 
 import claims
 from claims.discovery import declared, paper_modules
-from claims.entries import Record
+from claims.paper import Record
 from claims.verdicts import Finding, not_run
 from runs.results import Results
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from claims.comparisons import OPPOSE, every, number, some, statement, universal
-from claims.entries import Record
 from claims.guarantee import HOLDS_BY_VERDICT
 from claims.judged_rows import calibrated, listed, range_text
 from claims.judges import CannotJudge, Delta, Epsilon, Positive, Shape, judge
+from claims.paper import Record
 from claims.verdicts import CALIBRATION_TITLES, Finding
 from mechanisms import AdditiveMechanism, Budget, Mechanism, Query, Unsupported, verify
 from mechanisms.check.checks import QUICK
