@@ -21,7 +21,6 @@ from claims.comparisons import (
     order,
     ratios,
     some,
-    statement,
     timed_apart,
     universal,
 )
@@ -181,11 +180,6 @@ def test_numbers_on_a_grid_that_agree_by_chance_are_not_certain():
     same = np.full(3, -0.01)
     assert order({"a": Mean(same)}, margin=0)[0].verdict == CONTRADICTED
     assert order({"a": Mean(same, resolution=0.01)}, margin=0)[0].verdict == INCONCLUSIVE
-
-
-def test_exact_numbers_confirm_or_contradict():
-    assert number("n", -1.0, 1.0, 0.1).verdict == CONTRADICTED
-    assert [statement("s", holds).verdict for holds in (True, False)] == [CONFIRMED, CONTRADICTED]
 
 
 def test_ratios_are_judged_between_their_bounds():

@@ -111,29 +111,14 @@ def test_only_the_reference_run_judges_what_needs_no_rows(run):
     assert left["sentence"] == "It needs no rows: the reference run judges it."
 
 
-def test_a_run_is_named_for_open_parts_only(run):
-    named = {"decided_by": "config/paper.yaml"}
-    judged = evaluate(
-        run(
-            entry("decided", **given("confirmed", "contradicted", because="Why."), **named),
-            entry("open", **given("confirmed", "inconclusive", because="Why."), **named),
-        )
+def test_results_are_read_once_they_are_there_and_one_beside_may_be_absent(run):
+    of_two = {"study": "study", "beside": ["other"], "verdicts": ["confirmed"]}
+    folder = run(
+        entry("both", "chosen", arguments=of_two), entry("timed", "read", **given("confirmed"))
     )
-    assert list(judged["decided by"]) == ["", "config/paper.yaml"]
-
-
-def test_results_are_read_once_they_are_there(run):
-    folder = run(entry("unread", "read", **given("confirmed")))
     for name in ("study.parquet", "study.timings.parquet"):
         write_table(to_table([]), folder / "studies" / name)
-    assert list(evaluate(folder)["verdict"]) == ["confirmed"]
-
-
-def test_a_study_beside_another_may_be_absent(run):
-    of_two = {"study": "study", "beside": ["other"], "verdicts": ["confirmed"]}
-    folder = run(entry("both", "chosen", arguments=of_two))
-    write_table(to_table([]), folder / "studies/study.parquet")
-    assert list(evaluate(folder)["verdict"]) == ["confirmed"]
+    assert list(evaluate(folder)["verdict"]) == ["confirmed"] * 2
 
 
 def test_a_verdict_without_a_sentence_lists_its_parts(run):
