@@ -183,7 +183,8 @@ def amplification(*, budgets: list[tuple[Epsilon, Epsilon]], tolerance: float) -
         least = np.maximum(absent / growth, 1 - growth * (1 - absent))
         ratio = ((1 - rate) * absent + rate * most) / ((1 - rate) * absent + rate * least)
         ratios.append(math.log(ratio.max()) / after)
-    found = f"the worst mechanism's epsilon is {min(ratios):.9g} to {max(ratios):.9g} times epsilon"
+    away = rounded_up(max(abs(ratio - 1) for ratio in ratios), 1)
+    found = f"the worst mechanism's epsilon equals epsilon, up to {away} (relative)"
     return Finding(
         parts=[statement("B is epsilon-DP:", max(ratios) <= 1 + tolerance, found)],
         detail=(
