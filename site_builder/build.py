@@ -9,7 +9,9 @@ import jinja2
 import pandas as pd
 from PIL import Image
 
-from paper_figures.style import mechanism_title
+from datasets.titles import dataset_title
+from paper_figures.selections import SOURCE_WORDS
+from paper_figures.style import CALIBRATION_TITLES, mechanism_title
 from site_builder.cards import add_cell_labels, keep_options_whole
 from site_builder.claim_pages import TONES, claim_pages
 from site_builder.dataset_pages import data_page
@@ -108,6 +110,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         "prose": lambda text, root="": prose(insert_authors(str(text), authors), claims, root),
         "plain": prose,
         "css": css_name,
+        "dataset_title": dataset_title,
         "first_sentence": first_sentence,
         "sentences": sentences,
     }
@@ -119,6 +122,8 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         ],
         "mechanism_name": mechanism_title,
         "tones": TONES,
+        "calibrations": CALIBRATION_TITLES,
+        "source_words": SOURCE_WORDS,
     }
     return environment
 

@@ -42,15 +42,11 @@ def _ranking(name: str, rows: pd.DataFrame) -> Iterator[str]:
     """Yield a line on the best mechanisms of a study's first data set at equal true privacy."""
     view = next(views_of(all_studies()[name], rows), None)
     # Published noise may owe its place to a false claim.
-    if view is None or view.calibration != "exact" or not view.tells_apart(view.main):
+    if view is None or view.calibration != "exact" or not view.ranking:
         return
-    words = {
-        f"{line.title} {line.scores[view.main].value:.3g}": view.leads(line, view.main)
-        for line in view.lines
-        if not line.is_control and view.main in line.scores
-    }
-    best = [each for each, leads in words.items() if leads]
-    others = [each for each, leads in words.items() if not leads]
+    own = view.at_main[~view.at_main["control"]]
+    words = own["title"] + own["value"].map(" {:.3g}".format)
+    best, others = list(words[own["best"]]), list(words[~own["best"]])
     yield (
         f"{name} on {dataset_title(view.dataset)}, epsilon {view.main:g}, "
         f"{CALIBRATION_TITLES[view.calibration]}, {view.measure.heading}: "

@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from claims.intervals import SHOWN, Mean
 from claims.judged_rows import LEVELS
 from datasets.majority import MAJORITY
+from datasets.titles import dataset_title
 from mechanisms.base.mechanism import CALIBRATIONS
 from paper_figures.style import title_in
 from runs.result_table import OK
@@ -28,211 +29,125 @@ CONTROLS = (*LEVELS, ZERO)
 WORDS = {"polynomial": "cubic", "rbf": "Gaussian"}
 
 
-@dataclass(frozen=True)
-class Score:
-    """The score of a mechanism at one epsilon.
-
-    Args:
-        value: The exact number, or the mean over trials.
-        low, high: The 95% interval of the mean, within the range of the measure; both are `value`
-            for an exact number or a single trial.
-        trials: The number of trials, None for an exact number.
-        metric: The metric that was measured.
-    """
-
-    value: float
-    low: float
-    high: float
-    trials: int | None
-    metric: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """One mechanism, or one use of it, with its scores by epsilon.
-
-    Args:
-        mechanism: The key of the mechanism.
-        name: The title of the mechanism in this study.
-        use: The use of the mechanism, or "".
-        scores: The scores by epsilon.
-        refuted: Whether this is published noise whose privacy claim is false.
-    """
-
-    mechanism: str
-    name: str
-    use: str
-    scores: dict[float, Score]
-    refuted: bool
-
-    @property
-    def title(self) -> str:
-        """The title with the use, for readers."""
-        return f"{self.name} ({self.use})" if self.use else self.name
-
-    @property
-    def is_control(self) -> bool:
-        """Whether this is a control: no noise, or an answer without data."""
-        return self.mechanism in CONTROLS
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
     """One table, for a data set, a measure, a calibration and the reader's other choices.
 
     Args:
         study: The study.
-        dataset, data_source: The data set and its source.
+        dataset: The data set.
         measure: The metric that is ranked.
-        choice: The values of the study's choices, as pairs (title, value).
+        choice: The values of the study's choices by their titles.
         calibration: "published" or "exact".
         delta: The delta of the budgets; None if they differ.
-        lines: The mechanisms, in this order: those with a score at `main`, best first; those
-            without one there; those with a false claim; the controls.
         epsilons: The columns, budgets at which two or more mechanisms have a score.
+        ranking: The epsilons at which the best beats an answer without data, which is random, a
+            prediction of zero or, if accuracies are ranked, the commonest class. At others nothing
+            can be ranked.
+        main: The epsilon that ranks: of `ranking`, or of `epsilons` if that is empty, the one
+            nearest to 1 in ratio, and the smaller one of two equally near.
+        scores: A row per line and epsilon; a line is a mechanism, or one use of it. Lines with a
+            score at `main` come first, best first, then those without one there, those with a false
+            claim, and the controls. The columns are
+
+            - mechanism; use, or ""; title, for readers;
+            - control: whether it has no noise, or answers without data;
+            - refuted: whether this is published noise whose privacy claim is false;
+            - epsilon, data_source, and metric, the metric that was measured;
+            - value: the exact number, or the mean over trials;
+            - low, high: the 95% interval of the mean, within the range of the measure; both are
+              `value` for an exact number or a single trial;
+            - trials: their number, NaN for an exact number;
+            - best: whether it is best or tied with the best, of noise without a false claim;
+            - best_or_tied: whether it is so where anything can be ranked.
     """
 
     study: Study
     dataset: str
-    data_source: str
     measure: Metric
-    choice: tuple[tuple[str, str], ...]
+    choice: Mapping[str, str]
     calibration: str
     delta: float | None
-    lines: tuple[Line, ...]
     epsilons: tuple[float, ...]
+    ranking: tuple[float, ...]
+    main: float
+    scores: pd.DataFrame
 
     @property
     def name(self) -> str:
         """The anchor of the table on its page."""
-        words = (self.study.name, self.dataset, self.measure.name)
-        chosen = (value for _, value in self.choice)
-        return "--".join((*words, *chosen, self.calibration)).replace(" ", "-")
+        words = (self.study.name, self.dataset, self.measure.name, *self.choice.values())
+        return "--".join((*words, self.calibration)).replace(" ", "-")
 
     @property
-    def sign(self) -> int:
-        """The factor that makes the smaller value the better one."""
-        return 1 if self.measure.better == "smaller" else -1
+    def data_source(self) -> str:
+        """The source of the data set."""
+        return self.scores["data_source"].iloc[0]
 
     @property
     def choice_words(self) -> list[str]:
         """The values of the choices, for readers."""
-        return [WORDS.get(value, value) for _, value in self.choice]
+        return [WORDS.get(value, value) for value in self.choice.values()]
 
     @property
     def named_choice(self) -> str:
         """The choices with their values, for readers: "learning rate 0.15"."""
-        titles = (title.lower() for title, _ in self.choice)
+        titles = (title.lower() for title in self.choice)
         return ", ".join(map(" ".join, zip(titles, self.choice_words, strict=True)))
+
+    @property
+    def title(self) -> str:
+        """The title: the data, the choices and the measure."""
+        data = ", ".join(filter(None, (dataset_title(self.dataset), self.named_choice)))
+        return f"{data[0].upper()}{data[1:]}: {self.measure.heading}"
 
     @property
     def is_main(self) -> bool:
         """Whether this is by the main measure of the study, at equal true privacy."""
         return self.measure is self.study.ranked[0] and self.calibration == "exact"
 
-    @cached_property
-    def main(self) -> float:
-        """The epsilon that ranks, of those at which anything can be ranked.
-
-        It is the one nearest to 1 in ratio, and the smaller one of two equally near.
-        """
-        ranking = [epsilon for epsilon in self.epsilons if self.tells_apart(epsilon)]
-        return min(ranking or self.epsilons, key=lambda each: (abs(math.log(each)), each))
+    @property
+    def at_main(self) -> pd.DataFrame:
+        """The scores at the main epsilon."""
+        return self.scores[self.scores["epsilon"] == self.main]
 
     @cached_property
-    def best(self) -> dict[float, list[Line]]:
-        """The competing lines that are best or tied with the best, by epsilon."""
-        return {epsilon: list(self._tied(epsilon)) for epsilon in self.epsilons}
-
-    def leads(self, line: Line, epsilon: float) -> bool:
-        """Return whether a line is best, or tied with the best, and anything can be ranked."""
-        return line in self.best.get(epsilon, ()) and self.tells_apart(epsilon)
+    def best_mechanisms(self) -> dict[str, str]:
+        """The title of the first best or tied line of each mechanism at the main epsilon."""
+        best = self.at_main[self.at_main["best"]].drop_duplicates("mechanism")
+        return dict(zip(best["mechanism"], best["title"], strict=True))
 
     @property
-    def best_mechanisms(self) -> dict[str, Line]:
-        """The first best or tied line of each mechanism at the main epsilon, by its key."""
-        found: dict[str, Line] = {}
-        for line in self.best[self.main]:
-            found.setdefault(line.mechanism, line)
-        return found
-
-    def _tied(self, epsilon: float) -> Iterator[Line]:
-        """Yield the best lines; controls and noise with a false claim cannot be among them."""
-        competing = [
-            line
-            for line in self.lines
-            if epsilon in line.scores and not line.is_control and not line.refuted
-        ]
-        if not competing:
-            return
-        scores = [line.scores[epsilon] for line in competing]
-        top = min(scores, key=lambda score: self.sign * score.value)
-        for line, score in zip(competing, scores, strict=True):
-            overlap = score.low <= top.high and top.low <= score.high
-            if overlap or abs(score.value - top.value) <= TIE * abs(top.value):
-                yield line
-
-    def tells_apart(self, epsilon: float) -> bool:
-        """Return whether the best beats an answer without data; otherwise nothing can be ranked.
-
-        Such an answer is random, a prediction of zero or, if accuracies are ranked, the commonest
-        class. The result is true if no such answer is known, and false if nothing competes.
-        """
-        floor = [
-            line.scores[epsilon]
-            for line in self.lines
-            if line.mechanism in NO_DATA and epsilon in line.scores
-        ]
-        best = [line.scores[epsilon] for line in self.best[epsilon]]
-        if not best:
-            return False
-        if self.sign > 0:
-            without = min((score.low for score in floor), default=math.inf)
-            return min(score.high for score in best) < without
-        without = max((score.high for score in floor), default=-math.inf)
-        if "accuracy" in self.measure.name:
-            # An accuracy within a tie of the commonest class's share is no better.
-            without = max(without, MAJORITY.get(self.dataset, 0.0) * (1 + TIE))
-        return max(score.low for score in best) > without
+    def lines(self) -> list[dict[float, tuple]]:
+        """The rows of every line that has a score in the table, by epsilon."""
+        shown = self.scores[self.scores["epsilon"].isin(self.epsilons)]
+        lines = shown.groupby("title", sort=False)
+        return [{row.epsilon: row for row in own.itertuples()} for _, own in lines]
 
     @property
     def elsewhere(self) -> list[str]:
         """The mechanisms whose scores are all at epsilons outside the table's columns."""
+        shown = self.scores[self.scores["epsilon"].isin(self.epsilons)]
+        others = self.scores[~self.scores["title"].isin(shown["title"])]
         return [
-            f"{line.title} (epsilon {', '.join(f'{e:g}' for e in sorted(line.scores))})"
-            for line in self.lines
-            if not line.is_control and not set(line.scores) & set(self.epsilons)
+            f"{title} (epsilon {', '.join(f'{each:g}' for each in epsilons)})"
+            for title, epsilons in others.groupby("title", sort=False)["epsilon"]
         ]
-
-    @property
-    def shown(self) -> list[Line]:
-        """The lines with a score in the table."""
-        return [line for line in self.lines if set(line.scores) & set(self.epsilons)]
 
     def table(self) -> pd.DataFrame:
         """Return the scores as rows, for download."""
-        return pd.DataFrame(
-            {
-                "study": self.study.name,
-                "dataset": self.dataset,
-                "data_source": self.data_source,
-                **dict(self.choice),
-                "measure": self.measure.heading,
-                "better": self.measure.better,
-                "calibration": self.calibration,
-                "mechanism": line.mechanism,
-                "use": line.use,
-                "epsilon": epsilon,
-                "metric": score.metric,
-                "value": score.value,
-                "low": score.low,
-                "high": score.high,
-                "trials": score.trials,
-                "best_or_tied": self.leads(line, epsilon),
-            }
-            for line in self.lines
-            for epsilon, score in line.scores.items()
-        )
+        told = {
+            "study": self.study.name,
+            "dataset": self.dataset,
+            "data_source": self.data_source,
+            **self.choice,
+            "measure": self.measure.heading,
+            "better": self.measure.better,
+            "calibration": self.calibration,
+        }
+        scored = ["mechanism", "use", "epsilon", "metric", "value", "low", "high", "trials"]
+        own = self.scores[[*scored, "best_or_tied"]]
+        return pd.DataFrame(told, index=own.index).join(own)
 
 
 def views_of(
@@ -262,7 +177,7 @@ def views_of(
 
 
 def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a `score` per mechanism, use, choice, calibration and budget.
+    """Return the scores per mechanism, use, choice, calibration and budget.
 
     A score is by the first metric of the measure that is present.
     """
@@ -270,38 +185,28 @@ def _scores(study: Study, measure: Metric, rows: pd.DataFrame) -> pd.DataFrame:
     keys = ["data_source", "mechanism", *coordinates, "calibration", "epsilon", "delta"]
     grouped = rows.groupby([*keys, "metric"], sort=False, dropna=False)
     scores = grouped.agg(values=("value", list), trials=("trial", "count")).reset_index()
-    scores["score"] = [
-        _score(row.metric, np.array(row.values), row.trials == 0, measure.largest)
-        for row in scores.itertuples()
-    ]
+    scores["trials"] = scores["trials"].astype(float).where(scores["trials"] > 0)
+    scores["value"] = scores["values"].map(np.mean)
+    scores["low"] = scores["high"] = scores["value"]
+    for row in scores[scores["trials"] > 1].itertuples():
+        low, high = Mean(row.values).interval(SHOWN)
+        scores.loc[row.Index, ["low", "high"]] = max(low, 0.0), min(high, measure.largest)
     order = scores["metric"].map(measure.columns.index).sort_values(kind="stable").index
     return scores.loc[order].drop_duplicates(keys).sort_index()
 
 
-def _score(metric: str, values: np.ndarray, exact: bool, largest: float) -> Score:
-    value = float(values.mean())
-    if exact or len(values) == 1:
-        return Score(value, value, value, None if exact else 1, metric)
-    low, high = Mean(values).interval(SHOWN)
-    return Score(value, max(low, 0.0), min(high, largest), len(values), metric)
-
-
 def _split_by_choice(
     study: Study, scores: pd.DataFrame
-) -> Iterator[tuple[tuple[tuple[str, str], ...], pd.DataFrame]]:
+) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Yield every combination of the study's choices with its scores."""
     titles = {each.name: each.choice for each in study.coordinates if each.choice}
     names = [name for name in titles if scores[name].nunique() > 1]
-    values = [list(dict.fromkeys(scores[name].dropna())) for name in names]
-    for combination in itertools.product(*values):
+    for values in itertools.product(*(scores[name].dropna().unique() for name in names)):
         chosen = scores
-        for name, value in zip(names, combination, strict=True):
+        for name, value in zip(names, values, strict=True):
             # A score that holds for all values of the choice has no value in its column.
             chosen = chosen[(chosen[name] == value) | chosen[name].isna()]
-        choice = tuple(
-            (titles[name], str(value)) for name, value in zip(names, combination, strict=True)
-        )
-        yield choice, chosen
+        yield {titles[n]: str(value) for n, value in zip(names, values, strict=True)}, chosen
 
 
 def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View | None:
@@ -312,51 +217,86 @@ def _view(study, dataset, measure, choice, calibration, scores, refuted) -> View
     if not epsilons:
         return None
     deltas = private["delta"].unique()
-    scores = pd.concat([private, scores[control]])
-    view = View(
+    uses = [each.name for each in study.coordinates if each.is_use]
+    controls = [
+        _at_all(own, calibration, epsilons)
+        for _, own in scores[control].groupby(["mechanism", *uses], dropna=False)
+    ]
+    scores = pd.concat([private, *controls])
+    scores = scores.sort_values(["mechanism", *uses, "epsilon"], ignore_index=True)
+    scores["use"] = [_use(zip(uses, own, strict=True)) for own in scores[uses].to_numpy()]
+    scores["title"] = [title_in(study.name, each, calibration) for each in scores["mechanism"]]
+    with_use = scores["title"] + " (" + scores["use"] + ")"
+    scores["title"] = scores["title"].mask(scores["use"] != "", with_use)
+    scores["control"] = scores["mechanism"].isin(CONTROLS)
+    scores["refuted"] = scores["mechanism"].isin(refuted)
+    sign = 1 if measure.better == "smaller" else -1
+    scores["best"] = _best(scores, sign)
+    ranks = _ranking(scores, sign, measure, dataset)
+    ranking = tuple(each for each in epsilons if each in ranks)
+    scores["best_or_tied"] = scores["best"] & scores["epsilon"].isin(ranking)
+    main = min(ranking or epsilons, key=lambda each: (abs(math.log(each)), each))
+    at_main = scores[scores["epsilon"] == main].set_index("title")["value"]
+    scores["cost"] = sign * scores["title"].map(at_main)
+    return View(
         study=study,
         dataset=dataset,
-        data_source=scores["data_source"].iloc[0],
         measure=measure,
         choice=choice,
         calibration=calibration,
         delta=float(deltas[0]) if len(deltas) == 1 else None,
-        lines=tuple(_lines(study, scores, calibration, refuted, epsilons)),
         epsilons=epsilons,
+        ranking=ranking,
+        main=main,
+        scores=scores.sort_values(["control", "refuted", "cost"], kind="stable"),
     )
 
-    def rank(line: Line) -> tuple:
-        missing = view.main not in line.scores
-        value = 0 if missing else view.sign * line.scores[view.main].value
-        return line.is_control, line.refuted, missing, value
 
-    return replace(view, lines=tuple(sorted(view.lines, key=rank)))
+def _at_all(own: pd.DataFrame, calibration: str, epsilons: Collection[float]) -> pd.DataFrame:
+    """Return the scores of a control at all epsilons: it ignores epsilon, so the nearest holds."""
+    if own["calibration"].nunique() > 1:
+        own = own[own["calibration"] == calibration]
+    own = own.set_index("epsilon").sort_index()
+    return own.reindex(own.index.union(epsilons), method="nearest").reset_index("epsilon")
 
 
-def _lines(
-    study: Study,
-    found: pd.DataFrame,
-    calibration: str,
-    refuted: Collection[str],
-    epsilons: Collection[float],
-) -> Iterator[Line]:
-    """Yield a line per mechanism and use, sorted by name, with its scores by epsilon.
+def _use(values: Iterable[tuple[str, object]]) -> str:
+    """Describe the columns that tell the uses of a mechanism apart, as far as they have values."""
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else str(value)
+        for name, value in values
+        if not pd.isna(value)
+    )
 
-    Controls ignore epsilon: the score of one that was run at one epsilon is that at all.
+
+def _best(scores: pd.DataFrame, sign: int) -> pd.Series:
+    """Return which scores are best, or tied with the best, of those that compete.
+
+    Controls and noise with a false claim do not compete.
+
+    Args:
+        sign: The factor that makes the smaller value the better one.
     """
-    uses = [each.name for each in study.coordinates if each.is_use]
-    for values, own in found.groupby(["mechanism", *uses], sort=True, dropna=False):
-        mechanism, *details = values
-        if mechanism in CONTROLS and own["calibration"].nunique() > 1:
-            own = own[own["calibration"] == calibration]
-        named = zip(uses, details, strict=True)
-        use = ", ".join(_use(name, value) for name, value in named if not pd.isna(value))
-        name = title_in(study.name, mechanism, calibration)
-        scores = dict(sorted(zip(own["epsilon"], own["score"], strict=True)))
-        if mechanism in CONTROLS and not scores.keys() >= set(epsilons):
-            scores = dict.fromkeys(epsilons, next(iter(scores.values()))) | scores
-        yield Line(mechanism, name, use, scores, mechanism in refuted)
+    competes = ~scores["control"] & ~scores["refuted"]
+    own = scores[competes]
+    top = own.loc[(sign * own["value"]).groupby(own["epsilon"]).idxmin()].set_index("epsilon")
+    top = top.reindex(scores["epsilon"]).set_axis(scores.index)
+    overlap = (scores["low"] <= top["high"]) & (top["low"] <= scores["high"])
+    near = (scores["value"] - top["value"]).abs() <= TIE * top["value"].abs()
+    return competes & (overlap | near)
 
 
-def _use(name: str, value: object) -> str:
-    return f"{name} {value:g}" if isinstance(value, float) else str(value)
+def _ranking(scores: pd.DataFrame, sign: int, measure: Metric, dataset: str) -> pd.Index:
+    """Return the epsilons at which the best beats an answer without data; see `View`.
+
+    It does where no such answer is known, and does not where nothing competes.
+    """
+    # With the sign, the least end of an interval is its better one.
+    ends = sign * scores[["low", "high"]]
+    reached = ends.max(axis=1)[scores["best"]].groupby(scores["epsilon"]).min()
+    without = ends.min(axis=1)[scores["mechanism"].isin(NO_DATA)].groupby(scores["epsilon"]).min()
+    without = without.reindex(reached.index).fillna(math.inf)
+    if "accuracy" in measure.name:
+        # An accuracy within a tie of the commonest class's share is no better.
+        without = without.clip(upper=-MAJORITY.get(dataset, 0.0) * (1 + TIE))
+    return reached.index[reached < without]

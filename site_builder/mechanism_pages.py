@@ -7,9 +7,10 @@ from datasets.titles import dataset_title
 from mechanisms.verification.standing import SETTINGS
 from paper_figures.style import CALIBRATION_TITLES
 from site_builder.claim_pages import shown_claims
-from site_builder.leaderboard_pages import view_title
+from site_builder.leaderboards import View
 from site_builder.site_data import Page, SiteData
 from site_builder.words import paragraphs
+from studies.base.families import Family
 
 GUARANTEES = {
     "pure": "pure differential privacy (delta 0)",
@@ -75,21 +76,16 @@ def _cost(site: SiteData, key: str) -> dict | None:
     }
 
 
-def _wins(site: SiteData, key: str) -> list[dict]:
+def _wins(site: SiteData, key: str) -> list[tuple[Family, View]]:
     """Return the tables by a study's main measure, at equal true privacy, that it leads or ties.
 
     A table counts only if the best is better than an answer without data.
     """
     return [
-        {
-            "family": family,
-            "view": view,
-            "title": view_title(view),
-            "tied": len(view.best_mechanisms),
-        }
+        (family, view)
         for family, views in site.families
         for view in views
-        if view.is_main and view.tells_apart(view.main) and key in view.best_mechanisms
+        if view.is_main and view.ranking and key in view.best_mechanisms
     ]
 
 
