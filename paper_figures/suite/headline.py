@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import LEVELS, listed, ok_rows, required
+from claims.judged_rows import LEVELS, listed, ok_rows, required, select
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from paper_figures import pyplot as plt
@@ -21,6 +21,7 @@ from paper_figures.drawings import DrawingError, Drawn, drawing
 from paper_figures.legends import legend_below
 from paper_figures.selections import guarantee_of, size_of
 from paper_figures.style import CALIBRATION_LINES, PAGE, legend_order, mechanism_title
+from runs.result_table import OK
 from runs.results import Results
 
 # True deltas below this, far below the claimed one, are not drawn; mechanisms that stay below it
@@ -118,6 +119,8 @@ QUERY = (
 )
 
 _MANY = 1000
+# The columns of the true delta and of its bounds, by metric.
+_DELTAS = {"true_delta": "value", "true_delta_lower": "lower", "true_delta_upper": "upper"}
 
 
 def _limits(sizes: Iterable[int], epsilon: float, delta: float) -> list[float]:
@@ -164,13 +167,11 @@ def _noise(grid: pd.DataFrame) -> pd.DataFrame:
 
 def published_deltas(grid: pd.DataFrame) -> pd.DataFrame:
     """Return the true deltas of mechanisms as published, with bounds as `lower` and `upper`."""
-    key = ["mechanism", "shape"]
-    published = grid[grid["calibration"] == "published"]
-    true = ok_rows(published, "guarantee", "true_delta")
-    for end in ("lower", "upper"):
-        bound = ok_rows(published, "guarantee", f"true_delta_{end}")[[*key, "value"]]
-        true = true.merge(bound.rename(columns={"value": end}), on=key, validate="one_to_one")
-    return true
+    published = select(grid, calibration="published", status=OK)
+    known = published[published["metric"].isin(_DELTAS)]
+    keys = ["mechanism", "shape", "size", "epsilon", "delta", "message"]
+    wide = known.pivot(index=keys, columns="metric", values="value")
+    return wide.rename(columns=_DELTAS).reset_index()
 
 
 def _sentence(words: str, mechanisms: Iterable[str]) -> str:

@@ -270,7 +270,6 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
 
 def _budget_words(rows: pd.DataFrame) -> str:
     """Describe adjacency, delta and trials."""
-    rows = rows[rows["study"] == STUDY]
     delta = ", ".join(f"{value:g}" for value in np.unique(rows["delta"]))
     trials = rows["trial"].max() + 1
     return f"one record is added or removed, delta {delta}, {trials} trials"
@@ -278,7 +277,6 @@ def _budget_words(rows: pd.DataFrame) -> str:
 
 def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
     """Describe the histograms with their sources, and the workloads."""
-    rows = rows[rows["study"] == STUDY]
     described = []
     for dataset in dict.fromkeys(errors["dataset"]):
         own = rows[rows["dataset"] == dataset]
@@ -296,7 +294,6 @@ def _dataset_words(rows: pd.DataFrame, errors: pd.DataFrame) -> str:
 
 def _missing_sentences(rows: pd.DataFrame) -> str:
     """Return sentences on mechanisms without a result on a data set or workload, or ""."""
-    rows = rows[rows["study"] == STUDY]
     refused = rows[rows["metric"] == "refused"].drop_duplicates(
         ["mechanism", "dataset", "workload"]
     )
