@@ -67,7 +67,6 @@ def test_the_best_is_told_with_its_error(stored):
     assert "l2 mechanism (exactly calibrated) ties with it (within 0.1%)" in sentence
 
 
-
 def test_the_stored_table_and_the_sentence_name_the_same_best(stored):
     """The table in the repository lists the same mechanism first."""
     table = pd.read_csv(ROOT / "results/reference/tables/suite_common_queries.csv")
