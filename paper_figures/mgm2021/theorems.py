@@ -18,6 +18,7 @@ from mechanisms.catalogue.gaussian import classic_multiplier
 from mechanisms.catalogue.mgm import frobenius_bound, optimal_variances
 from mechanisms.catalogue.mvg import harmonic, precision_bound
 from mechanisms.query.box_query import box_query
+from mechanisms.query.words import rounded_up
 from paper_figures.power_law import power
 from papers import mgm2021
 

@@ -28,7 +28,7 @@ from paper_figures.r1smg2024.dpsgd_verdicts import (
     runs_at_rate,
     size_of_runs,
 )
-from paper_figures.selections import SOURCE_WORDS, failed_mechanisms
+from paper_figures.selections import SOURCE_WORDS, failed_mechanisms, published_only
 from paper_figures.style import (
     CALIBRATION_LINES,
     CALIBRATION_TITLES,
@@ -119,6 +119,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
     trials = frames["test"].groupby("calibration")["trial"].nunique()
     first, *others = (trials[each] for each in CALIBRATION_LINES if each in trials)
     fewer = f" (at equal true privacy: {others[0]})" if others and others[0] != first else ""
+    lone = published_only(rows, STUDY, dataset) if others else ""
     size = size_of_runs(rows)
     epochs = f" (the paper: {TRAINING[dataset].epochs})" if dataset in TRAINING else ""
     return Drawn(
@@ -143,7 +144,7 @@ def _accuracies(rows: pd.DataFrame, dataset: str, name: str) -> Drawn:
             "whose l2 sensitivity is the clipping norm. Training without privacy does not clip. "
             "The axis is logit where accuracies come near 1. "
             f"{STATED.get(dataset, '')}The paper does not state its learning rate. A curve that "
-            "cannot be seen is hidden by another one."
+            f"cannot be seen is hidden by another one.{lone}"
             f"{failed_mechanisms(rows, STUDY, dataset)}"
         ),
     )
