@@ -43,7 +43,9 @@ def start(config: str, cores: str) -> int:
         for line in snakemake.stdout:
             last.append(line)
             if _DONE.match(line):
-                print(f"\r{line.rstrip()}", end="", file=sys.stderr, flush=True)
+                # A terminal shows one line that changes; a log gets a line for each step.
+                begin, after = ("\r", "") if sys.stderr.isatty() else ("", "\n")
+                print(f"{begin}{line.rstrip()}", end=after, file=sys.stderr, flush=True)
             # Go on reading even if the disk of the log is full, as Snakemake hangs otherwise.
             with contextlib.suppress(OSError):
                 out.write(line.encode())

@@ -218,8 +218,8 @@ def renyi_divergence(
         ),
         detail=(
             f"At B = {mu:.5g}, the B of ({epsilon:g}, {delta:g}), the divergence is alpha B^2/2, "
-            f"as of all Gaussian noise. At epsilon {large_epsilon:g}, B is {larger:.3g}. The final "
-            "bound is "
+            f"as for all Gaussian noise. At epsilon {large_epsilon:g}, B is {larger:.3g}. The "
+            "final bound is "
             "above that at every B > 0 and alpha > 1, because e^x > x and (2 alpha + 1)(alpha + 1) "
             "> 2 (alpha - 1)."
         ),

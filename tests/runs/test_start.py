@@ -43,12 +43,16 @@ def started(tmp_path, monkeypatch):
     signal.signal(signal.SIGINT, handler)
 
 
-def test_progress_is_a_line_and_the_rest_is_in_the_log(started, capsys):
+@pytest.mark.parametrize(("terminal", "begin"), [(True, "\r"), (False, "")])
+def test_progress_is_a_line_and_the_rest_is_in_the_log(
+    started, capsys, monkeypatch, terminal, begin
+):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     assert (
         started("print('Finished jobid: 3\\n30 of 40 steps (75%) done\\nhalf 3 of 4 steps (')") == 0
     )
     shown, told = capsys.readouterr()
-    assert told.endswith("tiny.yaml: planning\n\r30 of 40 steps (75%) done\n")
+    assert told.rstrip("\n").endswith(f"tiny.yaml: planning\n{begin}30 of 40 steps (75%) done")
     assert shown == "log: results/tiny/logs/snakemake.log\n"
     assert "Finished jobid: 3\n" in Path("results/tiny/logs/snakemake.log").read_text()
 
