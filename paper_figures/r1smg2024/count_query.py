@@ -102,20 +102,42 @@ def accuracy_loss(*, tolerance: float) -> Finding:
     MVG's noise grows with gamma, which the paper does not state, so its loss is computed at the
     smallest possible gamma, s/2.
     """
+    stated = STATED_LOSSES
+    found = {key: paper_noise(key).expected_loss() for key in stated}
     return Finding(
-        parts=[
-            number(mechanism_title(key), paper_noise(key).expected_loss(), stated, tolerance)
-            for key, stated in STATED_LOSSES.items()
-        ],
+        parts=[number(mechanism_title(key), found[key], stated[key], tolerance) for key in stated],
         detail=(
             f"E L = E||noise||^2 in closed form, by Definition 1, {BUDGET_WORDS}, s^2 = 2; MVG "
             "at the smallest possible gamma, s/2. Otherwise L does not depend on the data. The "
             "paper states the same loss for the classic and the analytic Gaussian, which differ "
             "whatever cells are counted. With s^2 = 1 (r1-s2), their losses and R1SMG's would be "
-            "half as large."
+            f"half as large. {_cell_count_sentence(found, stated, tolerance)}"
         ),
         calibration="published",
         sizes=Sizes(records=PICKUPS, epsilons=EPSILONS),
+    )
+
+
+def _cell_count_sentence(
+    found: dict[str, float], stated: dict[str, float], tolerance: float
+) -> str:
+    """Describe in how many cells counting L would give the stated losses, except MVG's."""
+    cells = count_query(PICKUPS).size
+    ends = [
+        [
+            cells * (1 + side * tolerance) * stated[key] / found[key]
+            for key in stated
+            if key != "mvg"
+        ]
+        for side in (-1, 1)
+    ]
+    least, most = math.ceil(max(ends[0])), math.floor(min(ends[1]))
+    if least > most:
+        return "No number of cells in which L is counted brings all but MVG to the paper's numbers."
+    return (
+        f"Counted in {least} to {most} of the {cells} cells, L would be within the tolerance for "
+        f"all but MVG; with at most {LARGEST_COUNT} pickups each, these hold "
+        f"at most {most * LARGEST_COUNT:,} of the {PICKUPS:,} pickups."
     )
 
 
