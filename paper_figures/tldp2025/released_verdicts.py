@@ -99,6 +99,7 @@ def trained_score(
     sizes = [_sizes(rows, scores, f"{budgets.epsilons[0]:g} to {budgets.epsilons[-1]:g}")]
     if slower_than:
         parts += _slower_and_lower(scores, found[slower_than], margin)
+        parts.append(_stabilizes(scores, margin))
         sizes.append(_sizes(rows, found[slower_than]))
     exact = scores_of(rows, IMAGES, "exact")[dataset].at(epsilon=budgets.epsilons[-1])
     return Finding(
@@ -146,6 +147,24 @@ def _slower_and_lower(slow: Scores, quick: Scores, margin: float) -> list[Part]:
             order(slower, margin=margin),
         ),
     ]
+
+
+def _stabilizes(scores: Scores, margin: float) -> Part:
+    """Judge whether F1 of both TLDP methods differs little between the two largest epsilons.
+
+    The paper does not state where its axis ends, so a larger difference decides nothing.
+    """
+    *_, before, last = scores.select(TLDP).epsilons
+    rises = {
+        mechanism_title(key): paired(
+            *(scores.by_trial(key, [epsilon]) for epsilon in (last, before)), resolution=STEP
+        )
+        for key in TLDP
+    }
+    part = every(
+        f"eventually stabilizes, from epsilon {before:g} to {last:g}", equal(rises, margin=margin)
+    )
+    return confirm_or_leave_open(part, "the paper's axis may end at a larger epsilon")
 
 
 @judge(studies=(IMAGES,))

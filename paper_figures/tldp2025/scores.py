@@ -1,6 +1,7 @@
 """The F1 scores of tldp2025's three studies, for figures and judges, and the implied epsilons."""
 
 import itertools
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -72,19 +73,23 @@ THEOREM_2 = (
 def leads_by_side(found: Mapping[str, Scores], crossing: float, margin: float) -> list[Outcome]:
     """Judge whether TLDP-G is above TLDP-L at most budgets on each side of the crossing.
 
-    The paper does not state the epsilons of its figures, so each side is an outcome.
+    The paper does not state the epsilons of its figures, so each side is an outcome. A budget at
+    the crossing, where both have the same variance, is on neither side.
 
     Args:
         found: The scores by data set.
         crossing: The epsilon at which both have the same noise, whatever Delta is.
     """
     outcomes = []
-    for side, less in (("below", "TLDP-G"), ("above", "TLDP-L")):
+    for side, less, inside in (
+        ("below", "TLDP-G", operator.lt),
+        ("above", "TLDP-L", operator.gt),
+    ):
         gaps = {
             f"{scores.title} at {epsilon:g}": scores.gap("tldp-g", "tldp-l", epsilon)
             for scores in found.values()
             for epsilon in scores.select(["tldp-g"]).epsilons
-            if side == ("below" if epsilon < crossing else "above")
+            if inside(epsilon, crossing)
         }
         part = Part("no budgets there", NOT_RUN)
         if gaps:
