@@ -12,10 +12,7 @@ from mechanisms.check.checks import THOROUGH, Comparison, require_consistent
 from mechanisms.check.evidence import Effort
 from mechanisms.limit.limit import limit
 from mechanisms.privacy.profile import Bounds, PrivacyProfile
-from mechanisms.privacy.trade_off import (
-    true_positive_rate,
-    type_two_error,
-)
+from mechanisms.privacy.trade_off import true_positive_rate
 from mechanisms.query.query import Budget, Inconsistent, Query, Unsupported
 from mechanisms.verification.sampled_audit import audit_losses
 
@@ -26,8 +23,6 @@ INCONSISTENT = "inconsistent"
 VARIANCE_TOLERANCE = 0.01
 # The false positive rate of the attack that says what an epsilon means.
 FALSE_POSITIVE_RATE = 0.01
-# Type I errors at which the trade-off curve is stated.
-TYPE_ONE_ERRORS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,14 +100,6 @@ class Verification:
         """The attacker's largest rate at `FALSE_POSITIVE_RATE`, None without a profile."""
         return true_positive_rate(self.profile, FALSE_POSITIVE_RATE) if self.profile else None
 
-    @cached_property
-    def trade_off(self) -> Bounds | None:
-        """The attacker's least type II error at each of `TYPE_ONE_ERRORS`: arrays.
-
-        None without a profile.
-        """
-        return type_two_error(self.profile, TYPE_ONE_ERRORS) if self.profile else None
-
     def to_dict(self) -> dict:
         """The verification as a dictionary of plain values, for JSON."""
         bounds = {
@@ -136,7 +123,6 @@ class Verification:
                 self.true_positive_rate.value if self.true_positive_rate else None
             ),
             "bounds": bounds,
-            "trade_off_curve": self._trade_off_values(),
             "noise_scale": self.noise_scale,
             "noise_parameter": self.noise_parameter,
             "expected_loss": self.expected_loss,
@@ -149,17 +135,6 @@ class Verification:
             "audit": self.audit.to_dict(self.claimed_delta) if self.audit else None,
             "not_sampled": self.not_sampled,
             "slack": self.slack,
-        }
-
-    def _trade_off_values(self) -> dict[str, list[float]] | None:
-        if self.trade_off is None:
-            return None
-        lower, value, upper = (each.tolist() for each in self.trade_off)
-        return {
-            "type_one": list(TYPE_ONE_ERRORS),
-            "type_two": value,
-            "type_two_lower": lower,
-            "type_two_upper": upper,
         }
 
 
