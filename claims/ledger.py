@@ -18,7 +18,7 @@ from claims.intervals import TooFewTrials
 from claims.judges import CannotJudge, Judge, all_judges, shared_modules
 from claims.ledger_pages import claims_page, size_words
 from claims.paper import differences
-from claims.verdicts import CONFIRMED, INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
+from claims.verdicts import INCONCLUSIVE, NOT_RUN, Finding, Part, Sizes, not_run
 from datasets.titles import dataset_title
 from mechanisms.query.extensions import left_out
 from runs.frames import frame_of
@@ -150,9 +150,6 @@ _PAPER_SIZES = [size.name for size in fields(Sizes) if size.name != "dataset"]
 def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
     verdict = finding.verdict
     said = claim.meaning | (claim.in_reference if run == REFERENCE else {})
-    sentence = said.get(verdict) or finding.reason
-    if not sentence and verdict != CONFIRMED:
-        sentence = finding.by_verdict
     return {
         "paper": claim.paper,
         "claim": claim.id,
@@ -164,7 +161,7 @@ def _row(claim: Claim, finding: Finding, run: str) -> dict[str, Any]:
         "scope": claim.scope,
         "we find": finding.numbers,
         "verdict": verdict,
-        "sentence": sentence,
+        "sentence": said.get(verdict) or finding.reason,
         "parts": "\n".join(finding.listed_parts),
         "choice": finding.choice,
         "decided by": finding.still_to_run,
@@ -203,9 +200,7 @@ def read_ledger(folder: Path) -> pd.DataFrame:
     except (ValueError, KeyError) as error:
         advice = f"write it again with `python -m paper_figures judge {folder.name}`"
         raise DamagedTable(path, str(error), advice) from None
-    # The ledger of an older run lacks some columns.
-    texts = {name: ledger.get(name, "") for name in (IMPLIED, "differs", "reply")}
-    return ledger.assign(**numbers, **texts)
+    return ledger.assign(**numbers)
 
 
 def write_ledger(folder: Path) -> None:

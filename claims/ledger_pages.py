@@ -141,7 +141,7 @@ def _said(claim: Mapping[str, Any], verdict: str) -> list[Fact]:
         ("Claim", claim["statement"]),
         ("The paper", claim["paper says"]),
         ("Its reservation", claim["reservation"]),
-        ("Verdict", f"{verdict}. {claim['sentence']}"),
+        ("Verdict", f"{verdict}. {claim['sentence']}".strip()),
         ("An author replies", claim["reply"]),
     ]
 

@@ -238,21 +238,6 @@ class Finding:
         return f"Not run under this choice: {'; '.join(lacking)}."
 
     @property
-    def by_verdict(self) -> str:
-        """Sentences that list the parts, or the choices, under their verdicts.
-
-        They serve verdicts without a written sentence, which runs of other sizes may have.
-        """
-        named: dict[str, list[str]] = {}
-        for each in self.outcomes:
-            named.setdefault(each.verdict, []).append(each.choice)
-        for part in (*self.parts, *self.beside):
-            words = joined(part.name, part.found) or "the claim"
-            named.setdefault(part.verdict, []).append(words)
-        listed = (f"{verdict}: {'; '.join(found)}" for verdict, found in named.items())
-        return ". ".join(f"{each[0].upper()}{each[1:]}" for each in listed) + "."
-
-    @property
     def numbers(self) -> str:
         """Our numbers as text, without verdicts."""
         if self.ours:

@@ -104,12 +104,6 @@ def test_a_claim_has_the_arguments_of_its_judge(read):
         ),
         ("  expected", "  not_run: {f: No data.}\n  expected", 6, "1.not_run.f: `expected` does"),
         (
-            "  expected",
-            "  scope: f is not run.\n  expected",
-            6,
-            "1.scope: it says 'not run' and can",
-        ),
-        (
             "  reason",
             "  sizes: {rows: 3}\n  reason",
             12,

@@ -121,15 +121,6 @@ def test_results_are_read_once_they_are_there_and_one_beside_may_be_absent(run):
     assert list(evaluate(folder)["verdict"]) == ["confirmed"] * 2
 
 
-def test_a_verdict_without_a_sentence_lists_its_parts(run):
-    """A run of other sizes may have a verdict that nobody has written a sentence for."""
-    found = evaluate(
-        run(entry("a", **given("contradicted")), entry("b", **given("confirmed", "not found")))
-    )
-    assert found["sentence"][0].startswith("Contradicted: ")
-    assert re.fullmatch(r"Confirmed: .+\. Not found: .+\.", found["sentence"][1])
-
-
 def test_a_sentence_on_the_numbers_of_the_reference_is_of_no_other_run(run):
     said = {"meaning": {"contradicted": "It is not."}, "in_reference": {"contradicted": "It is 2."}}
     folder = run(entry("no", **given("contradicted"), **said))
