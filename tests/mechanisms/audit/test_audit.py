@@ -8,7 +8,7 @@ import pytest
 from known_losses import gaussian_delta
 
 from mechanisms import Budget, Query, get_mechanism
-from mechanisms.audit.audit import audit_files, audit_mechanism, audit_release, audit_samples
+from mechanisms.audit.audit import audit_mechanism, audit_release, audit_samples
 from mechanisms.audit.audited_pairs import audited_pairs
 from mechanisms.check.audit_statistics import clopper_pearson
 
@@ -191,18 +191,6 @@ def test_a_custom_score_gets_outputs_in_their_shape():
     assert audit_release(release, *pair, 0.5, 0.02, score=ratio, **settings).verdict == "refuted"
     one = audit_release(release, *pair, 0.5, 0.02, score=lambda x: -x[:, 0, 0], **settings)
     assert one.verdict == "undecided"
-
-
-def test_files_are_used_up_to_the_end_of_the_shorter_one(tmp_path):
-    rng = np.random.default_rng(7)
-    paths = tmp_path / "a.npy", tmp_path / "b.npy"
-    for path, value, rows in zip(paths, (0, 1), (3000, 3100), strict=True):
-        np.save(path, laplace_batch(np.array([value, 0.0]), rng, rows))
-    audit = audit_files(*paths, 1.0)
-    assert audit.verdict == "refuted" and audit.samples == 3000
-    assert 0.2 < audit.delta_lower < 1 - math.exp(-0.5) and 1 < audit.epsilon_lower < 2
-    with pytest.raises(ValueError, match=r"holds 3000 outputs and .* 3100, and 4600 of each"):
-        audit_files(*paths, 1.0, samples=4600)
 
 
 def test_pairs_of_a_mechanism_share_the_error():

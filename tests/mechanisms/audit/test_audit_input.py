@@ -94,15 +94,17 @@ def test_a_true_claim_is_undecided(capsys):
     assert "undecided: these samples do not contradict (1, 0)" in shown and "holds" not in shown
 
 
-def test_files_are_audited(capsys):
+def test_files_are_audited_up_to_the_end_of_the_shorter_one(capsys):
     rng = np.random.default_rng(7)
-    for name, value in zip(("a.npy", "b.npy"), np.load("pair.npz").values(), strict=True):
-        np.save(name, value + rng.laplace(scale=0.5, size=(3000, 3)))
+    values = np.load("pair.npz").values()
+    for name, value, rows in zip(("a.npy", "b.npy"), values, (3000, 3100), strict=True):
+        np.save(name, value + rng.laplace(scale=0.5, size=(rows, 3)))
     assert audit("--outputs", "a.npy", "b.npy") == 0
     shown = capsys.readouterr().out
     assert "refuted" in shown and shown.startswith("a.npy and b.npy, 3,000 outputs")
     for option, value, words in (
         ("--score", "distance", "files of outputs have none"),
+        ("--samples", "4600", "holds 3000 outputs and b.npy 3100, and 4600 of each are needed"),
         ("--seed", "0", "--seed is not for --outputs: leave it out"),
         ("--adjacency", "local", "--adjacency is not for --outputs: leave it out"),
     ):

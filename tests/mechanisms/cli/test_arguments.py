@@ -1,7 +1,6 @@
 """Common behaviour of the command lines: negative values, one-line errors, closed pipes."""
 
 import importlib
-import re
 import subprocess
 import sys
 
@@ -72,19 +71,6 @@ def test_an_error_is_one_line(parser, arguments, words, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ") and words in line
     assert line.endswith("; see program --help")
-
-
-@pytest.mark.parametrize("room", ["mechanisms", "runs", "datasets"])
-def test_the_help_of_a_command_says_what_it_does(room, capsys):
-    main = importlib.import_module(f"{room}.__main__").main
-    with pytest.raises(SystemExit):
-        main(["no-command"])
-    names = re.search(r"choose from (.*)\)", capsys.readouterr().err)[1]
-    for name in re.findall(r"'(\w+)'", names):
-        with pytest.raises(SystemExit) as stopped:
-            main([name, "--help"])
-        _, about, *_ = capsys.readouterr().out.split("\n\n")
-        assert stopped.value.code == 0 and re.match(r"[A-Z].* .*\.$", about, re.DOTALL), about
 
 
 @pytest.mark.parametrize("end", ["return 0", "print(1, flush=True)"])

@@ -7,7 +7,6 @@ import pytest
 
 from mechanisms import Budget, Query, get_mechanism
 from mechanisms.__main__ import main
-from mechanisms.cli.limit_command import rounded_down
 from mechanisms.comparison.advisor import compare
 from mechanisms.limit.limit import limit
 from mechanisms.verification.explanation import explain
@@ -53,12 +52,6 @@ def test_the_command_in_words(capsys):
     shown = capsys.readouterr().out
     assert "no bound known: the bound is for answers of unrestricted range" in shown
     assert "The limit is for answers" not in shown
-
-
-@pytest.mark.parametrize("value", [3.7200009, 0.1 + 0.2, 1e-9 / 3, 1.0])
-def test_a_bound_is_rounded_down(value):
-    shown = float(rounded_down(value))
-    assert shown <= value and shown == pytest.approx(value, rel=1e-5)
 
 
 def test_compare_says_how_far_from_the_limit():
