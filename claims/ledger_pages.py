@@ -69,7 +69,9 @@ def parts_of(claim: Mapping[str, Any]) -> list[WrittenPart]:
 
 def claims_page(ledger: pd.DataFrame) -> str:
     """Return the page of every claim with its verdict, parts and sizes."""
-    lines = ["# Claims ledger", "", f"{_count_text(ledger)}.", ""]
+    counts = count_of(ledger["verdict"]).items()
+    counted = ", ".join(f"{count} {_COUNTED.get(verdict, verdict)}" for verdict, count in counts)
+    lines = ["# Claims ledger", "", f"{len(ledger)} claims: {counted}.", ""]
     for verdict, meaning in MEANING.items():
         named = ledger["claim"][ledger["verdict"] == verdict] if verdict in _NAMED else ()
         links = ", ".join(f"[{name}](#{name})" for name in named)
@@ -208,9 +210,3 @@ def _bullets(facts: Iterable[Fact]) -> list[str]:
 
 def _words(lines: list[str]) -> int:
     return sum(len(line.split()) for line in lines)
-
-
-def _count_text(ledger: pd.DataFrame) -> str:
-    counts = count_of(ledger["verdict"]).items()
-    words = ", ".join(f"{n} {_COUNTED.get(verdict, verdict)}" for verdict, n in counts)
-    return f"{len(ledger)} claims: {words}"
