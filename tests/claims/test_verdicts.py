@@ -76,6 +76,7 @@ def test_outcomes_that_are_both_partly_differ_where_a_part_turns_round():
         # If one choice was not run, the claim is not known to depend on it.
         ([CONFIRMED, NOT_RUN], "", INCONCLUSIVE),
         ([CONFIRMED, CONTRADICTED, NOT_RUN], "", DEPENDS),
+        ([CONFIRMED, NOT_FOUND, NOT_RUN], "", DEPENDS),
         ([NOT_RUN, NOT_RUN], "", NOT_RUN),
         # A choice without a signal is settled, unless another run could give one.
         ([CONTRADICTED, INCONCLUSIVE], "", DEPENDS),
@@ -106,13 +107,6 @@ def test_what_the_paper_rules_out_leaves_the_verdict_of_the_rest():
     assert swept.without(["another"]).outcomes == list(swept.outcomes)
     assert swept.without([]) is swept
     assert swept.without(["choice 0", "choice 1"]).verdict == NOT_RUN
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "verdict"), [([CONFIRMED], INCONCLUSIVE), ([CONFIRMED, NOT_FOUND], DEPENDS)]
-)
-def test_an_outcome_that_was_not_run_leaves_open_what_differs_under_no_other(verdicts, verdict):
-    assert Finding(choice="the rate", outcomes=outcomes(*verdicts, NOT_RUN)).verdict == verdict
 
 
 @pytest.mark.parametrize(
