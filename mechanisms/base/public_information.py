@@ -38,3 +38,8 @@ def public_options(
         for option, kind in mechanism.public_information.items()
         if kind in known
     }
+
+
+def takes(mechanism: type[Mechanism], kind: str) -> bool:
+    """Whether a mechanism has an option for this kind of public side information."""
+    return kind in mechanism.public_information.values()
