@@ -62,7 +62,6 @@ lint: $(READY) ## style of Python and Snakemake, CITATION.cff
 
 figures: $(READY) ## redraw a run: RUN=reference
 	$(BIN)/python -m paper_figures draw $(RUN)
-	$(BIN)/python -m paper_figures where $(RUN)
 
 site: $(READY) ## the site of a run: RUN=reference
 	$(BIN)/python -m site_builder build $(RUN)

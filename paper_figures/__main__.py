@@ -8,8 +8,6 @@ python -m paper_figures judge RUN
 python -m paper_figures show RUN CLAIM [--all]
     Judge one claim, such as r1-thm5, by these results and print its numbers; --all adds how it
     was judged.
-python -m paper_figures where RUN
-    List the paths of the run's figures, tables, verdicts and rows.
 """
 
 import argparse
@@ -21,7 +19,7 @@ from claims.claim import all_claims
 from claims.judges import all_judges
 from claims.ledger import IMPLIED, evaluate, implied_epsilons, write_ledger
 from claims.ledger_pages import claim_lines
-from mechanisms.cli.arguments import Parser, run
+from mechanisms.cli.arguments import Parser, add_command, run
 from mechanisms.query.words import in_one_line, with_minus
 from paper_figures.drawings import draw_or_explain, drawings_for
 from runs.manifest import ENDING, origins_in
@@ -30,13 +28,7 @@ from runs.results import read_results
 from runs.stored import RESULTS, tables_of
 from studies.base.settings import ConfigError, nearest
 
-PLACES = {
-    "figures": "figures",
-    "tables": "tables",
-    "ledger": "claims.md",
-    "rows": "results.csv",
-    "studies": "studies",
-}
+LEDGER = "claims.md"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,59 +38,43 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         stored = tables_of(options.run)
         if options.command == "show":
-            return _show(folder, options.names[0], whole=options.all)
-        if options.command == "judge":
+            _show(folder, options.claim, whole=options.all)
+        elif options.command == "judge":
             write_ledger(folder)
-            print(f"ledger   {folder / 'claims.md'}")
-        if options.command == "draw":
+            print(f"ledger   {folder / LEDGER}")
+        else:
             _draw(folder, stored, options.names)
     except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2
-    if options.command == "where":
-        for name, path in PLACES.items():
-            if (folder / path).exists():
-                print(f"{name:<8} {folder / path}")
     return 0
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    """Parse the command line and refuse what its command does not take."""
+    """Parse the command line."""
     parser = Parser(
         prog="python -m paper_figures",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=("draw", "judge", "show", "where"))
-    parser.add_argument("run", help="name of a folder of results/")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a claim, for show; figures and tables, for draw"
-    )
-    parser.add_argument("--all", action="store_true", help="say how the claim was judged too")
-    options = parser.parse_args(arguments)
-    if options.command == "show" and len(options.names) != 1:
-        parser.error(
-            f"show takes a run and the id of one claim, got {len(options.names)}; "
-            f"{RESULTS / options.run / PLACES['ledger']} lists the claims"
-        )
-    if options.command in ("judge", "where") and options.names:
-        parser.error(
-            f"{options.command} takes a run alone, got {options.names[0]!r} too: leave it out, or "
-            "use show or draw"
-        )
-    if options.all and options.command != "show":
-        parser.error(f"--all applies to show alone, got it with {options.command}: leave it out")
-    return options
+    commands = parser.add_subparsers(dest="command", required=True)
+    draw = add_command(commands, "draw", "draw figures and tables")
+    judge = add_command(commands, "judge", "judge all claims")
+    show = add_command(commands, "show", "judge one claim and print its numbers")
+    for command in (draw, judge, show):
+        command.add_argument("run", help=f"name of a folder of {RESULTS}/")
+    draw.add_argument("names", nargs="*", metavar="NAME", help="a figure or table; without it, all")
+    show.add_argument("claim", help=f"the id of a claim, listed in {LEDGER} of the run")
+    show.add_argument("--all", action="store_true", help="say how the claim was judged too")
+    return parser.parse_args(arguments)
 
 
-def _show(folder: Path, name: str, *, whole: bool) -> int:
+def _show(folder: Path, name: str, *, whole: bool) -> None:
     """Judge one claim and print its entry of the ledger."""
     claims = {claim.id: claim for claim in all_claims()}
     if name not in claims:
         near = nearest(name, claims, " did you mean {!r}?")
-        raise ConfigError(
-            f"there is no claim {name!r};{near} {folder / PLACES['ledger']} lists them all"
-        )
+        raise ConfigError(f"there is no claim {name!r};{near} {folder / LEDGER} lists them all")
     judged = evaluate(folder, name)
     if whole:
         judged[IMPLIED] = implied_epsilons(judged, folder)
@@ -115,7 +91,6 @@ def _show(folder: Path, name: str, *, whole: bool) -> int:
         more = [f"{len(origins) - 1} more commits"] * (len(origins) > len(shown))
         if origins:
             print(textwrap.fill(f"Rows of {study}: {'; '.join([*shown, *more])}.", 99))
-    return 0
 
 
 def _draw(folder: Path, stored: list[Path], names: list[str]) -> None:
