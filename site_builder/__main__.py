@@ -13,7 +13,6 @@ from mechanisms.query.words import in_one_line
 from runs.result_table import DamagedTable
 from runs.stored import tables_of
 from site_builder.build import build
-from site_builder.run_folder import RunFolder
 from studies.base.settings import ConfigError
 
 
@@ -32,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out or folder / "site"
     try:
         tables_of(options.run)
-        pages = build(RunFolder(folder), out)
+        pages = build(folder, out)
     except (ConfigError, DamagedTable) as error:
         print(in_one_line(error), file=sys.stderr)
         return 2

@@ -1,8 +1,9 @@
 """Write the site of a run into a folder."""
 
 import io
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jinja2
@@ -11,18 +12,14 @@ from PIL import Image
 
 from datasets.titles import dataset_title
 from paper_figures.selections import SOURCE_WORDS
-from paper_figures.style import CALIBRATION_TITLES, mechanism_title
+from paper_figures.style import CALIBRATION_TITLES, look, mechanism_title
 from site_builder.cards import add_cell_labels, keep_options_whole
 from site_builder.claim_pages import TONES, claim_pages
-from site_builder.dataset_pages import data_page
-from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import CONTROLS
 from site_builder.mechanism_pages import mechanism_pages
-from site_builder.palette import css_name, stylesheet
 from site_builder.paper_pages import paper_pages, reproduced_page
-from site_builder.queries_page import queries_page
-from site_builder.run_folder import RunFolder
-from site_builder.run_pages import failures_page, reproduce_page
+from site_builder.ranking_pages import leaderboard_pages, queries_page
+from site_builder.run_pages import data_page, failures_page, reproduce_page
 from site_builder.site_data import Page, SiteData
 from site_builder.start_page import start_page
 from site_builder.words import (
@@ -54,17 +51,18 @@ NAVIGATION = (
 )
 
 
-def build(run: RunFolder, out: Path) -> list[Path]:
-    """Write the site of a run; the same run and code give the same bytes.
+def build(run: Path, out: Path) -> list[Path]:
+    """Write the site of a run's folder; the same run and code give the same bytes.
 
     Returns:
         The paths of its pages.
 
     Raises:
-        ConfigError: `out` is not empty and no earlier build wrote it.
+        ConfigError: `out` is not empty and no earlier build wrote it, or the claims of the run have
+            not been judged.
     """
-    _empty(out)
     site = SiteData(run)
+    _empty(out)
     environment = environment_of(site)
     written = []
     for page in pages_of(site):
@@ -104,7 +102,7 @@ def environment_of(site: SiteData) -> jinja2.Environment:
         for key, facts in site.papers.items()
         if facts.references
     }
-    claims = list(site.run.claims["claim"])
+    claims = list(site.claims["claim"])
     environment.filters |= {
         "number": number,
         "prose": lambda text, root="": prose(insert_authors(str(text), authors), claims, root),
@@ -150,24 +148,39 @@ def _write(path: Path, text: str) -> None:
 
 def _write_assets(site: SiteData, out: Path) -> None:
     shutil.copytree(HERE / "assets", out / "assets", copy_function=shutil.copyfile)
-    run = (rows["mechanism"].unique() for rows in site.run.rows.values())
+    run = (rows["mechanism"].unique() for rows in site.rows.values())
     mechanisms = {*site.mechanisms, *CONTROLS}.union(*run)
     _write(out / "assets" / "colours.css", stylesheet(mechanisms))
     # This file tells GitHub Pages to serve the files as they are.
     _write(out / ".nojekyll", "")
 
 
+def css_name(word: str) -> str:
+    """Turn a mechanism's key, or a verdict, into part of a CSS name: a-z, 0-9 and hyphens only."""
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
+
+
+def stylesheet(mechanisms: Iterable[str]) -> str:
+    """Return CSS: a class `m-KEY` for each mechanism, whose swatch has its colour in the figures.
+
+    A swatch has a ring, so that it is seen on every background, and stands beside a name.
+    """
+    return "".join(
+        f".m-{css_name(name)}{{--swatch:{look(name).colour}}}\n" for name in sorted(mechanisms)
+    )
+
+
 def _write_downloads(site: SiteData, out: Path) -> None:
     files = out / "files"
     files.mkdir(exist_ok=True)
-    for drawing in site.run.drawings.values():
+    for drawing in site.drawings.values():
         shutil.copyfile(drawing.file("csv"), files / f"{drawing.name}.csv")
         for ending, path in drawing.pictures.items():
             (files / f"{drawing.name}.{ending}").write_bytes(small_picture(path))
-    for study in site.run.studies:
+    for study in site.rows:
         table = f"{study}.parquet"
-        shutil.copyfile(site.run.folder / "studies" / table, files / table)
-    shutil.copyfile(site.run.folder / "claims.csv", files / "claims.csv")
+        shutil.copyfile(site.folder / "studies" / table, files / table)
+    shutil.copyfile(site.folder / "claims.csv", files / "claims.csv")
     for family, views in site.families:
         table = pd.concat(view.table() for view in views)
         table.to_csv(files / f"leaderboard-{family.key}.csv", index=False, float_format="%.10g")
@@ -175,7 +188,7 @@ def _write_downloads(site: SiteData, out: Path) -> None:
         each = (frame.assign(query=name) for name, frame in site.answers.items())
         rows = pd.concat(each).drop(columns="seconds_per_draw")
         rows.to_csv(files / "queries.csv", index=False, float_format="%.10g")
-    site.run.missing.to_csv(files / "no-value.csv", index=False)
+    site.missing.to_csv(files / "no-value.csv", index=False)
 
 
 def small_picture(path: Path) -> bytes:

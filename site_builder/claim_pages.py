@@ -12,7 +12,7 @@ import pandas as pd
 import claims
 from claims.certificates import certificate_of, command, proof
 from claims.claim import Claim, all_claims
-from claims.judges import Judge, all_judges
+from claims.judges import all_judges
 from claims.ledger_pages import BRACKETS, how_judged, items, parts_of
 from claims.paper import paper_of
 from claims.verdicts import (
@@ -59,19 +59,14 @@ def claim_pages(site: SiteData) -> Iterator[Page]:
         about="Every claim of the papers on private noise, with a verdict and the numbers.",
         content={
             "papers": claims_by_paper(site),
-            "counts": site.run.verdict_counts,
             "meaning": MEANING,
             "sure": BRACKETS,
-            "total": len(site.run.claims),
             "publications": sum(len(facts.references) for facts in site.papers.values()),
         },
     )
     declared = {claim.id: claim for claim in all_claims()}
-    judges = all_judges()
-    for entry in shown_claims(site.run.claims):
-        claim = declared.get(entry["id"])
-        judge = judges[claim.judge] if claim else None
-        yield _claim_page(site, entry, claim, judge)
+    for entry in shown_claims(site.claims):
+        yield _claim_page(site, entry, declared.get(entry["id"]))
 
 
 def claims_by_paper(site: SiteData) -> list[dict]:
@@ -84,7 +79,7 @@ def claims_by_paper(site: SiteData) -> list[dict]:
             "claims": shown_claims(own),
             "counts": dict(count_of(own["verdict"])),
         }
-        for key, own in site.run.claims.groupby("paper", sort=False)
+        for key, own in site.claims.groupby("paper", sort=False)
     ]
 
 
@@ -96,7 +91,7 @@ def shown_claims(ledger: pd.DataFrame) -> list[dict]:
     )
 
 
-def _claim_page(site: SiteData, claim: dict, declared: Claim | None, judge: Judge | None) -> Page:
+def _claim_page(site: SiteData, claim: dict, declared: Claim | None) -> Page:
     mechanism = declared.arguments.get("mechanism") if declared else None
     # The figures and tables that its place in the paper names.
     named = _DRAWN.findall(claim["where"])
@@ -113,18 +108,19 @@ def _claim_page(site: SiteData, claim: dict, declared: Claim | None, judge: Judg
             "paper": site.papers.get(claim["paper"]),
             "paper_name": site.source_of(claim["paper"]),
             "read": getattr(paper_of(claim["paper"]), "read_words", ""),
-            "command": f"python -m paper_figures show {site.run.name} {claim['id']}",
-            "judge": _judge_entry(site, declared, judge) if declared else None,
+            "command": f"python -m paper_figures show {site.name} {claim['id']}",
+            "judge": _judge_entry(site, declared) if declared else None,
             "mechanism": mechanism if mechanism in site.mechanisms else None,
             "settings": site.settings_of(mechanism) if claim["kind"] == "guarantee" else [],
-            "drawings": [site.run.drawings[name] for name in drawn if name in site.run.drawings],
+            "drawings": [site.drawings[name] for name in drawn if name in site.drawings],
             "suite": suite(),
         },
     )
 
 
-def _judge_entry(site: SiteData, claim: Claim, judge: Judge) -> dict:
+def _judge_entry(site: SiteData, claim: Claim) -> dict:
     """Describe the judge of a claim: its name, place, code, arguments and studies."""
+    judge = all_judges()[claim.judge]
     lines, first = inspect.getsourcelines(judge.function)
     file = str(Path(inspect.getsourcefile(judge.function)).relative_to(ROOT))
     # There is no repository before a release has stated one.
@@ -141,7 +137,7 @@ def _judge_entry(site: SiteData, claim: Claim, judge: Judge) -> dict:
         "studies": [
             {"name": study, "origins": site.origins[study]}
             for study in studies
-            if study in site.run.studies
+            if study in site.rows
         ],
     }
 

@@ -22,7 +22,7 @@ GUARANTEES = {
 
 def mechanism_pages(site: SiteData) -> Iterator[Page]:
     """Yield a page for every registered mechanism, and the overview."""
-    ledger = site.run.claims
+    ledger = site.claims
     for key, cls in site.mechanisms.items():
         paper, line = site.paper_of(key), site.matrix.lines[key]
         own = ledger[(ledger["paper"] == paper) & (ledger["kind"] == "guarantee")]
@@ -56,7 +56,7 @@ def mechanism_pages(site: SiteData) -> Iterator[Page]:
         title="Mechanisms",
         section="mechanisms/index.html",
         about="Every mechanism with its source, its claim and what is true of it.",
-        content={"matrix": site.matrix},
+        content={},
     )
 
 
@@ -91,7 +91,7 @@ def _wins(site: SiteData, key: str) -> list[tuple[Family, View]]:
 
 def _unsupported(site: SiteData, key: str) -> list[dict]:
     """Return where the mechanism gave no value, and why."""
-    own = site.run.missing[site.run.missing["mechanism"] == key]
+    own = site.missing[site.missing["mechanism"] == key]
     reasons = own[["study", "dataset", "calibration", "status", "message"]].drop_duplicates()
     return reasons.assign(
         dataset=reasons["dataset"].map(dataset_title),

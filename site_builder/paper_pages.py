@@ -13,7 +13,7 @@ from claims.paper import paper_of
 from claims.verdicts import count_of
 from paper_figures.drawings import LONGEST_TABLE
 from site_builder.claim_pages import shown_claims
-from site_builder.run_folder import DrawnFile
+from site_builder.drawn_file import DrawnFile
 from site_builder.site_data import SUITE, Page, PaperFacts, SiteData
 from site_builder.words import sentences
 from studies.base.yaml_file import read_yaml
@@ -24,30 +24,20 @@ _NAMED = re.compile(r"_(fig|table)(\d+)$")
 
 def paper_pages(site: SiteData) -> Iterator[Page]:
     """Yield the page of every paper, that of the suite's own drawings, and the overview."""
-    drawings = list(site.run.drawings.values())
-    entries = []
+    pages = []
     for key in (*site.papers, SUITE):
-        own = [each for each in drawings if each.drawing.paper == key]
-        claims = site.run.claims[site.run.claims["paper"] == key]
-        if not own and claims.empty:
-            continue
-        entries.append(
-            {
-                "key": key,
-                "facts": site.papers.get(key),
-                "figures": sum(each.is_figure for each in own),
-                "tables": sum(not each.is_figure for each in own),
-                "counts": dict(count_of(claims["verdict"])),
-            }
-        )
-        yield _paper_page(site, key, own, claims)
+        own = [each for each in site.drawings.values() if each.drawing.paper == key]
+        claims = site.claims[site.claims["paper"] == key]
+        if own or len(claims):
+            pages.append(_paper_page(site, key, own, claims))
+    yield from pages
     yield Page(
         path="papers/index.html",
         template="papers.html",
         title="Papers",
         section="papers/index.html",
         about="The papers on private noise: figures and tables drawn again, claims judged.",
-        content={"papers": entries},
+        content={"papers": [page.content for page in pages]},
     )
 
 
@@ -77,7 +67,7 @@ def _suite_figures(site: SiteData, facts: PaperFacts) -> list[DrawnFile]:
     """Return the figures across the papers whose numbers include a mechanism of the paper."""
     return [
         each
-        for each in site.run.drawings.values()
+        for each in site.drawings.values()
         if each.drawing.paper == SUITE
         and each.is_figure
         and set(facts.mechanisms) & set(each.data.get("mechanism", []))
@@ -103,8 +93,8 @@ def reproduced_page(site: SiteData) -> Page:
     """Make the page of those drawings that reproduce a figure or a table of a paper."""
     entries: dict[str, list[dict]] = {}
     for name, words in read_yaml(PICTURES).items():
-        if drawing := site.run.drawings.get(name):
-            own = claims_on(drawing, site.run.claims)
+        if drawing := site.drawings.get(name):
+            own = claims_on(drawing, site.claims)
             entry = {"drawing": drawing, "words": words, "claims": shown_claims(own)}
             entries.setdefault(drawing.drawing.paper, []).append(entry | {"place": place(name)})
     return Page(

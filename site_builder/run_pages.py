@@ -1,10 +1,18 @@
-"""The page of rows without a value, and the page on reproducing each number."""
+"""The pages on data sets, on rows without a value, and on reproducing each number."""
 
+from datasets import DATASETS
+from datasets.titles import dataset_title
 from paper_figures.style import CALIBRATION_TITLES
 from runs.result_table import OK, STATUSES
 from site_builder.site_data import Page, SiteData
+from studies.base.study import all_studies
 from studies.base.yaml_file import read_yaml
 
+SOURCES = {
+    "official": "downloaded from its publisher and checked against a checksum",
+    "bundled": "part of scikit-learn",
+    "simulated": "simulated here, from a seed",
+}
 STATUS_WORDS = {
     "unsupported": "the query or the budget does not meet the assumptions of the mechanism",
     "error": "the mechanism raised an exception",
@@ -13,10 +21,40 @@ STATUS_WORDS = {
 }
 
 
+def data_page(site: SiteData) -> Page:
+    """Make the page with every entry of the catalogue."""
+    used: dict[str, list[dict]] = {}
+    for study, rows in site.rows.items():
+        for dataset in rows["dataset"].unique():
+            # The entry of the catalogue from which the study derives its data set.
+            key = all_studies()[study].files_of(dataset)
+            used.setdefault(key, []).append({"study": study, "dataset": dataset})
+    families = {
+        (view.study.name, view.dataset): (family, view)
+        for family, views in site.families
+        for view in reversed(views)
+    }
+    entries = []
+    for key, entry in DATASETS.items():
+        uses = [
+            use | {"ranked": families.get((use["study"], use["dataset"]))}
+            for use in used.get(key, [])
+        ]
+        entries.append({"key": key, "entry": entry, "title": dataset_title(key), "uses": uses})
+    return Page(
+        path="data.html",
+        template="datasets.html",
+        title="Data",
+        section="data.html",
+        about="Every data set with its source, its licence and what a record is.",
+        content={"datasets": entries, "sources": SOURCES},
+    )
+
+
 def failures_page(site: SiteData) -> Page:
     """Make the page of rows without a value, grouped by reason."""
     keys = ["study", "mechanism", "status", "message"]
-    missing = site.run.missing
+    missing = site.missing
     rows = []
     for key, own in missing.groupby(keys, sort=False, dropna=False):
         entry = {
@@ -36,7 +74,7 @@ def failures_page(site: SiteData) -> Page:
             "rows": rows,
             "counts": missing["status"].value_counts().to_dict(),
             "status_words": STATUS_WORDS,
-            "total": sum(map(len, site.run.rows.values())),
+            "total": sum(map(len, site.rows.values())),
         },
     )
 
@@ -44,21 +82,21 @@ def failures_page(site: SiteData) -> Page:
 def reproduce_page(site: SiteData) -> Page:
     """Make the page with commands, config, commit and seed for every study and drawing."""
     studies = []
-    for name, rows in site.run.rows.items():
-        study = site.studies.get(name)
+    for name, rows in site.rows.items():
+        study = all_studies()[name]
         # Show a cell that has a value if there is one; others only print why they have none.
         first = rows.sort_values("status", key=lambda status: status != OK, kind="stable").iloc[0]
         cells = rows[["dataset", "mechanism", "calibration"]].drop_duplicates()
         studies.append(
             {
                 "name": name,
-                "about": study.title if study else "",
+                "about": study.title,
                 "cells": len(cells),
                 "origins": site.origins[name],
                 "rows": len(rows),
                 "datasets": list(rows["dataset"].unique()),
                 "first": first,
-                "metrics": {each.name: each.described for each in study.metrics} if study else {},
+                "metrics": {each.name: each.described for each in study.metrics},
             }
         )
     return Page(

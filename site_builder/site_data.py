@@ -12,6 +12,8 @@ import pandas as pd
 from claims.discovery import paper_homes
 from claims.guarantee import by_setting, setting_of
 from claims.judged_rows import ok_rows
+from claims.ledger import read_ledger
+from claims.verdicts import count_of
 from mechanisms import Mechanism, all_mechanisms
 from mechanisms.verification.standing import Standing, standing_by
 from mechanisms.verification.verification import REFUTED
@@ -19,13 +21,15 @@ from paper_figures.selections import size_of
 from paper_figures.suite.common_queries import answers
 from runs.manifest import ENDING, origins_in
 from runs.provenance import commit_of_tree
-from runs.result_table import schema_of
+from runs.result_table import OK, schema_of
+from runs.results import read_results
 from site_builder.citations import Reference, references
+from site_builder.drawn_file import DrawnFile, drawn_in
 from site_builder.leaderboards import View, views_of
 from site_builder.matrix import Matrix, matrix
-from site_builder.run_folder import RunFolder
 from studies.base.families import FAMILIES, Family
-from studies.base.study import Study, all_studies
+from studies.base.settings import ConfigError
+from studies.base.study import all_studies
 from studies.base.yaml_file import read_yaml
 from studies.common_queries import CommonQueries
 from studies.guarantee import Guarantee
@@ -96,9 +100,51 @@ STUDIED = {study.paper for study in all_studies().values()}
 
 @dataclass(frozen=True)
 class SiteData:
-    """A run and the facts derived from it."""
+    """A run, results/<name>, and the facts derived from it.
 
-    run: RunFolder
+    Raises:
+        ConfigError: The claims of the run have not been judged.
+    """
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        if not (self.folder / "claims.csv").exists():
+            raise ConfigError(
+                f"{self.folder} holds no claims.csv; run `python -m paper_figures judge "
+                f"{self.name}` first"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.folder.name
+
+    @cached_property
+    def rows(self) -> dict[str, pd.DataFrame]:
+        """The rows of every study of the run, without maps and timings, by name."""
+        tables = {name: self.folder / "studies" / f"{name}.parquet" for name in all_studies()}
+        return {name: read_results([path]).rows for name, path in tables.items() if path.exists()}
+
+    @cached_property
+    def missing(self) -> pd.DataFrame:
+        """The rows without a value, of all studies."""
+        return pd.concat(rows[rows["status"] != OK] for rows in self.rows.values())
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """The ledger."""
+        return read_ledger(self.folder)
+
+    @cached_property
+    def verdict_counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        return dict(count_of(self.claims["verdict"]))
+
+    @cached_property
+    def drawings(self) -> dict[str, DrawnFile]:
+        """The figures and tables that the run has, by name."""
+        return drawn_in(self.folder)
 
     @cached_property
     def commit(self) -> str:
@@ -109,14 +155,14 @@ class SiteData:
     def config(self) -> Path | None:
         """The path of the run's config; None if no file in config/ has this run."""
         # Most configs are named after their run; trying that first avoids reading large ones.
-        paths = sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != self.run.name, path))
-        return next((path for path in paths if read_yaml(path).get("run") == self.run.name), None)
+        paths = sorted(CONFIGS.glob("*.yaml"), key=lambda path: (path.stem != self.name, path))
+        return next((path for path in paths if read_yaml(path).get("run") == self.name), None)
 
     @cached_property
     def origins(self) -> dict[str, list[str]]:
         """The commits that measured the rows of every study, those with most cells first."""
-        folder = self.run.folder / "studies"
-        return {study: origins_in(folder / f"{study}{ENDING}") for study in self.run.studies}
+        folder = self.folder / "studies"
+        return {study: origins_in(folder / f"{study}{ENDING}") for study in self.rows}
 
     @cached_property
     def mechanisms(self) -> dict[str, type[Mechanism]]:
@@ -124,24 +170,19 @@ class SiteData:
         return all_mechanisms()
 
     @cached_property
-    def studies(self) -> dict[str, Study]:
-        """The studies of the run by name."""
-        known = all_studies()
-        return {name: known[name] for name in self.run.studies if name in known}
-
-    @cached_property
     def families(self) -> list[tuple[Family, list[View]]]:
         """The families of queries for which the run has tables, with the tables."""
         found: dict[Family, list[View]] = {each: [] for each in FAMILIES}
-        for name, study in self.studies.items():
+        for name, rows in self.rows.items():
+            study = all_studies()[name]
             if study.family is not None:
-                found[study.family] += views_of(study, self.run.rows[name], self.refuted)
+                found[study.family] += views_of(study, rows, self.refuted)
         return [(family, views) for family, views in found.items() if views]
 
     @cached_property
     def answers(self) -> dict[str, pd.DataFrame]:
         """The comparisons for common queries that the run has, by the name of the query."""
-        rows = self.run.rows.get(CommonQueries.name)
+        rows = self.rows.get(CommonQueries.name)
         return {} if rows is None else answers(rows)
 
     @cached_property
@@ -168,7 +209,7 @@ class SiteData:
     def guarantees(self) -> pd.DataFrame:
         """The rows of the study guarantee; none if the run lacks it."""
         none = schema_of(Guarantee.coordinates).empty_table().to_pandas()
-        return self.run.rows.get(Guarantee.name, none)
+        return self.rows.get(Guarantee.name, none)
 
     @cached_property
     def noise(self) -> pd.DataFrame:

@@ -54,10 +54,8 @@ def start_page(site: SiteData) -> Page:
         content={
             "answers": answers(site),
             "findings": findings(site),
-            "headline": site.run.drawings.get("suite_headline"),
+            "headline": site.drawings.get("suite_headline"),
             "papers": claims_by_paper(site),
-            "counts": site.run.verdict_counts,
-            "matrix": site.matrix,
             "shown": [key for key in SHOWN if key in site.mechanisms],
             "queries": answered_queries(site),
         },
@@ -66,11 +64,11 @@ def start_page(site: SiteData) -> Page:
 
 def answers(site: SiteData) -> list[dict]:
     """Return the three questions, each with an answer of one sentence."""
-    counts = site.run.verdict_counts
+    counts = site.verdict_counts
     told = [f"{counts[verdict]} {words}" for verdict, words in _TOLD.items() if verdict in counts]
     # The ledger also has claims of papers whose mechanisms are only compared here.
     five = {site.mechanisms[key].paper for key in PROPOSED}
-    own = site.run.claims["paper"].isin(five)
+    own = site.claims["paper"].isin(five)
     judged = f"{own.sum()} claims of the five papers and {(~own).sum()} of others"
     lines = site.matrix.lines.items()
     false = [mechanism_title(key) for key, line in lines if line.private == "no"]
@@ -111,7 +109,7 @@ def findings(site: SiteData) -> list[dict]:
 
     A finding has a headline, a sentence, and where it comes from.
     """
-    r1smg, tldp, imgm = (_judged_finding(claim, site.run.claims) for claim in HEADLINES)
+    r1smg, tldp, imgm = (_judged_finding(claim, site.claims) for claim in HEADLINES)
     return [part for part in (r1smg, tldp, _waste(site), imgm, _cheapest(site)) if part is not None]
 
 
@@ -144,7 +142,7 @@ def _waste(site: SiteData) -> dict | None:
         return None
     names = listed(mechanism_title(m) for m in PROPOSED if m in set(wasteful["mechanism"]))
     low, high = wasteful["wasted_variance"].min(), wasteful["wasted_variance"].max()
-    drawn = "suite_summary" in site.run.drawings
+    drawn = "suite_summary" in site.drawings
     return {
         "headline": f"{names} {'are' if ' and ' in names else 'is'} private and wasteful.",
         "sentence": "At the settings of all the papers, not only their own, they add "

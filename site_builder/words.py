@@ -1,6 +1,7 @@
-"""Format numbers and sentences of the results as HTML, with powers of ten and links to claims."""
+"""Format numbers, sentences and formulas of the results as HTML, with links to claims."""
 
 import functools
+import html
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -8,12 +9,28 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup, escape
 
 from mechanisms.query.words import with_minus
-from site_builder.formulas import typeset
 
 NONE = "\N{EM DASH}"
 _POWER = re.compile(r"(?<![\w.])(?<!\w-)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}\N{NO-BREAK SPACE}"
+# Formulas of plain text, such as `sigma_1 >= s^2 / epsilon`.
+_LETTERS = (
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|lambda|mu|pi|rho|sigma|tau|phi|psi"
+    "|Gamma|Theta|Sigma|Phi|Psi"
+)
+# The names of Greek letters, except in the names of columns, mechanisms and distributions.
+_LETTER = re.compile(
+    rf"(?<!\w)(?<!\w-)(?<!pherical )(?<!eneralised )({_LETTERS})(?![A-Za-z]|_\w{{4}}| tails)"
+)
+_SIGNS = {"&gt;=": "\N{GREATER-THAN OR EQUAL TO}", "&lt;=": "\N{LESS-THAN OR EQUAL TO}",
+          "sqrt(": "\N{SQUARE ROOT}(", "||": "\N{DOUBLE VERTICAL LINE}"}  # fmt: skip
+# The exponent is in brackets, which may contain other brackets, or is one number, name or +.
+_UP = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\+|\N{MINUS SIGN}?-?\w+(?:\.\d+)?))")
+# The index of a single letter or a norm; the names of columns have longer words.
+_DOWN = re.compile(
+    r"((?<!\w)[^\W\d_]|\N{DOUBLE VERTICAL LINE})_(?:\(([^()]*)\)|(\w{1,3})(?![\w.]))"
+)
 
 
 def number(value: object, digits: int = 4, *, zeros: bool = False) -> Markup:
@@ -66,9 +83,8 @@ def prose(text: object, claims: Sequence[str] = (), root: str = "") -> Markup:
     pieces = enumerate(str(text).split("`"))
     shown = "".join(f"<code>{escape(p)}</code>" if i % 2 else _plain(p) for i, p in pieces)
     if claims:
-        shown = _claims_pattern(tuple(claims)).sub(
-            rf'<a href="{escape(root)}claims/\1.html">\1</a>', shown
-        )
+        link = rf'<a href="{escape(root)}claims/\1.html">\1</a>'
+        shown = re.sub(rf"(?<![\w-])({_any_of(tuple(claims))})(?![\w-])", link, shown)
     return Markup(shown)
 
 
@@ -80,14 +96,11 @@ def insert_authors(text: str, authors: Mapping[str, str]) -> str:
     Args:
         authors: The names of the authors by the key of the paper, which ends with the year.
     """
-    return _keys_pattern(tuple(authors)).sub(
-        lambda found: f"{authors[found[1]]}{found[2] or ''} ({found[1][-4:]})", text
+    return re.sub(
+        rf"(?<![\w/.-])({_any_of(tuple(authors))})('s)?(?![\w/-])",
+        lambda found: f"{authors[found[1]]}{found[2] or ''} ({found[1][-4:]})",
+        text,
     )
-
-
-@functools.cache
-def _keys_pattern(papers: tuple[str, ...]) -> re.Pattern:
-    return re.compile(rf"(?<![\w/.-])({'|'.join(papers)})('s)?(?![\w/-])")
 
 
 def short_authors(authors: str) -> str:
@@ -101,10 +114,23 @@ def _plain(text: str) -> str:
 
 
 @functools.cache
-def _claims_pattern(claims: tuple[str, ...]) -> re.Pattern:
-    # The longest id comes first, because one id may begin with another.
-    names = map(re.escape, sorted(claims, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
+def _any_of(names: tuple[str, ...]) -> str:
+    """Return a regular expression; the longest name comes first, as one may begin with another."""
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+
+
+def typeset(text: str) -> str:
+    """Set Greek letters, signs, powers and indices of escaped text as HTML."""
+    shown = _LETTER.sub(lambda found: html.unescape(f"&{found[1]};"), text)
+    for written, sign in _SIGNS.items():
+        shown = shown.replace(written, sign)
+    # The second pass is for powers within the brackets of another power.
+    shown = _set_powers(_set_powers(shown))
+    return _DOWN.sub(lambda found: f"{found[1]}<sub>{found[2] or found[3]}</sub>", shown)
+
+
+def _set_powers(text: str) -> str:
+    return _UP.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", text)
 
 
 def sentences(text: str) -> list[str]:

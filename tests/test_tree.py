@@ -100,8 +100,8 @@ def test_the_homes_of_papers_import_nothing_of_each_other():
         ("runs.cells", "studies.count_query", False),
         ("paper_figures.tldp2025.theorems", "claims.comparisons", True),
         ("claims.comparisons", "paper_figures.style", False),
-        ("site_builder.palette", "paper_figures.style", True),
-        ("paper_figures.style", "site_builder.palette", False),
+        ("site_builder.build", "paper_figures.style", True),
+        ("paper_figures.style", "site_builder.build", False),
     ],
 )
 def test_the_table_of_rooms_allows_the_intended_imports(importer, imported, allowed):

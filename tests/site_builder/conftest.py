@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from site_builder.run_folder import RunFolder
 from site_builder.site_data import SiteData
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +40,7 @@ def built(tmp_path_factory):
 @pytest.fixture(scope="session")
 def site():
     """The content of the pages of the committed run, computed in this process."""
-    return SiteData(RunFolder(ROOT / "results/reference"))
+    return SiteData(ROOT / "results/reference")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Pages, tested without a browser: they follow from the run and escape all data."""
 
-import copy
 import dataclasses
 import functools
 import html
@@ -24,17 +23,14 @@ from site_builder import build as building
 from site_builder.cards import add_cell_labels
 from site_builder.citations import references
 from site_builder.claim_pages import claim_pages, shown_claims
-from site_builder.leaderboard_pages import leaderboard_pages
 from site_builder.leaderboards import views_of
 from site_builder.mechanism_pages import mechanism_pages
-from site_builder.palette import stylesheet
 from site_builder.paper_pages import PICTURES, claims_on, paper_pages, place, reproduced_page
-from site_builder.queries_page import queries_page
-from site_builder.run_folder import RunFolder
+from site_builder.ranking_pages import leaderboard_pages, queries_page
 from site_builder.run_pages import STATUS_WORDS, failures_page
 from site_builder.site_data import HOMES, STUDIED, SiteData
 from site_builder.start_page import HEADLINES, answers, findings
-from site_builder.words import TIMES, first_sentence, insert_authors, number, prose, short_authors
+from site_builder.words import TIMES, insert_authors, number, prose, short_authors
 from studies.base import Coordinate, Metric, Study
 from studies.base.settings import ConfigError
 from studies.base.yaml_file import read_yaml
@@ -66,18 +62,18 @@ def test_a_title_with_markup_is_text_everywhere(site, monkeypatch):
 
 def test_every_status_without_a_value_is_explained(site, monkeypatch):
     missing = pd.concat(
-        site.run.missing.head(1).assign(status=status) for status in STATUSES if status != OK
+        site.missing.head(1).assign(status=status) for status in STATUSES if status != OK
     )
-    monkeypatch.setitem(vars(site.run), "missing", missing)
+    monkeypatch.setitem(vars(site), "missing", missing)
     text = html_of(site, failures_page(site))
     for status in missing["status"]:
         assert f"<dt>1 {status}</dt><dd>{STATUS_WORDS[status]}" in html.unescape(text)
 
 
 def test_a_headline_that_the_verdict_does_not_bear_is_not_told(site):
-    run = copy.copy(site.run)
-    vars(run).update(rows={}, claims=site.run.claims.assign(verdict=CONFIRMED))
-    found, other = findings(site), findings(SiteData(run))
+    made_up = SiteData(site.folder)
+    vars(made_up).update(rows={}, claims=site.claims.assign(verdict=CONFIRMED))
+    found, other = findings(site), findings(made_up)
     assert len(found) == 5 and "beats" in found[4]["headline"]
     assert "0.217" in found[0]["sentence"]
     assert HEADLINES["r1-thm5"] == (CONTRADICTED, found[0]["headline"])
@@ -126,7 +122,7 @@ def test_the_matrix_says_who_is_private_and_how_far_from_the_limit(site):
 def test_the_start_page_answers_three_questions(site):
     found = answers(site)
     assert [each["section"] for each in found] == ["reproduce", "private", "best"]
-    counts = site.run.verdict_counts
+    counts = site.verdict_counts
     told = f"169 claims of the five papers and 5 of others: {counts[CONFIRMED]} are confirmed"
     assert told in found[0]["answer"]
     assert "R1SMG" in found[1]["answer"] and "Gaussian" not in found[1]["answer"]
@@ -152,7 +148,7 @@ def test_cells_of_a_table_repeat_the_head_of_their_column():
 
 
 def test_every_paper_of_the_ledger_has_a_page_with_its_reference(site):
-    judged = set(site.run.claims["paper"])
+    judged = set(site.claims["paper"])
     assert judged <= set(site.papers)
     paths = {page.path: page for page in paper_pages(site)}
     assert {f"papers/{key}.html" for key in judged} <= set(paths)
@@ -289,7 +285,7 @@ def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
 
 def test_a_mechanism_has_the_colour_of_the_figures():
     for key in all_mechanisms():
-        assert stylesheet([key]) == f".m-{key}{{--swatch:{look(key).colour}}}\n"
+        assert building.stylesheet([key]) == f".m-{key}{{--swatch:{look(key).colour}}}\n"
 
 
 @pytest.mark.parametrize(
@@ -359,27 +355,23 @@ def test_papers_in_prose_have_authors_and_year():
     )
 
 
-def test_first_sentence_ends_at_a_full_stop_before_a_capital():
-    assert first_sentence("At 0.5 it holds. It fails at 1.") == "At 0.5 it holds."
-
-
 def test_every_part_of_the_ledger_is_shown_as_it_is_written(site):
     def written(part):
         return f"{part.words}: {part.verdict}" + bool(part.reason) * f" ({part.reason})"
 
-    for claim in shown_claims(site.run.claims):
+    for claim in shown_claims(site.claims):
         lines = [
             written(part) + bool(part.parts) * f" ({'; '.join(map(written, part.parts))})"
             for part in claim["parts"]
         ]
-        assert "\n".join(lines) == site.run.claims.set_index("claim").loc[claim["id"], "parts"]
+        assert "\n".join(lines) == site.claims.set_index("claim").loc[claim["id"], "parts"]
         outcomes = [part for part in claim["parts"] if part.parts]
         assert bool(outcomes) == bool(claim["choice"])
 
 
 @pytest.mark.parametrize("name", ["tldp-f3-range", "tldp-f2-variants", "mgm-udn-gain"])
 def test_the_page_of_a_claim_says_its_numbers_once(site, name):
-    parts = site.run.claims.set_index("claim").loc[name, "parts"]
+    parts = site.claims.set_index("claim").loc[name, "parts"]
     numbers = re.findall(r"-?[\d.]+ \[[^]]+\]|[\d.]+ \(stated", parts)
     (page,) = (each for each in claim_pages(site) if each.path == f"claims/{name}.html")
     text = html_of(site, page)
@@ -391,13 +383,13 @@ def test_a_folder_without_claims_is_refused(tmp_path):
     with pytest.raises(
         ConfigError, match=r"holds no claims\.csv; run `python -m paper_figures judge"
     ):
-        RunFolder(tmp_path)
+        SiteData(tmp_path)
 
 
 def test_other_peoples_folders_are_not_overwritten(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match="holds other files"):
-        building.build(RunFolder(ROOT / "results/reference"), tmp_path)
+        building.build(ROOT / "results/reference", tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 
 
@@ -415,16 +407,16 @@ def test_settings_outside_the_range_of_a_theorem_are_told_from_those_in_it(site)
 
 def test_a_paper_without_a_reference_is_named_and_shown(site, monkeypatch, capsys):
     monkeypatch.setitem(HOMES, "my_paper2026", SimpleNamespace(NAME="Mine"))
-    paper = SiteData(site.run).papers["my_paper2026"]
+    other = SiteData(site.folder)
+    paper = other.papers["my_paper2026"]
     assert capsys.readouterr().err == (
         "warning: add my_paper2026 to the references of CITATION.cff\n"
     )
     assert (paper.name, paper.title, paper.year) == ("Mine", "Mine", 2026)
-    claims = site.run.claims
+    claims = site.claims
     own = claims[claims["claim"] == "r1-thm5"].assign(paper="my_paper2026")
-    run = copy.copy(site.run)
-    vars(run)["claims"] = pd.concat([claims, own])
-    pages = {page.path: page for page in paper_pages(SiteData(run))}
+    vars(other)["claims"] = pd.concat([claims, own])
+    pages = {page.path: page for page in paper_pages(other)}
     assert "<h1>Mine" in html_of(site, pages["papers/my_paper2026.html"])
 
 
@@ -456,12 +448,12 @@ def test_every_figure_and_table_of_a_paper_that_is_drawn_is_described(site):
     described = set(read_yaml(PICTURES))
     drawn = {
         name
-        for name, each in site.run.drawings.items()
+        for name, each in site.drawings.items()
         if each.drawing.paper in STUDIED and re.search(r"_(fig|table)\d+$", name)
     }
     assert described == drawn
     assert place("r1smg2024_fig5") == "Figure 5" and place("mvg2018_table3") == "Table 3"
-    own = claims_on(site.run.drawings["r1smg2024_fig5"], site.run.claims)
+    own = claims_on(site.drawings["r1smg2024_fig5"], site.claims)
     assert {"r1-f5-loss", "r1-f5-shape"} <= set(own["claim"]) and set(own["paper"]) == {"r1smg2024"}
     assert all(re.search(r"Figure 5(?!\d)", where) for where in own["where"])
     text = html_of(site, reproduced_page(site))

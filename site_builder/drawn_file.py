@@ -1,4 +1,4 @@
-"""The files of a run that the site reads: rows, drawings with captions, and claims."""
+"""The figures and tables of a run, with their captions and numbers."""
 
 import re
 from dataclasses import dataclass
@@ -8,12 +8,8 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from claims.ledger import read_ledger
-from claims.verdicts import count_of
 from paper_figures.drawings import NARROW, Drawing, all_drawings, words_of
-from runs.result_table import OK, DamagedTable
-from runs.results import read_results
-from studies.base.settings import ConfigError
+from runs.result_table import DamagedTable
 
 EXPLAINED = "Not drawn: "
 
@@ -80,62 +76,12 @@ class DrawnFile:
             raise DamagedTable(self.file("csv"), str(error), "draw it again") from None
 
 
-@dataclass(frozen=True)
-class RunFolder:
-    """A run: results/<name>.
-
-    Raises:
-        ConfigError: The claims of the run have not been judged.
-    """
-
-    folder: Path
-
-    def __post_init__(self) -> None:
-        if not (self.folder / "claims.csv").exists():
-            raise ConfigError(
-                f"{self.folder} holds no claims.csv; run `python -m paper_figures judge "
-                f"{self.name}` first"
-            )
-
-    @property
-    def name(self) -> str:
-        """The name of the run."""
-        return self.folder.name
-
-    @cached_property
-    def studies(self) -> list[str]:
-        """The studies of the run, by name."""
-        files = (self.folder / "studies").glob("*.parquet")
-        return sorted(path.stem for path in files if path.name.count(".") == 1)
-
-    @cached_property
-    def rows(self) -> dict[str, pd.DataFrame]:
-        """The rows of every study, without maps and timings."""
-        folder = self.folder / "studies"
-        return {study: read_results([folder / f"{study}.parquet"]).rows for study in self.studies}
-
-    @cached_property
-    def missing(self) -> pd.DataFrame:
-        """The rows without a value, of all studies."""
-        return pd.concat(rows[rows["status"] != OK] for rows in self.rows.values())
-
-    @cached_property
-    def claims(self) -> pd.DataFrame:
-        """The ledger."""
-        return read_ledger(self.folder)
-
-    @cached_property
-    def verdict_counts(self) -> dict[str, int]:
-        """How many claims have each verdict."""
-        return dict(count_of(self.claims["verdict"]))
-
-    @cached_property
-    def drawings(self) -> dict[str, DrawnFile]:
-        """The figures and tables that the run has, by name."""
-        found = {}
-        for name, drawing in all_drawings().items():
-            folder = self.folder / drawing.kind
-            words = words_of(folder / f"{name}.md")
-            if words and not words[0].startswith(EXPLAINED):
-                found[name] = DrawnFile(drawing, folder, words[0], " ".join(words[1:]))
-        return found
+def drawn_in(run: Path) -> dict[str, DrawnFile]:
+    """Return the figures and tables that the folder of a run has, by name."""
+    found = {}
+    for name, drawing in all_drawings().items():
+        folder = run / drawing.kind
+        words = words_of(folder / f"{name}.md")
+        if words and not words[0].startswith(EXPLAINED):
+            found[name] = DrawnFile(drawing, folder, words[0], " ".join(words[1:]))
+    return found
