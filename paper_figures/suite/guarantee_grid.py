@@ -1,16 +1,26 @@
-"""The figure of where R1SMG's claim holds, over the number of elements M and epsilon.
+"""Where R1SMG's claim holds, and the variance of noise over the Gaussian's.
 
-`suite_validity` reads the rows of the study guarantee on its data set "grid".
+`suite_validity` and `suite_claimed` read the rows of the study guarantee on its data set "grid".
 """
 
-import numpy as np
+import math
 
-from claims.judged_rows import ok_rows, required
+import numpy as np
+import pandas as pd
+
+from claims.judged_rows import at_least, listed, ok_rows, required
+from mechanisms.privacy.gaussian_profile import mu_for
+from mechanisms.query.words import rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
-from paper_figures.selections import size_of
-from paper_figures.style import PAGE
+from paper_figures.selections import guarantee_of, size_of
+from paper_figures.style import PAGE, legend_order, look, mechanism_title
+from paper_figures.suite.headline import FALSE_COLOUR, QUERY, published_deltas, select_one_epsilon
 from runs.results import Results
+
+# The size of the grid nearest to this one is drawn.
+SIZE = 1024
+FALSE, TRUE, OPEN, NONE = "false", "true", "open", "none"
 
 
 @drawing("suite_validity", kind="figures", needs=["guarantee/grid"])
@@ -65,4 +75,104 @@ def validity(results: Results) -> Drawn:
         ),
         data=rows[["size", "epsilon", "delta", "value", "ratio"]],
         figure=figure,
+    )
+
+
+@drawing("suite_claimed", kind="figures", needs=["guarantee/grid"])
+def claimed(results: Results) -> Drawn:
+    """Draw each mechanism's variance over the Gaussian's, published and at equal true privacy."""
+    grid, epsilon = select_one_epsilon(results.rows)
+    delta = float(grid["delta"].iloc[0])
+    sizes = required(
+        ok_rows(grid, "guarantee", "expected_loss")["size"].unique(),
+        DrawingError("the results hold no noise of a mechanism that is drawn"),
+    )
+    size = int(min(sizes, key=lambda each: abs(math.log(each / SIZE))))
+    table = _claims_at(grid[grid["size"] == size], size, epsilon, delta)
+    figure, axis = plt.subplots(figsize=(PAGE, 0.24 * len(table) + 1.1))
+    axis.axvline(1, color="black", linewidth=0.8)
+    for height, row in enumerate(table.itertuples()):
+        style = look(row.mechanism)
+        filled = {} if row.claim != NONE else {"markerfacecolor": "#D8D8D8"}
+        ends = [row.published, row.equal]
+        axis.plot(ends, [height, height], color=style.colour, linewidth=1)
+        kind = {"marker": style.marker, "color": style.colour, "linestyle": "none"}
+        # The hollow marker is smaller, so that the edge of a filled one below it stays visible.
+        axis.plot(row.published, height, **kind | filled, markersize=7)
+        axis.plot(row.equal, height, **kind, markerfacecolor="white", markersize=4.5)
+        colour = FALSE_COLOUR if row.claim == FALSE else "black"
+        stated = "no claim here" if row.claim == NONE else f"delta {row.claimed:g} claimed"
+        words = f"{stated}, {_format_true_delta(row)} true"
+        axis.text(
+            1.02, height, words, transform=axis.get_yaxis_transform(), va="center", fontsize=6,
+            color=colour,
+        )  # fmt: skip
+    axis.set_yticks(range(len(table)), [mechanism_title(name) for name in table["mechanism"]])
+    axis.set(xscale="log", xlabel="variance over that of the analytic Gaussian")
+    wide = [mechanism_title(name) for name in table[table["equal"].isna()]["mechanism"]]
+    note = ""
+    if 0 < len(wide) < len(table):
+        note = f" Without an open marker, as no rescaled noise is known: {listed(wide)}."
+    table = table.assign(size=size, epsilon=epsilon, delta=delta)
+    return Drawn(
+        caption=(
+            "Published noise compared with the analytic Gaussian. Shown: variance over the "
+            f"analytic Gaussian's at ({epsilon:g}, {delta:g}), {size:,} elements, l2 sensitivity "
+            "1, without data. Filled: as published (grey: outside its theorem, which claims "
+            "nothing here); left of the line the noise is smaller. Open: rescaled until the true "
+            "delta is the claimed one. Right: claimed and true delta as published, orange where "
+            "the claim is false."
+        ),
+        data=table,
+        figure=figure,
+        note=QUERY + note,
+    )
+
+
+def _format_true_delta(row) -> str:
+    """Format a true delta or its bound; a positive one that underflows float64 is not zero."""
+    if row.true == 0 and row.claimed > 0:
+        return "under 1e-300"
+    if row.lower < 0.9 * row.true:
+        return f"at most {rounded_up(row.upper, 2)}"
+    return at_least(row.true) if row.true > 0.99 else f"{row.true:.2g}"
+
+
+def _claim(lower: float, upper: float, stated: float) -> str:
+    # The tolerances allow for rounding of the calibration and of an exact zero.
+    most = stated * (1 + 1e-6) + 1e-300
+    if lower > most:
+        return FALSE
+    return TRUE if upper <= most else OPEN
+
+
+def _claims_at(rows: pd.DataFrame, size: int, epsilon: float, delta: float) -> pd.DataFrame:
+    """Return a row per mechanism, in descending order of the published noise."""
+    gaussian = size / float(mu_for(epsilon, delta)) ** 2
+    loss = ok_rows(rows, "guarantee", "expected_loss")
+    deltas = published_deltas(rows).drop_duplicates("mechanism").set_index("mechanism")
+    records = []
+    for mechanism in legend_order(loss["mechanism"]):
+        own = loss[loss["mechanism"] == mechanism]
+        noise = own.drop_duplicates("calibration").set_index("calibration")["value"]
+        if "published" not in noise or mechanism not in deltas.index:
+            continue
+        pure = guarantee_of(mechanism) in ("pure", "local")
+        stated, true = 0.0 if pure else delta, deltas.loc[mechanism]
+        outside = (own["message"] != "").any()
+        records.append(
+            {
+                "mechanism": mechanism,
+                "claimed": stated,
+                "true": true["value"],
+                "lower": true["lower"],
+                "upper": true["upper"],
+                "claim": NONE if outside else _claim(true["lower"], true["upper"], stated),
+                "published": noise["published"] / gaussian,
+                "equal": noise.get("exact", math.nan) / gaussian,
+            }
+        )
+    required(records, DrawingError("the results hold no true delta of a mechanism that adds noise"))
+    return pd.DataFrame(records).sort_values(
+        "published", ascending=False, ignore_index=True, kind="stable"
     )

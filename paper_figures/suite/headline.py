@@ -60,10 +60,10 @@ def headline(results: Results) -> Drawn:
     """Draw the true delta over M at one claimed budget, and the noise at equal true privacy."""
     grid, epsilon = select_one_epsilon(results.rows)
     delta = grid["delta"].iloc[0]
-    true = published_deltas(grid)
+    true, noise = published_deltas(grid), _noise(grid)
+    beyond = _outside_theorem(true)
     wide = true["upper"] > np.maximum(1.01 * true["lower"], FLOOR)
     shown = merge_curves(true[~wide & (true["value"] >= FLOOR)], "size", "value")
-    noise = _noise(grid)
     costs = merge_curves(noise[noise["calibration"] == "exact"], "size", "noise")
     if not shown and not costs:
         raise DrawingError(
@@ -72,7 +72,10 @@ def headline(results: Results) -> Drawn:
     # The layout engine runs last, because the labels it makes room for need the axes' height.
     figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="none")
     figure.subplots_adjust(bottom=0.14, top=0.95)
-    _draw_truth(left, shown, delta, _names_below(true), _outside_theorem(true))
+    # The mechanisms whose true delta is below the floor at every size.
+    largest = true.groupby("mechanism")["upper"].max()
+    below = ", ".join(map(mechanism_title, legend_order(largest[largest < FLOOR].index)))
+    _draw_truth(left, shown, delta, below, beyond)
     left.set_ylabel(f"true delta at epsilon {epsilon:g}")
     left.set_title("Is the claim true?", fontweight="bold")
     draw_curves(right, costs, linestyle="--", markerfacecolor="none")
@@ -103,7 +106,7 @@ def headline(results: Results) -> Drawn:
         data=data.assign(limit=_limits(data["size"], epsilon, delta)),
         figure=figure,
         note=(
-            f"{QUERY}{_sentence(BEYOND, _outside_theorem(true))}"
+            f"{QUERY}{_sentence(BEYOND, beyond)}"
             f"{_sentence('Delta 0 is claimed by', pure)}"
             f"{_sentence(WIDE, true[wide]['mechanism'])} suite_cost has the noise as published."
         ),
@@ -180,12 +183,6 @@ def _sentence(words: str, mechanisms: Iterable[str]) -> str:
     return f" {words} {listed(titles)}." if titles else ""
 
 
-def _names_below(true: pd.DataFrame) -> str:
-    """Return the titles of the mechanisms whose true delta is below the floor at every size."""
-    largest = true.groupby("mechanism")["upper"].max()
-    return ", ".join(map(mechanism_title, legend_order(largest[largest < FLOOR].index)))
-
-
 def _draw_truth(
     axis: plt.Axes, curves: list[Curve], delta: float, below: str, beyond: list[str]
 ) -> None:
@@ -210,14 +207,9 @@ def _draw_truth(
         axis.axhspan(low, FLOOR, color="#EEEEEE", linewidth=0)
         words = textwrap.fill(f"below {FLOOR:g}: {below}", 34, break_on_hyphens=False)
         axis.text(
-            0.5,
-            math.sqrt(low * FLOOR),
-            words,
-            fontsize=5.5,
-            ha="center",
-            va="center",
+            0.5, math.sqrt(low * FLOOR), words, fontsize=5.5, ha="center", va="center",
             transform=middle,
-        )
+        )  # fmt: skip
     axis.set_yticks([10.0**power for power in range(0, round(math.log10(FLOOR)) - 1, -2)])
     axis.minorticks_off()
 
@@ -245,8 +237,7 @@ def cost(results: Results) -> Drawn:
     true = published_deltas(grid)
     drawn, beyond = [], _outside_theorem(true)
     for axis, family in zip(axes[0], families, strict=True):
-        panel = noise[noise["family"] == family]
-        drawn += _draw_family(axis, panel, family, beyond)
+        drawn += _draw_family(axis, noise[noise["family"] == family], family, beyond)
     axes[0, 0].set_ylabel(f"{NOISE}\n(l2 sensitivity 1)")
     for axis in axes[0]:
         _draw_limit(axis, grid)
@@ -258,7 +249,6 @@ def cost(results: Results) -> Drawn:
     # A mechanism without a known loss has no curve here.
     false = true[refuted & true["mechanism"].isin(noise["mechanism"])]["mechanism"]
     data = pd.concat(drawn).assign(epsilon=epsilon, delta=delta)
-    data["limit"] = _limits(data["size"], epsilon, delta)
     return Drawn(
         caption=(
             f"Noise per element for ({epsilon:g}, {delta:g}), l2 sensitivity 1: as published "
@@ -267,7 +257,7 @@ def cost(results: Results) -> Drawn:
             f"{IMPOSSIBLE} Curves within 1% are drawn once."
             f"{_sentence(FALSE_AT_SOME, false)}"
         ),
-        data=data,
+        data=data.assign(limit=_limits(data["size"], epsilon, delta)),
         figure=figure,
         note=QUERY + _sentence(BEYOND, beyond),
     )
@@ -297,11 +287,11 @@ def _draw_family(
             if calibration == "published" and curve.drawn_as in beyond:
                 kind |= {"markerfacecolor": "#D8D8D8"}
             if calibration == "exact":
-                rest = everyone - set(curve.mechanisms)
+                rest = legend_order(everyone - set(curve.mechanisms))
                 if len(curve.mechanisms) > max(1, 2 * len(rest)):
                     label = "all"
                     if rest:
-                        label += f" but {listed(map(mechanism_title, legend_order(rest)))}"
+                        label += f" but {listed(map(mechanism_title, rest))}"
                 # The marker is small, so that the edge of a filled one below it stays visible.
                 own = {"markerfacecolor": "white", "markersize": 4}
                 kind |= {"label": f"{label},\nequal true privacy"} | own

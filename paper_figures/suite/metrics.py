@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from claims.judged_rows import calibrated, ok_rows, required
+from claims.judged_rows import calibrated, ok_rows, required, select
 from claims.mechanism_titles import OWN
 from mechanisms import AdditiveMechanism, Unsupported
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -146,19 +146,15 @@ def _study_measures(
         return {}
     study, metric, where = SOURCES[setting.name]
     seconds = _select_mechanism(results.timings, setting, key)
-    seconds = seconds[(seconds["study"] == study) & (seconds["calibration"] == "published")]
+    seconds = select(seconds, study=study, calibration="published")
     seconds = _select_treatment(seconds, treatment)
     draws = seconds["metric"].isin(("draw_seconds", "release_seconds"))
     scores = ok_rows(_select_mechanism(results.rows, setting, key), study, metric)
     at = np.isclose(scores["epsilon"], setting.budget.epsilon, rtol=1e-9, atol=0)
-    scores = scores[at & (scores["calibration"] == "published")]
-    for column, value in where.items():
-        scores = scores[scores[column] == value]
+    scores = select(scores[at], calibration="published", **where)
     scores = _select_treatment(scores, treatment)
     return {
-        "seconds of a calibration": seconds[seconds["metric"] == "calibrate_seconds"][
-            "value"
-        ].median(),
+        "seconds of a calibration": select(seconds, metric="calibrate_seconds")["value"].median(),
         "seconds of a draw": seconds[draws]["value"].median(),
         "score": scores["value"].mean(),
         "scored by": metric if len(scores) else "",
@@ -175,4 +171,4 @@ def _select_treatment(rows: pd.DataFrame, treatment: str) -> pd.DataFrame:
 def _select_mechanism(rows: pd.DataFrame, setting: PaperSetting, key: str) -> pd.DataFrame:
     """Return the rows of a mechanism that have a value, at the shape of a setting."""
     shape = "x".join(map(str, setting.query.shape))
-    return rows[(rows["mechanism"] == key) & (rows["shape"] == shape) & (rows["status"] == OK)]
+    return select(rows, mechanism=key, shape=shape, status=OK)

@@ -5,7 +5,7 @@ import pytest
 from mechanisms import Budget, Query
 from mechanisms.limit.limit import limit
 from paper_figures.drawings import DrawingError
-from paper_figures.suite.beyond_gaussian import claimed
+from paper_figures.suite.guarantee_grid import claimed
 from paper_figures.suite.headline import cost, headline
 
 pytestmark = pytest.mark.usefixtures("fast_limits")

@@ -1,11 +1,12 @@
-"""The table of noise that is claimed to beat the Gaussian."""
+"""The map of R1SMG's claim, and the noise that is claimed to beat the Gaussian."""
 
 import math
 
 import pytest
 
 from mechanisms.privacy.gaussian_profile import mu_for
-from paper_figures.suite.beyond_gaussian import claimed
+from paper_figures.drawings import DrawingError
+from paper_figures.suite.guarantee_grid import claimed, validity
 
 # The variance of the analytic Gaussian at (1, 1e-5), per element.
 VARIANCE = float(mu_for(1.0, 1e-5)) ** -2
@@ -52,3 +53,11 @@ def test_outside_its_theorem_a_paper_claims_nothing(make_results, make_grid_rows
     drawn = claimed(make_results(rows))
     assert drawn.data["claim"].tolist() == ["none"]
     assert [text.get_text() for text in drawn.figure.axes[0].texts] == ["no claim here, 0.9 true"]
+
+
+def test_validity_is_about_r1smg_alone(make_results, make_grid_rows):
+    rows = make_grid_rows("r1smg", {"2x2": 1e-3, "4x4": 1e-6})
+    rows += make_grid_rows("gaussian", {"2x2": 0.0})
+    assert validity(make_results(rows)).data["ratio"].tolist() == pytest.approx([2, -1])
+    with pytest.raises(DrawingError, match="no true delta of r1smg"):
+        validity(make_results(make_grid_rows("gaussian", {"2x2": 1e-6})))
