@@ -96,11 +96,13 @@ def core_hours() -> str:
         cells = pd.read_csv(timings.with_name(study + ENDING))
         beside = cells["machine"].map({GPU: " beside a GPU"}).fillna("")
         place = cells["cell"].str.split("/").str[1] + beside
+        rows = read_frame(timings)
+        memory = rows[rows["metric"] == PEAK_MEMORY]["value"]
         hours = (cells["seconds"] / 3600).groupby(place, sort=False)
         row = {
             "study": f"`{study}`",
             "core-hours by data set": _describe_hours(hours),
-            "memory, GiB": f"{_peak_gib(timings):.1f}",
+            "memory, GiB": f"{memory.max() / 2**30:.1f}",
         }
         found.append((hours.sum().sum(), row))
     found.sort(key=lambda each: each[0], reverse=True)
@@ -126,11 +128,6 @@ def _describe_hours(hours: SeriesGroupBy) -> str:
         if places:
             words.append(f"{told}: {', '.join(places)}")
     return ", ".join(words)
-
-
-def _peak_gib(timings: Path) -> float:
-    rows = read_frame(timings)
-    return rows[rows["metric"] == PEAK_MEMORY]["value"].max() / 2**30
 
 
 def replace_block(text: str, name: str, block: str) -> str:

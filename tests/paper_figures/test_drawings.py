@@ -219,34 +219,23 @@ def test_special_characters_in_tables():
     assert r"\textasciitilde" in text
 
 
-@pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Write a figure; return the position of its first axis each time it was drawn."""
-    places, draw_figure = [], plt.Figure.draw
+def test_both_files_have_one_layout_with_legends_at_their_distance(tmp_path, monkeypatch):
+    """A tall legend makes the layout shrink the axis; the distance below it stays."""
+    places, save = [], plt.Figure.savefig
 
-    def watched(figure, renderer):
-        draw_figure(figure, renderer)
+    def watched(figure, *given, **options):
+        save(figure, *given, **options)
         places.append(figure.axes[0].get_position().bounds)
 
-    def write(figure):
-        monkeypatch.setattr(plt.Figure, "draw", watched)
-        monkeypatch.setattr(drawings.plt, "close", lambda figure: None)
-        monkeypatch.setattr(drawings, "stack_panels", lambda figure: False)
-        drawings.write_drawn("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
-        monkeypatch.undo()
-        return places
-
-    return write
-
-
-def test_both_files_have_one_layout_with_legends_at_their_distance(written):
-    """A tall legend makes the layout shrink the axis; the distance below it stays."""
+    monkeypatch.setattr(plt.Figure, "savefig", watched)
+    monkeypatch.setattr(drawings, "stack_panels", lambda figure: False)
     figure, (axis, _) = pyplot.subplots(1, 2, figsize=(5, 3))
     for number in range(9):
         axis.plot([0, 1], [number, 1], label=f"curve {number}")
     axis.set_xlabel("x")
     legend_below(axis)
-    in_pdf, in_png = written(figure)
+    drawings.write_drawn("both", Drawn("Words.", pd.DataFrame({"x": [1]}), figure), tmp_path)
+    in_pdf, in_png = places
     assert in_pdf == in_png == axis.get_position().bounds
     assert axis.get_position().height < 0.5
     figure.draw_without_rendering()
@@ -254,9 +243,3 @@ def test_both_files_have_one_layout_with_legends_at_their_distance(written):
     assert gap == pytest.approx(29 / 72 * figure.dpi, abs=1)
     label = axis.xaxis.label.get_window_extent()
     assert label.y0 > axis.get_legend().get_window_extent().y1
-
-
-def test_a_figure_without_a_layout_engine_keeps_its_places_in_both_files(written):
-    figure, axis = pyplot.subplots(figsize=(5, 3), layout="none")
-    axis.set_position([0.5, 0.5, 0.25, 0.25])
-    assert written(figure) == [(0.5, 0.5, 0.25, 0.25)] * 2

@@ -17,7 +17,6 @@ from claims.ledger_pages import BRACKETS
 from claims.verdicts import CONFIRMED, CONTRADICTED, MEANING
 from mechanisms import all_mechanisms
 from mechanisms.query.words import with_minus
-from paper_figures.style import look
 from runs.result_table import OK, STATUSES
 from site_builder import build as building
 from site_builder.cards import add_cell_labels
@@ -281,11 +280,6 @@ def test_nothing_leads_where_the_best_is_no_better_than_predicting_zero():
         assert bool(view.ranking) == told
         assert leaders(view) == ({"mvg"} if told else set())
         assert "Predicting zero" in set(view.scores["title"][view.scores["control"]])
-
-
-def test_a_mechanism_has_the_colour_of_the_figures():
-    for key in all_mechanisms():
-        assert building.stylesheet([key]) == f".m-{key}{{--swatch:{look(key).colour}}}\n"
 
 
 @pytest.mark.parametrize(
