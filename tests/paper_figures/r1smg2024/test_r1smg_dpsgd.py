@@ -5,8 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from paper_figures.r1smg2024.dpsgd import figure_7, figure_7_at_more_rates
-from paper_figures.r1smg2024.dpsgd_verdicts import epochs_until, learning_order
+from paper_figures.r1smg2024.dpsgd import (
+    epochs_until,
+    figure_7,
+    figure_7_at_more_rates,
+    learning_order,
+)
 
 TRIALS, EPOCHS = 10, 20
 
@@ -197,27 +201,6 @@ def test_training_without_privacy_at_its_own_rate_is_what_runs_are_close_to(make
     assert {part.verdict for part in outcome.parts} == {"confirmed"}
     assert all("as much closer to non-private" in part.name for part in outcome.parts)
     assert "Non-private at learning rate 0.01" in labels(figure_7(results))
-
-
-def test_mechanisms_are_also_compared_each_at_its_best_learning_rate(make_results):
-    rows = order_rows(0.8, 0.8)
-    larger = order_rows(0.95, 0.6, rate=1.0)
-    # Without privacy there is one rate, which is one of the others.
-    rows += [row for row in larger if row.get("mechanism") != "non-private"]
-    results = make_results(rows)
-    judged = learning_order(results, study="dpsgd", dataset="mnist", epsilons=[16.983], margin=0.01)
-    leads = {
-        outcome.choice: (
-            outcome.verdict,
-            {round(float(p.found.split()[0]), 2) for p in outcome.parts},
-        )
-        for outcome in judged.outcomes
-    }
-    assert leads == {
-        "learning rate 0.15": ("not found", {0.0}),
-        "learning rate 1": ("confirmed", {0.35}),
-        "each at its best learning rate": ("confirmed", {0.15}),
-    }
 
 
 def test_a_run_that_diverges_reaches_nothing(make_results):
