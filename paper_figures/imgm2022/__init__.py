@@ -1,8 +1,8 @@
 """The home of imgm2022: figures, and verdicts on its studies and theorems.
 
-accuracies  Figure 1 (type II), and type I, which the paper only announces
+learning   Figure 1 (type II), and type I, which the paper only announces; verdicts on both
 
-`learning_verdicts` judges both studies; `theorems` and `lemmas` judge the theory.
+`theorems` judges the theory.
 """
 
 NAME = "IMGM"

@@ -6,7 +6,7 @@ import pytest
 
 from claims.judged_rows import calibrated
 from mechanisms import Query
-from paper_figures.imgm2022.lemmas import (
+from paper_figures.imgm2022.theorems import (
     magnitude_of_directions,
     split_of_the_smallest,
 )
@@ -15,13 +15,12 @@ from paper_figures.mgm2021.lemmas import (
     solver_seconds,
 )
 from paper_figures.r1smg2024.count_query import paper_noise
-from paper_figures.r1smg2024.lemmas import (
+from paper_figures.r1smg2024.pca import component_sensitivity, stable_accuracy
+from paper_figures.r1smg2024.theorems import (
     angle_bound,
-    component_sensitivity,
     harmonic_inequality,
     ordered_losses,
     outperforms,
-    stable_accuracy,
 )
 from paper_figures.tldp2025.theorems import bound_on_kl
 from papers.r1smg2024 import LARGEST_COUNT, STATED_LOSSES, setting

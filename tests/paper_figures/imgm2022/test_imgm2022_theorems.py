@@ -11,7 +11,7 @@ from mechanisms import Budget, Query
 from mechanisms.catalogue.mvg import precision_bound
 from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from paper_figures.imgm2022 import theorems
-from paper_figures.imgm2022.lemmas import algorithm_2
+from paper_figures.imgm2022.theorems import algorithm_2
 from papers.imgm2022 import RECORDS
 
 CLAIMS = {claim.id: claim for claim in all_claims() if claim.paper == "imgm2022"}

@@ -10,7 +10,7 @@ import yaml
 from claims.scores import SCORED
 from claims.verdicts import CONFIRMED, CONTRADICTED, INCONCLUSIVE, NOT_RUN
 from learning.networks.cut_network import CUTS
-from paper_figures.imgm2022.learning_verdicts import (
+from paper_figures.imgm2022.learning import (
     CUT_NETWORKS,
     GRADIENT_NETWORKS,
     features_order,

@@ -9,7 +9,7 @@ import scipy
 from claims.verdicts import CONFIRMED, CONTRADICTED
 from mechanisms import Budget, Query, get_mechanism
 from paper_figures.r1smg2024 import noise_only
-from paper_figures.r1smg2024.lemmas import symmetric_norm
+from paper_figures.r1smg2024.pca import symmetric_norm
 from paper_figures.r1smg2024.theorems import least_variance, noise_along_one_direction
 
 

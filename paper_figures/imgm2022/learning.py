@@ -1,24 +1,27 @@
-"""Verdicts on imgm2022's private features (Figure 1) and private gradients.
+"""Accuracy over epsilon in imgm2022's two studies: figures, and verdicts on official data.
 
-The judges read official data only.
+They are private features (Figure 1), and private gradients, which the paper only announces.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import pandas as pd
 
-from claims.comparisons import Signal, equal, order, statement
+from claims.comparisons import Signal, equal, order, statement, universal
 from claims.intervals import Mean, paired
 from claims.judged_rows import (
     calibrated,
     listed,
+    listed_numbers,
     number_of,
     ok_rows,
     required,
     select,
 )
-from claims.judges import CannotJudge, Delta, Epsilon, Shape, judge
+from claims.judges import CannotJudge, Count, Delta, Epsilon, Shape, judge
 from claims.mechanism_titles import mechanism_title
 from claims.scores import (
     Scores,
@@ -27,14 +30,129 @@ from claims.scores import (
     select_datasets,
     sizes_in_lines,
 )
-from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding, Sizes
+from claims.verdicts import CONTRADICTED, INCONCLUSIVE, Finding, Outcome, Part, Sizes
 from datasets.majority import MAJORITY
 from datasets.titles import dataset_title
 from mechanisms import Budget
+from mechanisms.privacy.gaussian_profile import GaussianProfile, mu_for
 from mechanisms.query.box_query import box_query
-from paper_figures.imgm2022.accuracies import FEATURES, GRADIENTS
+from paper_figures.drawings import Drawn, drawing
+from paper_figures.over_epsilon import (
+    Panels,
+    add_true_epsilon,
+    score_figure,
+    spread_over_trials,
+    study_words,
+    true_epsilons,
+)
 from runs.results import Results
 from studies.features import network_name
+
+FEATURES, GRADIENTS = "features", "gradients"
+
+
+@drawing("imgm2022_fig1", kind="figures", needs=[FEATURES])
+def figure_1(results: Results) -> Drawn:
+    """Draw the accuracy over epsilon of a head that is trained on features released once."""
+    return _draw(
+        results.rows,
+        FEATURES,
+        "imgm2022 Figure 1 (type II), private features: test accuracy of a head trained on "
+        "features that are released once",
+        {
+            "records": "released records",
+            "public_records": "public records",
+            "epochs": "epochs of the head",
+            "sampling_rate": "q",
+        },
+        more="IMGM and the analytic Gaussian have the same distribution; at equal true privacy all "
+        "i.i.d. Gaussian noise has it. Dotted: without noise, and trained on random features",
+        note="The network's body is trained on the public "
+        "records, which the paper does not mention. It turns every private training record into "
+        "features, which are released in batches; test features carry no noise. Adjacency: one "
+        "record is replaced, which changes one row by at most 2 per feature; labels are public. "
+        "As published, a batch gets (epsilon / q, delta / q), which the paper takes as the "
+        "amplified budget of MVG, the analytic Gaussian and IMGM, and which all mechanisms get "
+        "here. Every record is released, so sampling amplifies nothing. At equal true privacy the "
+        "noise is rescaled until the true delta of the release at epsilon is delta. IMGM and the "
+        "analytic Gaussian have the same distribution at either calibration; MVG has equal "
+        "precision in all directions, so that at equal true privacy it has their noise. The "
+        "classic Gaussian is proved for epsilon < 1 only, and epsilon / q is mostly larger. The "
+        "paper states no accuracy in numbers, so there is no marker for it.",
+        true="as published",
+    )
+
+
+@drawing("imgm2022_gradients", kind="figures", needs=[GRADIENTS])
+def accuracy_with_private_gradients(results: Results) -> Drawn:
+    """Draw the accuracy over epsilon after training with noisy gradients."""
+    return _draw(
+        results.rows,
+        GRADIENTS,
+        "imgm2022 type I, private gradients, announced without results: test accuracy after "
+        "training",
+        {"records": "training records", "sampling_rate": "q", "steps": "steps"},
+        more="At equal true privacy all i.i.d. Gaussian noise is the same. Dotted: without "
+        "privacy, and random answers",
+        note="Gradient descent on Poisson samples: a step "
+        "clips every gradient to an l2 norm, which is the sensitivity, and releases their sum as "
+        "one vector. On one vector the matrix mechanism is the classic Gaussian and IMGM the "
+        "analytic one. Adjacency: one record is added or removed. As published, a step has its "
+        "share of the budget by Theorem 3.4 of Kairouz, Oh and Viswanath, over q; the moments "
+        "accountant sets its noise from the total. At equal true privacy the noise is rescaled "
+        "until the bound on the run's true delta at epsilon is delta. Training without privacy "
+        "does not clip.",
+        true="as published, at most",
+    )
+
+
+def _draw(
+    rows: pd.DataFrame,
+    study: str,
+    title: str,
+    facts: dict[str, str],
+    *,
+    more: str,
+    note: str,
+    true: str,
+) -> Drawn:
+    """Draw the mean and range of a study's accuracies over epsilon, on every data set.
+
+    Args:
+        title: The beginning of the caption.
+        facts: Labels by metric; the note begins with the values of these metrics.
+        more: The end of the caption, without a full stop.
+        note: The note after these values.
+        true: The qualification of IMGM's true epsilon, with which the note ends.
+
+    Raises:
+        DrawingError: The results hold no accuracies of the study.
+    """
+    spread = add_true_epsilon(spread_over_trials(rows, study), rows, study)
+    worth = true_epsilons(spread, "imgm")
+    note += f" True epsilon of IMGM's claims {true}: {worth}." if worth else ""
+
+    def trained(dataset: str) -> str:
+        values = {
+            words: ok_rows(rows, study, metric, dataset)["value"].iloc[0]
+            for metric, words in facts.items()
+        }
+        return ", ".join(f"{w} {v:{'.4f' if v < 1 else ',.0f'}}" for w, v in values.items())
+
+    panels = Panels("test accuracy,")
+    return score_figure(
+        rows,
+        study,
+        spread,
+        panels,
+        caption=(
+            f"{title}, mean and range over {study_words(rows, study, spread)}. {more}"
+            "; dashed, if known: the majority class."
+        ),
+        note=note,
+        trained=trained,
+    )
+
 
 # Two studies are not compared if one has more than this many times the records of the other.
 ALIKE = 2.0
@@ -112,15 +230,8 @@ def features_order(
             "over trials, all mechanisms at (epsilon / q, delta / q). Every record is released, so "
             "that sampling amplifies nothing. Figure 1 has the accuracies at equal true privacy."
         ),
-        **_sizes(results.rows, FEATURES, found),
+        **sizes_in_lines(_size(results.rows, FEATURES, each) for each in found.values()),
     )
-
-
-def _sizes(
-    rows: pd.DataFrame, study: str, found: Mapping[str, Scores]
-) -> dict[str, Sizes | list[Sizes]]:
-    """Return the fields of a finding for its sizes, with a line for each data set."""
-    return sizes_in_lines(_size(rows, study, scores) for scores in found.values())
 
 
 def _size(rows: pd.DataFrame, study: str, scores: Scores) -> Sizes:
@@ -176,7 +287,7 @@ def gradients_beside_features(
             "networks, steps, records and adjacency: a record is replaced for features, and added "
             "or removed for gradients."
         ),
-        **_sizes(rows, GRADIENTS, compared),
+        **sizes_in_lines(_size(rows, GRADIENTS, each) for each in compared.values()),
     )
 
 
@@ -205,3 +316,52 @@ def _record_mismatch(rows: pd.DataFrame, dataset: str) -> str:
     if max(counts.values()) <= ALIKE * min(counts.values()):
         return ""
     return " and ".join(f"{n:,.0f} records with private {study}" for study, n in counts.items())
+
+
+@judge
+def amplified_budget(
+    *,
+    batch: Count,
+    records: dict[str, int],
+    epsilons: list[Epsilon],
+    delta: Delta,
+    readings: dict[Literal["released", "sampled"], str],
+    tolerance: float,
+) -> Finding:
+    """Judge whether noise for (epsilon / q, delta / q) on a batch is (epsilon, delta)-DP.
+
+    IMGM's noise spends its budget exactly (imgm-thm2), with the profile of a Gaussian. If every
+    record is released in some batch, the whole release has this profile. If a batch is a secret
+    Poisson sample at rate q that may lack the record, then delta(epsilon) is exactly
+    q delta'(ln(1 + (e^epsilon - 1) / q)), where delta' is the profile.
+    """
+
+    def true_delta(reading: str, epsilon: float, rate: float) -> float:
+        profile = GaussianProfile(mu=float(mu_for(epsilon / rate, delta / rate)))
+        if reading == "released":
+            return profile.delta(epsilon).value
+        return rate * profile.delta(math.log1p(math.expm1(epsilon) / rate)).value
+
+    def part(reading: str, dataset: str, size: int) -> Part:
+        spent = [true_delta(reading, epsilon, batch / size) for epsilon in epsilons]
+        return universal(
+            dataset_title(dataset),
+            (true <= delta * (1 + tolerance) for true in spent),
+            f"a claimed delta of {delta:g} is {listed(f'{d:.2g}' for d in spent)}",
+        )
+
+    outcomes = [
+        Outcome(choice=words, parts=tuple(part(reading, *each) for each in records.items()))
+        for reading, words in readings.items()
+    ]
+    return Finding(
+        choice="whether a batch is a secret sample",
+        outcomes=outcomes,
+        detail=(
+            f"IMGM at (epsilon / q, delta / q), q = {batch} / N, at the claimed epsilon "
+            f"{listed_numbers(epsilons)}. Sampling at rate q turns epsilon' into "
+            "ln(1 + q (e^epsilon' - 1)), which at epsilon' = epsilon / q is above epsilon for "
+            "every q < 1."
+        ),
+        calibration="published",
+    )
