@@ -144,11 +144,6 @@ def select_best_share(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[scores["share"] == scores.groupby("share")["value"].mean().idxmin()]
 
 
-def average_over_shares(scores: pd.DataFrame) -> pd.DataFrame:
-    """Average one treatment's score over the shares tau, in every trial."""
-    return scores.groupby("trial", as_index=False)["value"].mean()
-
-
 def difference(larger: pd.DataFrame, smaller: pd.DataFrame) -> Mean:
     """Return the paired difference, rounded so that equal predictions differ by exactly 0."""
     found = paired(larger, smaller)

@@ -30,7 +30,6 @@ from paper_figures.mvg2018.compared_study import (
     STUDIES,
     WHOLE_QUERY,
     ComparedStudy,
-    average_over_shares,
     difference,
     kernels_of,
     require_right_treatment,
@@ -54,29 +53,36 @@ _SCALINGS = {"largest": "divided by the largest value", "columns": "each feature
 def finding_per_kernel(
     results: Results,
     study: ComparedStudy,
-    judge_kernel: Callable[[pd.DataFrame], Sequence[Part]],
+    judge_kernel: Callable[[pd.DataFrame, str], Sequence[Part]],
     detail: str,
     every_kernel: Sequence[Part] = (),
 ) -> Finding:
     """Make a finding with an outcome for every kernel, or with parts for a study without kernels.
 
     Args:
-        judge_kernel: Judges the scores with one kernel.
+        judge_kernel: Judges the published scores with one kernel, given MVG's treatment with the
+            right features.
         every_kernel: Parts that do not depend on the kernel; they come first.
+
+    Raises:
+        CannotJudge: The run has no such rows.
     """
     scores = study.scores(study.judged_rows(results.rows))
+    published = select(scores, calibration="published")
+    right = require_right_treatment(scores, study)
+    kernels = kernels_of(scores)
     outcomes = [
         Outcome(
             choice=KERNEL_TITLES.get(kernel, ""),
-            parts=(*every_kernel, *judge_kernel(select_kernel(scores, kernel))),
+            parts=(*every_kernel, *judge_kernel(select_kernel(published, kernel), right)),
         )
-        for kernel in kernels_of(scores)
+        for kernel in kernels
     ]
-    several = len(outcomes) > 1
+    has_kernels = kernels != [None]
     return Finding(
-        parts=() if several else outcomes[0].parts,
-        choice="the kernel of the regression" if several else "",
-        outcomes=outcomes if several else (),
+        parts=() if has_kernels else outcomes[0].parts,
+        choice="the kernel of the regression" if has_kernels else "",
+        outcomes=outcomes if has_kernels else (),
         detail=(
             f"{SETTING}. {detail} Table {study.table} and Figure 4 have the mean errors, and those "
             "at equal true privacy."
@@ -91,7 +97,7 @@ def _signal(scores: pd.DataFrame, *compared: pd.DataFrame) -> Signal:
 
     The margin is two standard errors of the mean over the trials with a random component.
     """
-    random = select(scores, mechanism="random-answer", calibration="published")["value"]
+    random = select(scores, mechanism="random-answer")["value"]
     margin = 2 * float(random.sem()) if len(random) > 1 else 0.0
     return signal_of(FIRST_COMPONENT, *(frame["value"].to_numpy() for frame in compared), margin)
 
@@ -108,7 +114,7 @@ def _order(
     """Judge, with a part for each, whether the other errors are above `least` times `ours`.
 
     Args:
-        scores: All scores of the study that are judged.
+        scores: All published scores of the study that are judged.
     """
     names = {f"{title} {above}": frame for title, frame in others.items()}
     run = {name: frame for name, frame in names.items() if len(frame)}
@@ -148,15 +154,14 @@ def error_above(
         for key in others
     }
 
-    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
-        published = select(scores, calibration="published")
-        treatment = directions or require_right_treatment(scores, compared)
+    def judge_kernel(scores: pd.DataFrame, right: str) -> Sequence[Part]:
+        treatment = directions or right
         ours = required(
-            select(published, mechanism=MVG, treatment=treatment),
+            select(scores, mechanism=MVG, treatment=treatment),
             CannotJudge(f"The results have no rows of {MVG} with the directions {treatment}"),
         )
         frames = {
-            title: select_best_share(select(published, mechanism=key, treatment=of_others))
+            title: select_best_share(select(scores, mechanism=key, treatment=of_others))
             for key, title in titles.items()
         }
         return _order(compared, scores, select_best_share(ours), frames, above, margin, least)
@@ -171,12 +176,10 @@ def ahead_of_a_guess(results: Results, *, margin: float) -> Finding:
     random = error_above(results, study="regression", others=["random-answer"], margin=margin)
     best = noise_alone(query="regression")
     kernels = [
-        replace(outcome, choice=f"a random answer, {outcome.choice}")
-        for outcome in random.outcomes or [Outcome(choice="one kernel", parts=random.parts)]
+        replace(outcome, choice=f"a random answer, {outcome.choice}") for outcome in random.outcomes
     ]
     return replace(
         random,
-        parts=(),
         choice="what the guess is, and the kernel of the regression",
         outcomes=(*kernels, Outcome(choice="the best answer without data", parts=best.parts)),
         detail=f"{random.detail} {best.detail}",
@@ -194,19 +197,19 @@ def directions_above(
     """
     compared = STUDIES[study]
 
-    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
-        right = require_right_treatment(scores, compared)
-        published = select(scores, calibration="published", mechanism=MVG)
-        means = {
-            treatment_title(name): average_over_shares(select(published, treatment=name))
-            for name in (right, *others)
-        }
-        title = treatment_title(right)
-        ours = means.pop(title)
-        return _order(compared, scores, ours, means, f"above {title}", margin)
+    def judge_kernel(scores: pd.DataFrame, right: str) -> Sequence[Part]:
+        ours, *theirs = (_mean_over_shares(scores, name) for name in (right, *others))
+        means = dict(zip(map(treatment_title, others), theirs, strict=True))
+        return _order(compared, scores, ours, means, f"above {treatment_title(right)}", margin)
 
     detail = "The error is the mean over all shares tau. Parts are differences over shared trials."
     return finding_per_kernel(results, compared, judge_kernel, detail)
+
+
+def _mean_over_shares(scores: pd.DataFrame, treatment: str) -> pd.DataFrame:
+    """Average MVG's score with a treatment over the shares tau, in every trial."""
+    own = select(scores, mechanism=MVG, treatment=treatment)
+    return own.groupby("trial", as_index=False)["value"].mean()
 
 
 @judge(studies=("regression",))
@@ -215,14 +218,9 @@ def comparable_directions(
 ) -> Finding:
     """Judge whether another set of features does about as well (Figure 4, left and middle)."""
 
-    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
-        published = select(scores, calibration="published", mechanism=MVG)
-        right = require_right_treatment(scores, REGRESSION)
-        means = {
-            name: average_over_shares(select(published, treatment=name))
-            for name in (right, *others[REGRESSION.name])
-        }
-        ours = means.pop(right)
+    def judge_kernel(scores: pd.DataFrame, right: str) -> Sequence[Part]:
+        ours = _mean_over_shares(scores, right)
+        means = {name: _mean_over_shares(scores, name) for name in others[REGRESSION.name]}
         apart = required(
             {name: difference(frame, ours) for name, frame in means.items() if len(frame)},
             CannotJudge("The results of the regression have no other set of features"),
@@ -270,16 +268,19 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
     """Judge the RMSE without noise in Table 3."""
     control = pick(REGRESSION.judged_rows(results.rows), mechanism="non-private")
     errors = ok_rows(control, REGRESSION.name, "rmse_without_noise")
-    outcomes = []
-    for scaling, at_scaling in errors.groupby("scaling", sort=True):
-        means = at_scaling.groupby("kernel", sort=True)["value"].mean()
-        parts = tuple(
-            number(KERNEL_TITLES[kernel], mean, stated, tolerance) for kernel, mean in means.items()
-        )
-        outcomes.append(Outcome(choice=_SCALINGS[scaling], parts=parts))
+    means = errors.pivot_table(index="scaling", columns="kernel", values="value")
     return Finding(
         choice="the scaling of the data into [-1, 1]",
-        outcomes=outcomes,
+        outcomes=[
+            Outcome(
+                choice=_SCALINGS[scaling],
+                parts=tuple(
+                    number(KERNEL_TITLES[kernel], mean, stated, tolerance)
+                    for kernel, mean in at_scaling.items()
+                ),
+            )
+            for scaling, at_scaling in means.iterrows()
+        ],
         detail=(
             "Means over random splits. The releases use the scaling by the largest value; Table 3 "
             "has the errors of predicting the mean of the training targets and zero there."
@@ -292,11 +293,9 @@ def regression_without_noise(results: Results, *, stated: float, tolerance: floa
 def regression_close(results: Results, *, stated: float, margin: float) -> Finding:
     """Judge how far MVG's error in Table 3 is above the non-private one."""
 
-    def judge_kernel(scores: pd.DataFrame) -> Sequence[Part]:
-        right = require_right_treatment(scores, REGRESSION)
-        published = select(scores, calibration="published")
-        clean = select(published, mechanism="non-private", treatment=WHOLE_QUERY)
-        ours = select_best_share(select(published, mechanism=MVG, treatment=right))
+    def judge_kernel(scores: pd.DataFrame, right: str) -> Sequence[Part]:
+        clean = select(scores, mechanism="non-private", treatment=WHOLE_QUERY)
+        ours = select_best_share(select(scores, mechanism=MVG, treatment=right))
         above = {"MVG-1 above non-private": difference(ours, clean)}
         return equal(above, margin=margin, stated=stated)
 

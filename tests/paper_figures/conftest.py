@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from paper_figures.mvg2018 import figure_4
+from paper_figures.mvg2018 import figures
 from paper_figures.suite import headline, metrics
 from papers.settings import PAPER_SETTINGS
 from runs.results import Results
@@ -36,8 +36,8 @@ def fast_limits(monkeypatch):
 @pytest.fixture
 def few_draws(monkeypatch):
     """Draw little noise, because the draws behind a drawing take many seconds."""
-    few = dict.fromkeys(figure_4._DRAWS, 2000)
-    monkeypatch.setattr(figure_4, "_DRAWS", few)
+    few = dict.fromkeys(figures._DRAWS, 2000)
+    monkeypatch.setattr(figures, "_DRAWS", few)
     monkeypatch.setattr(metrics, "NUMBERS", 1000)
     monkeypatch.setattr(metrics, "DRAWS", (2, 10))
 
