@@ -5,8 +5,6 @@ moments and tails (Theorems 8 and 9, Remark 2) are judged in closed form, at siz
 lack.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Literal
@@ -20,7 +18,6 @@ from claims.judges import CannotJudge, Positive, judge
 from claims.verdicts import Finding, Sizes
 from mechanisms import Budget
 from mechanisms.noise.distribution import Noise
-from mechanisms.noise.loss_moments import LossMoments
 from mechanisms.query.words import rounded_down, rounded_up
 from paper_figures import pyplot as plt
 from paper_figures.drawings import DrawingError, Drawn, drawing
@@ -219,7 +216,11 @@ def raw_moment(
 ) -> Finding:
     """Judge Theorems 8 and 9: R1SMG's moment of L about zero, and the others' smaller ones."""
     ours = getattr(noise_of("r1smg", sides[-1]).loss(), moment)
-    others = [getattr(loss, moment) for side in sides for loss in _full_rank(side)]
+    others = []
+    for side in sides:
+        uneven = 1.0 / np.arange(1, side + 1) ** 2
+        mvg = [noise_of("mvg", side, **own) for own in ({}, {"precision": uneven / uneven.sum()})]
+        others += [getattr(each.loss(), moment) for each in (noise_of("gaussian", side), *mvg)]
     return Finding(
         parts=(
             number("R1SMG", ours, stated, tolerance),
@@ -232,16 +233,6 @@ def raw_moment(
         ),
         calibration="published",
     )
-
-
-def _full_rank(side: int) -> list[LossMoments]:
-    """Return the moments of L for i.i.d. noise, and for MVG with equal and uneven precision."""
-    uneven = 1.0 / np.arange(1, side + 1) ** 2
-    return [
-        noise_of("gaussian", side).loss(),
-        noise_of("mvg", side).loss(),
-        noise_of("mvg", side, precision=uneven / uneven.sum()).loss(),
-    ]
 
 
 @judge
