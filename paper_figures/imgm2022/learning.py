@@ -1,6 +1,7 @@
 """Accuracy over epsilon in imgm2022's two studies: figures, and verdicts on official data.
 
-They are private features (Figure 1), and private gradients, which the paper only announces.
+They are private features (Figure 1), and private gradients, which the paper only announces. The
+budget (epsilon / q, delta / q) of a batch is judged in closed form.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Judges of imgm2022's theory, by closed forms, exact profiles or random matrices.
 
 They cover Lemmas 1 to 4, Theorems 1, 2 and 4, the branches of Algorithm 2, the limits, regions and
-directional noise of Sections 3 and 4, flattened matrices (Section 6), eqs. (35) and (52), and the
-budget (epsilon / q, delta / q) of a batch. Only the judge of Theorem 2 reads rows, those of the
-study guarantee.
+directional noise of Sections 3 and 4, flattened matrices (Section 6), and eqs. (35) and (52). Only
+the judge of Theorem 2 reads rows, those of the study guarantee.
 """
 
 import itertools

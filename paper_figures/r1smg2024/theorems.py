@@ -2,8 +2,7 @@
 
 They cover the hidden clue (Section 4), the null space (Section 5.4), Property 1, Theorems 4 and 7,
 both corollaries, Lemma 2, Proposition 1 and eq. (17); sensitivity and losses of the count query
-(Section 7.1); query, noise and stability of accuracy in Section 7.2; and the statements about MVG
-(Section 7.2, Appendices B and C).
+(Section 7.1); and the statements about MVG in Appendices B and C.
 """
 
 import itertools
