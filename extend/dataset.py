@@ -5,14 +5,10 @@ Nothing else has to be edited: `python -m datasets list` and `fetch` find the fi
 and what else a reader has to know, such as rows that the publisher left out.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.formats.tables import Numbers, matrix, read_table
+from datasets.formats.tables import Numbers, Records, matrix, read_table
 
 ENTRY = Dataset(
     name="my_data",  # the name of this file; also of the folder and of the data set in configs
@@ -49,21 +45,10 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class MyData:
-    """The records, in the order of the file.
-
-    Attributes:
-        features: float64 (3, 2), as measured (not scaled).
-        labels: int64 (3,), 0 or 1.
-    """
-
-    features: NDArray[np.float64]
-    labels: NDArray[np.int64]
-
-
-def parse(path: Path) -> MyData:
+def parse(path: Path) -> Records:
     """All records: two measurements and the class per line, no header (`header=` compares one).
+
+    The type is yours to choose: a dataclass of what the data set has.
 
     `datasets.load` calls it with the verified files, in the order of `ENTRY.files`.
 
@@ -72,4 +57,4 @@ def parse(path: Path) -> MyData:
     """
     table = read_table(path.read_bytes(), COLUMNS, path)
     require_rows(ENTRY, records=len(table["label"]))
-    return MyData(features=matrix(table, ["height", "weight"]), labels=table["label"])
+    return Records(features=matrix(table, ["height", "weight"]), targets=table["label"])

@@ -33,6 +33,7 @@ class Covariance(Study):
     paper = "mvg2018"
     datasets = {"cardiotocography": "official", "breast_cancer": "bundled"}
     coordinates = treatments.COORDINATES
+    slow_imports = ("sklearn.datasets",)
     Settings = TreatmentSettings
     metrics = (
         *treatments.METRICS,

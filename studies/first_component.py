@@ -37,6 +37,7 @@ class FirstComponent(Study):
     paper = "mvg2018"
     datasets = {"movement_aal": "official", "wine": "bundled"}
     coordinates = treatments.COORDINATES
+    slow_imports = ("sklearn.datasets",)
     Settings = TreatmentSettings
     metrics = (
         *treatments.METRICS,
@@ -63,11 +64,9 @@ class FirstComponent(Study):
         """
         settings, dataset = setup.settings, setup.dataset
         data = load_dataset(dataset, folder)
-        if dataset == "movement_aal":
-            # The values in the file are already in [-1, 1].
-            values = np.concatenate(data.sequences)
-        else:
-            values = scale_columns(data.features)
+        # The values in the file of movement_aal are already in [-1, 1].
+        walks = dataset == "movement_aal"
+        values = np.concatenate(data) if walks else scale_columns(data.features)
         values = first_records(values, settings.records)
         return values.T @ values / len(values)
 

@@ -166,15 +166,15 @@ class PrincipalComponents(Study):
             data = load_dataset("swarm", folder)
             complete = np.isfinite(data.features).all(axis=1)
             features = scale_columns(data.features[complete], constant=0)
-            labels = data.labels[complete]
+            labels = data.targets[complete]
         else:
             seed = setup.shared_seed("boids")
             data = boids.load(seed=seed, groups=settings.groups, boids=settings.boids)
-            features, labels = data.features, data.labels
+            features, labels = data.features, data.targets
         training = np.zeros(len(labels), dtype=bool)
         order = np.random.default_rng(setup.shared_seed("split")).permutation(len(labels))
         training[order[: round(TRAINING_SHARE * len(labels))]] = True
-        return ScaledRecords(features, labels, training, len(data.labels) - len(labels))
+        return ScaledRecords(features, labels, training, len(data.targets) - len(labels))
 
     def measure(self, problem: ScaledRecords, case: Case, point: Point) -> Iterator[Value]:
         """Yield deviations and accuracy of every release, and the diagnostics of its sampler."""

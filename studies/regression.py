@@ -195,7 +195,7 @@ class Regression(Study):
     paper = "mvg2018"
     datasets = {"liver_disorders": "official", "diabetes": "bundled"}
     coordinates = (*treatments.COORDINATES, KERNEL, SCALING)
-    slow_imports = ("sklearn.kernel_ridge", "sklearn.linear_model")
+    slow_imports = ("sklearn.datasets", "sklearn.kernel_ridge", "sklearn.linear_model")
     Settings = Settings
     metrics = (
         *treatments.METRICS,
@@ -226,7 +226,7 @@ class Regression(Study):
         """
         settings, dataset = setup.settings, setup.dataset
         data = load_dataset(dataset, folder)
-        values = np.column_stack([data.features, getattr(data, TARGETS[dataset])])
+        values = np.column_stack([data.features, data.targets])
         if settings.records >= len(values):
             raise ValueError(
                 f"records must be less than {len(values)}, the number of records in the data, to "

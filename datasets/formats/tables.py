@@ -11,6 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from datasets.fetching.data_error import reading, wrong_file
 
 
+@dataclass(frozen=True, kw_only=True)
+class Records:
+    """Records of numbers, each with a number or a class that can be predicted from them.
+
+    Attributes:
+        features: float64 (n, d).
+        targets: (n,), float64 numbers or int64 classes.
+    """
+
+    features: NDArray[np.float64]
+    targets: NDArray
+
+
 def require(good: ArrayLike, cells: ArrayLike, place: Path | str, allowed: object) -> None:
     """Compare the cells of one column with what is allowed.
 
@@ -92,7 +105,6 @@ def read_table(
     columns: Columns,
     place: Path | str,
     *,
-    delimiter: str = ",",
     header: Sequence[str] = (),
     missing: Collection[str] = (),
     comment: str | None = None,
@@ -103,7 +115,6 @@ def read_table(
         content: the bytes of the file.
         columns: what the cells of each column may be, in the order of the file.
         place: the file, in words.
-        delimiter: between two cells, as pandas reads it.
         header: what the first line must say; the file has none if this is empty.
         missing: cells that become NaN.
         comment: what begins a comment, which is left out.
@@ -117,14 +128,13 @@ def read_table(
 
     texts = [i for i, column in enumerate(columns.values()) if isinstance(column, Words)]
     with reading(place, "not a table"):
-        lines = io.BytesIO(content)
         if header:
-            require_header(lines.readline().decode("utf-8-sig").split(","), header, place)
+            require_header(header_of(content, place), header, place)
         # If pandas is given the names, it drops the extra cells of longer records.
         frame = pd.read_csv(
-            lines,
-            sep=delimiter,
+            io.BytesIO(content),
             header=None,
+            skiprows=1 if header else 0,
             dtype=dict.fromkeys(texts, object),
             comment=comment,
             na_values=list(missing),
@@ -157,6 +167,13 @@ def require_header(cells: Sequence[str], names: Sequence[str], place: Path | str
         said = bare(cell)
         if said.casefold() != bare(name).casefold():
             raise wrong_file(place, f"its header has {said!r:.80} in column {column}, not {name!r}")
+
+
+def header_of(content: bytes, place: Path | str) -> list[str]:
+    """The bare names in the first line of a table; DataError if they cannot be read."""
+    with reading(place, "no header"):
+        line = io.BytesIO(content).readline().decode("utf-8-sig")
+    return [bare(name) for name in line.split(",")]
 
 
 def bare(name: str) -> str:

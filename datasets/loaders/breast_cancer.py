@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.entry import Dataset
-from datasets.formats.bundled import MEASUREMENT, bundled_table
-from datasets.formats.tables import Numbers, matrix
+from datasets.entry import Dataset, require_rows
 
 ENTRY = Dataset(
     name="breast_cancer",
@@ -41,8 +39,6 @@ FEATURES = (
     *(f"{name} error" for name in _MEASURED),
     *(f"worst {name}" for name in _MEASURED),
 )
-# Records, features, and the classes 0 and 1.
-_HEADER = ("569", "30", "malignant", "benign")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +58,11 @@ def load() -> BreastCancer:
     """Return all records, in the order of scikit-learn's file.
 
     Raises:
-        DataError: scikit-learn or its file is missing, or the file is not the published one.
+        DataError: not 569 records.
     """
-    columns = {name: MEASUREMENT for name in FEATURES} | {"benign": Numbers(0, 1, whole=True)}
-    table = bundled_table(ENTRY, "breast_cancer.csv", columns, header=_HEADER)
-    return BreastCancer(features=matrix(table, FEATURES), benign=table["benign"])
+    # It takes a second to load, and reading a config imports this module.
+    from sklearn.datasets import load_breast_cancer
+
+    tumours = load_breast_cancer()
+    require_rows(ENTRY, records=len(tumours.target))
+    return BreastCancer(features=tumours.data, benign=tumours.target)

@@ -3,16 +3,14 @@
 One record is one cardiotocogram.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import xlrd
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.data_error import reading
-from datasets.formats.tables import Numbers, matrix, read_columns, require_header
+from datasets.formats.tables import Numbers, Records, matrix, read_columns, require_header
 
 ENTRY = Dataset(
     name="cardiotocography",
@@ -61,31 +59,15 @@ FEATURES = (
     "Variance",
     "Tendency",
 )
-COLUMNS = {name: Numbers(-1, 1000) for name in FEATURES} | {
-    "CLASS": Numbers(1, 10, whole=True),
-    "NSP": Numbers(1, 3, whole=True),
-}
+COLUMNS = {name: Numbers(-1, 1000) for name in FEATURES} | {"NSP": Numbers(1, 3, whole=True)}
 _FIRST = 10  # column of LB; before it the sheet repeats raw counts under the same names
 _HEADER_ROW = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cardiotocography:
-    """The 2,126 records.
+def parse(path: Path) -> Records:
+    """The 21 features, not scaled, and the fetal state: 1 normal, 2 suspect, 3 pathologic.
 
-    Attributes:
-        features: float64 (2126, 21), columns `FEATURES`, as in the file (not scaled).
-        pattern: int64 (2126,), 1..10, morphologic pattern (column CLASS).
-        state: int64 (2126,), fetal state (column NSP): 1 normal, 2 suspect, 3 pathologic.
-    """
-
-    features: NDArray[np.float64]
-    pattern: NDArray[np.int64]
-    state: NDArray[np.int64]
-
-
-def parse(path: Path) -> Cardiotocography:
-    """All records from `CTG.xls`, in its order: the rows of the sheet `Data` that carry a class.
+    The records of `CTG.xls` are the rows of the sheet `Data` that carry a state (column NSP).
 
     Raises:
         DataError: a file is not the published one.
@@ -98,13 +80,10 @@ def parse(path: Path) -> Cardiotocography:
             for row in sheet.get_rows()
         ]
         header = rows[_HEADER_ROW]
-        pattern, state = header.index("CLASS"), header.index("NSP")
+        state = header.index("NSP")
     require_header(header[_FIRST : _FIRST + 21], FEATURES, f"{path}: sheet Data, from LB")
     records = np.array([row for row in rows[_HEADER_ROW + 1 :] if row[state] != ""], object)
     require_rows(ENTRY, records=len(records))
     cells = dict(zip(FEATURES, records[:, _FIRST:].T, strict=False))
-    cells |= {"CLASS": records[:, pattern], "NSP": records[:, state]}
-    table = read_columns(cells, COLUMNS, path)
-    return Cardiotocography(
-        features=matrix(table, FEATURES), pattern=table["CLASS"], state=table["NSP"]
-    )
+    table = read_columns(cells | {"NSP": records[:, state]}, COLUMNS, path)
+    return Records(features=matrix(table, FEATURES), targets=table["NSP"])

@@ -3,7 +3,6 @@
 One record is one flow; a host or a user has many.
 """
 
-import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.fetching.data_error import reading, wrong_file
-from datasets.formats.tables import Numbers, Words, bare, read_table
+from datasets.fetching.data_error import wrong_file
+from datasets.formats.tables import Numbers, Words, header_of, read_table
 
 ENTRY = Dataset(
     name="darknet2020",
@@ -62,9 +61,7 @@ def parse(path: Path) -> Darknet2020:
         DataError: the file cannot be read, or is not the published one.
     """
     content = path.read_bytes()
-    with reading(path, "not a csv file"):
-        line = io.BytesIO(content).readline().decode("utf-8-sig")
-        header = [bare(name) for name in line.split(",")]
+    header = header_of(content, path)
     names = header[:-2]
     columns = {name: Words() if name in _TEXTS else _ATTRIBUTE for name in names}
     columns |= {"traffic": Words(TRAFFIC), "application": Words()}

@@ -3,14 +3,8 @@
 One record is one patient.
 """
 
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
-from datasets.entry import Dataset
-from datasets.formats.bundled import MEASUREMENT, bundled_table
-from datasets.formats.tables import Numbers, matrix
+from datasets.entry import Dataset, require_rows
+from datasets.formats.tables import Records
 
 ENTRY = Dataset(
     name="diabetes",
@@ -28,27 +22,15 @@ ENTRY = Dataset(
 FEATURES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diabetes:
-    """The 442 records.
-
-    Attributes:
-        features: float64 (442, 10), columns `FEATURES`, as measured (not scaled).
-        progression: float64 (442,), 25..346; this is the target.
-    """
-
-    features: NDArray[np.float64]
-    progression: NDArray[np.float64]
-
-
-def load() -> Diabetes:
-    """All records, in the order of scikit-learn's file.
+def load() -> Records:
+    """The ten measurements as they are, and the progression, 25..346, in the order of the file.
 
     Raises:
-        DataError: scikit-learn or its file is missing, or not 442 records.
+        DataError: not 442 records.
     """
-    measured = {name: MEASUREMENT for name in FEATURES}
-    table = bundled_table(ENTRY, "diabetes_data_raw.csv.gz", measured, delimiter=r"\s+")
-    stated = {"progression": Numbers(25, 346)}
-    target = bundled_table(ENTRY, "diabetes_target.csv.gz", stated, delimiter=r"\s+")
-    return Diabetes(features=matrix(table, FEATURES), progression=target["progression"])
+    # It takes a second to load, and reading a config imports this module.
+    from sklearn.datasets import load_diabetes
+
+    diabetes = load_diabetes(scaled=False)
+    require_rows(ENTRY, records=len(diabetes.target))
+    return Records(features=diabetes.data, targets=diabetes.target)

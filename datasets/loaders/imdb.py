@@ -42,7 +42,7 @@ ENTRY = Dataset(
 )
 
 
-_PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
+_PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +52,10 @@ class Reviews:
     Attributes:
         texts: the reviews as published, with their `<br />`.
         labels: int64 (n,), 1 positive, 0 negative.
-        ratings: int64 (n,), stars, 1..4 or 7..10.
     """
 
     texts: tuple[str, ...]
     labels: NDArray[np.int64]
-    ratings: NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,22 +73,21 @@ def parse(archive: Path) -> Imdb:
     Raises:
         DataError: a file is not the published one.
     """
-    found: dict[tuple[str, str, int], tuple[int, str]] = {}
+    found: dict[tuple[str, str, int], str] = {}
     for path, _, stream in members(archive):
         if not (match := _PATH.fullmatch(path)):
             continue
-        split, mood, number, stars = match.groups()
+        split, mood, number = match.groups()
         with reading(f"{archive}: {path}", "not UTF-8 text"):
-            found[split, mood, int(number)] = (int(stars), stream.read().decode())
+            found[split, mood, int(number)] = stream.read().decode()
     imdb = Imdb(train=_split(found, "train"), test=_split(found, "test"))
     require_rows(ENTRY, train=len(imdb.train.texts), test=len(imdb.test.texts))
     return imdb
 
 
-def _split(found: dict[tuple[str, str, int], tuple[int, str]], split: str) -> Reviews:
+def _split(found: dict[tuple[str, str, int], str], split: str) -> Reviews:
     chosen = sorted(review for review in found if review[0] == split)
     return Reviews(
-        texts=tuple(found[review][1] for review in chosen),
+        texts=tuple(found[review] for review in chosen),
         labels=np.array([mood == "pos" for _, mood, _ in chosen], np.int64),
-        ratings=np.array([found[review][0] for review in chosen], np.int64),
     )

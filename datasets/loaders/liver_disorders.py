@@ -3,14 +3,10 @@
 One record is one person.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from datasets.entry import Dataset, RemoteFile, require_rows
-from datasets.formats.tables import Numbers, matrix, read_table
+from datasets.formats.tables import Numbers, Records, matrix, read_table
 
 ENTRY = Dataset(
     name="liver_disorders",
@@ -45,31 +41,16 @@ COLUMNS = {name: Numbers(0, 1000) for name in FEATURES} | {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class LiverDisorders:
-    """The 345 records, columns as in the file.
+def parse(path: Path) -> Records:
+    """The blood tests `FEATURES`, and the drinks: half-pint equivalents of alcohol per day.
 
-    Attributes:
-        features: float64 (345, 5), the blood tests `FEATURES`.
-        drinks: float64 (345,), half-pint equivalents of alcohol per day; this is the target.
-        selector: int64 (345,), 1 or 2. The donors of the data use it to split the records into
-            two parts; it is not a diagnosis, although many papers use it as the class
-            (McDermott and Forsyth, Pattern Recognition Letters 73, 2016).
-    """
-
-    features: NDArray[np.float64]
-    drinks: NDArray[np.float64]
-    selector: NDArray[np.int64]
-
-
-def parse(path: Path) -> LiverDisorders:
-    """All records, in the order of `bupa.data`: seven numbers per line, no header.
+    `bupa.data` has seven numbers per line and no header. The last one, the selector, splits the
+    donors' records into two parts; it is not a diagnosis, although many papers use it as the class
+    (McDermott and Forsyth, Pattern Recognition Letters 73, 2016).
 
     Raises:
         DataError: a file is not the published one.
     """
     table = read_table(path.read_bytes(), COLUMNS, path)
     require_rows(ENTRY, records=len(table["drinks"]))
-    return LiverDisorders(
-        features=matrix(table, FEATURES), drinks=table["drinks"], selector=table["selector"]
-    )
+    return Records(features=matrix(table, FEATURES), targets=table["drinks"])

@@ -3,17 +3,11 @@
 One record is one snapshot, that is one row of 2,400 features.
 """
 
-import io
-from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset, RemoteFile, require_rows
 from datasets.fetching.archives import read_members
-from datasets.fetching.data_error import reading
-from datasets.formats.tables import Numbers, bare, matrix, read_table
+from datasets.formats.tables import Numbers, Records, header_of, matrix, read_table
 
 ENTRY = Dataset(
     name="swarm",
@@ -41,33 +35,18 @@ ENTRY = Dataset(
 
 
 COLUMNS = 2400
-OF_A_BOID = 12
 _TABLE = "Flocking.csv"
 _MOST_BYTES = 2 << 30
 _FEATURE = Numbers(-1e9, 1e9, missing=True)  # in units of a screen
 
 
-@dataclass(frozen=True, kw_only=True)
-class Swarm:
-    """The snapshots of `Flocking.csv`.
+def parse(archive: Path) -> Records:
+    """The 2,400 features of every snapshot, not scaled, and its class: 1 flocking, 0 not.
 
-    Attributes:
-        features: float64 (n, 2400), for each boid its position, velocity, the alignment,
-            separation and cohesion vectors and two counts of neighbours; not scaled.
-            An empty cell of the file is NaN: users of the data report one, in the first column
-            of the last record. Each study decides how to treat it.
-        labels: int64 (n,), 1 flocking, 0 not.
-    """
-
-    features: NDArray[np.float64]
-    labels: NDArray[np.int64]
-
-
-def parse(archive: Path) -> Swarm:
-    """All records of `Flocking.csv` in any folder: a header, 2,400 numbers, the class.
-
-    The names of its columns are not known here. If most of those of the first boid end in 1, every
-    other boid must have the same names with its own number, in the same order.
+    They are the records of `Flocking.csv` in any folder: a header, whose names are not known here,
+    and in every line for each boid its position, velocity, the alignment, separation and cohesion
+    vectors and two counts of neighbours, then the class. An empty cell is NaN: users of the data
+    report one, in the first column of the last record. Each study decides how to treat it.
 
     Raises:
         DataError: a file is not the published one.
@@ -76,14 +55,7 @@ def parse(archive: Path) -> Swarm:
     columns = {name: _FEATURE for name in features} | {"class": Numbers(0, 1, whole=True)}
     place = f"{archive}: {_TABLE}"
     content = read_members(archive, {_TABLE: _MOST_BYTES})[_TABLE]
-    with reading(place, "no header"):
-        line = io.BytesIO(content).readline().decode("utf-8-sig")
-    header = [bare(cell) for cell in line.split(",")]
-    of_first = header[:OF_A_BOID]
-    if sum(cell.endswith("1") for cell in of_first) > OF_A_BOID / 2:
-        boids = range(1, COLUMNS // OF_A_BOID + 1)
-        names = [f"{cell.removesuffix('1')}{boid}" for boid in boids for cell in of_first]
-        header = [*names, header[-1]]
+    header = header_of(content, place)
     table = read_table(content, columns, place, header=header, missing=("", " "))
     require_rows(ENTRY, flocking=len(table["class"]))
-    return Swarm(features=matrix(table, features), labels=table["class"])
+    return Records(features=matrix(table, features), targets=table["class"])

@@ -3,14 +3,8 @@
 One record is one wine.
 """
 
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
-from datasets.entry import Dataset
-from datasets.formats.bundled import MEASUREMENT, bundled_table
-from datasets.formats.tables import Numbers, matrix
+from datasets.entry import Dataset, require_rows
+from datasets.formats.tables import Records
 
 ENTRY = Dataset(
     name="wine",
@@ -38,29 +32,17 @@ FEATURES = (
     "od280/od315_of_diluted_wines",
     "proline",
 )
-# Records, features and classes.
-_HEADER = ("178", "13", "class_0", "class_1", "class_2")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wine:
-    """The 178 records.
-
-    Attributes:
-        features: float64 (178, 13), columns `FEATURES`, as measured (not scaled).
-        grower: int64 (178,), 0..2.
-    """
-
-    features: NDArray[np.float64]
-    grower: NDArray[np.int64]
-
-
-def load() -> Wine:
-    """All records, in the order of scikit-learn's file.
+def load() -> Records:
+    """The thirteen measurements as they are, and the grower 0..2, in the order of the file.
 
     Raises:
-        DataError: scikit-learn or its file is missing, or not 178 records.
+        DataError: not 178 records.
     """
-    columns = {name: MEASUREMENT for name in FEATURES} | {"grower": Numbers(0, 2, whole=True)}
-    table = bundled_table(ENTRY, "wine_data.csv", columns, header=_HEADER)
-    return Wine(features=matrix(table, FEATURES), grower=table["grower"])
+    # It takes a second to load, and reading a config imports this module.
+    from sklearn.datasets import load_wine
+
+    wine = load_wine()
+    require_rows(ENTRY, records=len(wine.target))
+    return Records(features=wine.data, targets=wine.target)

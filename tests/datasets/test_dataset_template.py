@@ -34,8 +34,8 @@ def test_it_is_listed_fetched_and_loaded(copied, tmp_path, capsys):
     assert "my_data           official   yes        My data" in capsys.readouterr().out
     loaded = datasets.load("my_data", data)
     assert loaded.features.tolist() == [[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]]
-    assert loaded.labels.tolist() == [0, 1, 0]
-    assert loaded.labels.dtype == np.int64
+    assert loaded.targets.tolist() == [0, 1, 0]
+    assert loaded.targets.dtype == np.int64
 
 
 @pytest.mark.parametrize(

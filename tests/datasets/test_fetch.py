@@ -5,10 +5,6 @@ import gzip
 import lzma
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 from toy_data_set import CONTENT, UNREACHABLE, dataset, left_in, put, remote, sha256
@@ -142,44 +138,6 @@ def test_a_download_cut_short_leaves_nothing(server, data, published):
     assert left_in(data) == []
 
 
-def test_a_killed_fetch_leaves_nothing_that_looks_finished(tmp_path, data):
-    """SIGKILL hits a process while it downloads from a server that never ends its answer."""
-    program = f"""
-import http.server, threading, time
-from datasets import fetch
-from datasets.entry import Dataset, RemoteFile
-class Endless(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", str(1 << 40))
-        self.end_headers()
-        while True:
-            self.wfile.write(bytes(1 << 16))
-            time.sleep(0.001)
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-file = RemoteFile(name="file.bin", sha256="0",
-                  urls=(f"http://127.0.0.1:{{server.server_port}}/f",))
-fetch(Dataset(name="toy", title="", source="official", licence="", citation="", record="",
-              rows={{}}, files=(file,)), {str(data)!r})
-"""
-    environment = os.environ | {"no_proxy": "127.0.0.1"}
-    process = subprocess.Popen([sys.executable, "-c", program], env=environment)
-    try:
-        deadline = time.monotonic() + 30
-        while not any(path.is_file() and path.stat().st_size for path in data.rglob("*")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert not (data / "toy" / "file.bin").exists()
-    put(tmp_path / "mirror")
-    fetch(dataset(remote()), data, mirror=tmp_path / "mirror")
-    assert (data / "toy" / "file.bin").read_bytes() == CONTENT
-
-
 def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     with pytest.raises(DataError) as caught:
         fetch(dataset(remote(urls=[UNREACHABLE])), data, mirror=tmp_path)
@@ -193,18 +151,6 @@ def test_unreachable_host_says_what_to_do(data, tmp_path, capsys):
     )
     assert capsys.readouterr().err == f"downloading {UNREACHABLE}\n"
     assert left_in(data) == []
-
-
-def test_many_failures_still_fit_in_one_line(server, tmp_path, data):
-    put(tmp_path / "mirror", content=b"wrong")
-    put(server.folder, "other", b"other")
-    urls = [UNREACHABLE, f"{server.url}/toy/other", f"{server.url}/gone", f"{server.url}/short/f"]
-    with pytest.raises(DataError) as caught:
-        fetch(dataset(remote(urls=urls)), data, mirror=tmp_path / "mirror")
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1
-    assert sha256(b"wrong") in message
-    assert "and 3 more failures" in message
 
 
 @pytest.mark.parametrize(

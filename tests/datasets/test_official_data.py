@@ -14,8 +14,6 @@ from papers.r1smg2024 import DENSEST_WINDOW, PLACES
 
 def test_mnist(official):
     data = official("mnist")
-    assert data.train_images.shape == (60_000, 1, 28, 28)
-    assert data.test_images.shape == (10_000, 1, 28, 28)
     counts = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
     assert np.bincount(data.train_labels).tolist() == counts
     assert np.bincount(data.test_labels).max() / 10_000 == MAJORITY["mnist"]
@@ -32,7 +30,6 @@ def test_cifar10(mirror, tmp_path, monkeypatch):
     folder = datasets.fetch("cifar10", tmp_path, mirror=mirror)
     files = [folder / "data_batch_1"] * 5
     data = cifar10.parse(*files, folder / "test_batch")
-    assert data.train_images.shape == (50_000, 3, 32, 32)
     counts = [1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981]
     assert np.bincount(data.train_labels[:10_000]).tolist() == counts
     assert np.bincount(data.test_labels).tolist() == [1000] * 10
@@ -48,15 +45,11 @@ def test_imdb(official):
     data = official("imdb")
     for split, size in ((data.train, 33_132_823), (data.test, 32_350_685)):
         assert np.bincount(split.labels).tolist() == [12_500, 12_500]
-        assert set(split.ratings[split.labels == 0]) == {1, 2, 3, 4}
-        assert set(split.ratings[split.labels == 1]) == {7, 8, 9, 10}
         assert sum(len(text.encode()) for text in split.texts) == size
 
 
 def test_adult(official):
     data = official("adult")
-    assert len(data.train) == 32_561
-    assert len(data.test) == 16_281
     assert (data.train["income"] == ">50K").sum() == 7_841
     assert (data.test["income"] == ">50K").sum() == 3_846
     missing = data.train.isna().sum()
@@ -71,7 +64,6 @@ def test_adult(official):
 
 def test_uber(official):
     data = official("uber")
-    assert len(data) == 564_516
     assert str(data.time.min()) == "2014-04-01T00:00:00"
     assert str(data.time.max()) == "2014-04-30T23:59:00"
     # The window of the R1SMG paper, Section 7.1.
@@ -96,21 +88,13 @@ def test_uber(official):
 
 def test_liver_disorders(official):
     data = official("liver_disorders")
-    assert data.features.shape == (345, 5)
-    assert data.drinks.min() == 0
-    assert data.drinks.max() == 20
-    assert np.bincount(data.selector).tolist() == [0, 145, 200]
+    assert (data.targets.min(), data.targets.max()) == (0, 20)
 
 
 def test_movement_aal(official):
-    data = official("movement_aal")
-    assert len(data.sequences) == 314
-    assert sum(map(len, data.sequences)) == 13_197
-    assert np.bincount(data.groups).tolist() == [0, 104, 106, 104]
-    assert (data.targets == 1).sum() == 158
-    assert set(data.paths) == {1, 2, 3, 4, 5, 6}
-    assert max(np.abs(sequence).max() for sequence in data.sequences) == 1
-    values = np.concatenate(data.sequences)[:2021]
+    sequences = official("movement_aal")
+    assert max(np.abs(sequence).max() for sequence in sequences) == 1
+    values = np.concatenate(sequences)[:2021]
     np.testing.assert_allclose(values.T @ values / 2021, EXACT_COVARIANCE, rtol=1e-12)
     eigenvalues = np.linalg.eigvalsh(values.T @ values / 2021)
     assert eigenvalues[-1] - eigenvalues.mean() == pytest.approx(RANDOM_COMPONENT, rel=1e-6)
@@ -118,16 +102,13 @@ def test_movement_aal(official):
 
 def test_cardiotocography(official):
     data = official("cardiotocography")
-    assert data.features.shape == (2126, 21)
-    assert np.bincount(data.state).tolist() == [0, 1655, 295, 176]
-    assert np.bincount(data.pattern)[1:].tolist() == [384, 579, 53, 81, 72, 332, 252, 107, 69, 197]
+    assert np.bincount(data.targets).tolist() == [0, 1655, 295, 176]
     baseline = data.features[:, cardiotocography.FEATURES.index("LB")]
     assert (baseline.min(), baseline.max()) == (106, 160)
 
 
 def test_cora(official, mirror):
     data = official("cora")
-    assert data.features.shape == (2708, 1433)
     assert set(np.unique(data.features)) == {0, 1}
     assert np.bincount(data.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
     other = np.load(mirror / "cora" / "cora_planetoid.npz")
@@ -144,7 +125,6 @@ def test_cora(official, mirror):
 
 def test_location30(official):
     data = official("location30")
-    assert data.features.shape == (5010, 446)
     counts = np.bincount(data.labels)
     assert len(counts) == 30
     assert (counts.min(), counts[0], counts[7]) == (97, 169, 308)

@@ -4,7 +4,6 @@ import dataclasses
 import lzma
 import shutil
 import zipfile
-from pathlib import Path
 
 import pytest
 from toy_data_set import (
@@ -116,11 +115,3 @@ def test_a_zip_of_the_publisher_is_unpacked(tmp_path, data):
     with pytest.raises(DataError, match="truncated or damaged archive"):
         fetch(toy, data, mirror=tmp_path / "mirror")
     assert left_in(data) == []
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="a file that fails when read")
-def test_a_file_that_cannot_be_read_back_is_an_error(data):
-    (data / "toy").mkdir(parents=True)
-    (data / "toy" / "toy.tgz").symlink_to("/proc/self/mem")
-    with pytest.raises(DataError, match=r"toy\.tgz: it cannot be read \(OSError"):
-        local_files(dataset(remote("toy.tgz")), data)

@@ -12,13 +12,13 @@ def snapshots():
 
 
 def per_boid(data):
-    return data.features.reshape(len(data.labels), -1, boids.FEATURES)
+    return data.features.reshape(len(data.targets), -1, boids.FEATURES)
 
 
 def test_seed_decides_everything(snapshots):
     same, other = (boids.load(seed=seed, groups=300, boids=20) for seed in (2, 3))
     assert np.array_equal(same.features, snapshots.features)
-    assert np.array_equal(same.labels, snapshots.labels)
+    assert np.array_equal(same.targets, snapshots.targets)
     assert not np.array_equal(other.features, snapshots.features)
 
 
@@ -33,9 +33,7 @@ def test_features_stay_within_their_bounds(groups, count):
 def test_steering_against_loops():
     rng = np.random.default_rng(0)
     place, velocity = rng.random((2, 15, 2)), rng.standard_normal((2, 15, 2))
-    alignment, separation, cohesion, near, close = boids._Pairs(*place.shape[:2]).steering(
-        place, velocity
-    )
+    alignment, separation, cohesion, near, close = boids._steering(place, velocity)
     for group in range(2):
         for i in range(15):
             offset = place[group] - place[group, i]
@@ -64,7 +62,7 @@ def test_flocks_are_dense_and_move_together(snapshots):
     heading = state[..., 2:4] / np.linalg.norm(state[..., 2:4], axis=-1, keepdims=True)
     order = np.linalg.norm(heading.mean(axis=1), axis=-1)
     disagreement = np.linalg.norm(state[..., 4:6], axis=-1).mean(axis=1)
-    flocking = snapshots.labels == 1
+    flocking = snapshots.targets == 1
     # Boids at random places see 19 pi 0.25^2 others; their mean heading is about 1/sqrt(20) long.
     assert neighbours[~flocking].mean() == pytest.approx(19 * np.pi * 0.25**2, rel=0.1)
     assert order[~flocking].mean() == pytest.approx(np.sqrt(np.pi / 4 / 20), rel=0.15)

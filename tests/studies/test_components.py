@@ -61,19 +61,22 @@ def test_rss_by_hand(monkeypatch):
     assert series(values, "rss") == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_paper_s_sequences(official_data):
-    folder = official_data("movement_aal")
-    problem, point = reference("first_component", "movement_aal", folder)
-    assert (point.shape, point.epsilon, point.delta) == ((4, 4), 1.0, 1 / 2021)
-    assert problem.shape == (4, 4)
-    assert np.abs(problem).max() <= 1
-    # The paper's 2,021 records are whole sequences.
-    sequences = load_dataset("movement_aal", folder).sequences
+@pytest.mark.parametrize(
+    ("study", "dataset", "shape", "records"),
+    [
+        ("regression", "liver_disorders", (6, 248), 248),
+        ("first_component", "movement_aal", (4, 4), 2021),
+        ("covariance", "cardiotocography", (21, 2126), 2126),
+    ],
+)
+def test_the_paper_s_data(official_data, study, dataset, shape, records):
+    problem, point = reference(study, dataset, official_data(dataset))
+    assert (point.shape, point.epsilon, point.delta) == (shape, 1.0, 1 / records)
+    exact = problem.private(0) if study == "regression" else problem
+    assert exact.shape == shape
+    assert np.abs(exact).max() <= 1
+
+
+def test_the_paper_s_records_are_whole_sequences(official_data):
+    sequences = load_dataset("movement_aal", official_data("movement_aal"))
     assert sum(map(len, sequences[:80])) == 2021
-
-
-def test_the_paper_s_records(official_data):
-    problem, point = reference("covariance", "cardiotocography", official_data("cardiotocography"))
-    assert (point.shape, point.epsilon, point.delta) == ((21, 2126), 1.0, 1 / 2126)
-    assert problem.shape == (21, 2126)
-    assert np.abs(problem).max() == 1

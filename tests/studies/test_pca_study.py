@@ -131,7 +131,7 @@ def test_swarm_is_scaled_and_its_incomplete_record_left_out(monkeypatch, tmp_pat
     features[:, 7] = 3.0
     features[10, 0] = np.nan
     labels = np.arange(11) % 2
-    data = SimpleNamespace(features=features, labels=labels)
+    data = SimpleNamespace(features=features, targets=labels)
     monkeypatch.setattr(pca, "load_dataset", lambda name, folder: data)
     problem = problem_of(setup("swarm"), tmp_path)
     assert (len(problem.features), problem.dropped) == (10, 1)
