@@ -69,7 +69,6 @@ from studies.base.scaling import scale_by_largest, scale_columns
 from studies.base.treatments import (
     PCA,
     SUBSPACE,
-    Treatment,
     feature_names,
     is_directional,
     measure_releases,
@@ -254,7 +253,8 @@ class Regression(Study):
         if is_directional(case):
             for share in case.settings.shares:
                 release = _along_private_directions(problem, case, point, share)
-                yield from measure_releases(release, score, Treatment(PCA, share), case, point)
+                at = {"treatment": PCA, "share": share}
+                yield from measure_releases(release, score, at, case, point)
         else:
             yield from _subspace(problem, case, point)
 
@@ -315,7 +315,7 @@ def _subspace(problem: SplitRecords, case: Case, point: Point) -> Iterator[Value
         yield from problem.scores(trial, answer, kept)
 
     yield from measure_treatments(
-        {Treatment(SUBSPACE): {}},
+        [({"treatment": SUBSPACE}, {})],
         scaled_records(len(rows), point.shape[1]),
         lambda trial: problem.private(trial)[rows],
         score,

@@ -10,7 +10,7 @@ apart. All treatments of a trial draw from the same seed.
 import importlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from pydantic import Field
@@ -117,19 +117,9 @@ METRICS = (
 )
 
 
-@dataclass(frozen=True)
-class Treatment:
-    """One way to use a mechanism: a name, and the share tau where there is one."""
-
-    name: str | None = None
-    share: float | None = None
-
-    @property
-    def at(self) -> dict[str, object]:
-        """The values of the columns `treatment` and `share`; a column without one is left out."""
-        known = {"treatment": self.name, "share": self.share}
-        return {name: value for name, value in known.items() if value is not None}
-
+# Where a treatment's values stand: the values of the columns `treatment` and `share`; a column
+# without one is left out.
+Treatment = dict[str, object]
 
 # Maps a trial and its generator to an answer, the mechanism's diagnostics and the seconds taken.
 Release = Callable[[int, np.random.Generator], tuple[np.ndarray, Mapping[str, float], float]]
@@ -147,7 +137,7 @@ def is_directional(case: Case) -> bool:
     return {"directions", "precision"} <= case.mechanism.options.keys()
 
 
-def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> dict[Treatment, dict]:
+def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> list[tuple[Treatment, dict]]:
     """The treatments of a mechanism on the whole query, each with the mechanism's options.
 
     Args:
@@ -156,19 +146,20 @@ def treatments_of(case: Case, mode: str, features: tuple[str, ...]) -> dict[Trea
         features: The names of the query's rows, in order.
     """
     if not is_directional(case):
-        return {Treatment(): {}}
+        return [({}, {})]
     options = {"mode": mode} | case.variant.options
-    found = {Treatment(IID): options}
+    found = [({"treatment": IID}, options)]
     for name, informative in case.settings.directions[case.dataset].items():
         indices = [features.index(feature) for feature in informative]
         for share in case.settings.shares:
             theta = binary_allocation(len(features), indices, share)
-            found[Treatment(name, share)] = options | {"precision": theta}
+            at = {"treatment": name, "share": share}
+            found.append((at, options | {"precision": theta}))
     return found
 
 
 def measure_treatments(
-    treatments: Mapping[Treatment, dict],
+    treatments: Iterable[tuple[Treatment, dict]],
     query: Query,
     value_of: Callable[[int], np.ndarray],
     score: Score,
@@ -176,20 +167,20 @@ def measure_treatments(
     point: Point,
 ) -> Iterator[Value]:
     """Calibrate for every treatment, release `value_of(trial)` and score the answers."""
-    for treatment, options in treatments.items():
+    for at, options in treatments:
         mechanism, seconds = case.timed_calibration(query, point.budget, **options)
-        yield Value("calibrate_seconds", seconds, at=treatment.at, timing=True)
+        yield Value("calibrate_seconds", seconds, at=at, timing=True)
         if isinstance(mechanism, AdditiveMechanism):
-            yield Value("expected_loss", mechanism.expected_loss(), at=treatment.at)
+            yield Value("expected_loss", mechanism.expected_loss(), at=at)
             published = case.calibration == "published"
-            if is_directional(case) and treatment.name == IID and published:
+            if is_directional(case) and at == {"treatment": IID} and published:
                 seconds = _svd_seconds(mechanism.noise)
-                yield Value("svd_seconds", seconds, at=treatment.at, timing=True)
+                yield Value("svd_seconds", seconds, at=at, timing=True)
 
         def release(trial, rng, mechanism=mechanism):
             return mechanism.timed_release(value_of(trial), rng)
 
-        yield from measure_releases(release, score, treatment, case, point)
+        yield from measure_releases(release, score, at, case, point)
 
 
 def measure_one_answer(
@@ -222,16 +213,15 @@ def _svd_seconds(noise: MatrixGaussian) -> float:
 
 
 def measure_releases(
-    release: Release, score: Score, treatment: Treatment, case: Case, point: Point
+    release: Release, score: Score, at: Treatment, case: Case, point: Point
 ) -> Iterator[Value]:
     """Yield the seconds, scores and diagnostics of every trial of one treatment."""
     for trial in case.trials:
         seed = case.seed(point, trial)
         rng = np.random.default_rng(seed)
         answer, diagnostics, seconds = release(trial, rng)
-        yield Value("release_seconds", seconds, trial, treatment.at, timing=True)
+        yield Value("release_seconds", seconds, trial, at, timing=True)
         for scored in score(trial, answer):
-            at = {**treatment.at, **scored.at}
-            yield replace(scored, trial=trial, at=at, seed=seed)
+            yield replace(scored, trial=trial, at={**at, **scored.at}, seed=seed)
         for metric, value in diagnostics.items():
-            yield Value(metric, float(value), trial, treatment.at, seed)
+            yield Value(metric, float(value), trial, at, seed)
