@@ -165,7 +165,7 @@ class PrincipalComponents(Study):
         if dataset == "swarm":
             data = load_dataset("swarm", folder)
             complete = np.isfinite(data.features).all(axis=1)
-            features = scale_columns(data.features[complete], constant=0)
+            features = scale_columns(data.features[complete])
             labels = data.targets[complete]
         else:
             seed = setup.shared_seed("boids")

@@ -3,30 +3,20 @@
 import numpy as np
 
 
-def scale_columns(values: np.ndarray, *, constant: float | None = None) -> np.ndarray:
+def scale_columns(values: np.ndarray) -> np.ndarray:
     """Map every column of (N, m) onto [-1, 1], its least value to -1 and its largest to 1.
 
-    The ends are exact, so that the result lies in the box; `sklearn.preprocessing.minmax_scale`
-    misses them by rounding.
-
-    Args:
-        values: Records, (N, m) float64.
-        constant: The value given to constant columns; None refuses them.
-
-    Raises:
-        ValueError: A column is constant, and `constant` is None.
+    A constant column becomes zero. The ends are exact, so that the result lies in the box;
+    `sklearn.preprocessing.minmax_scale` misses them by rounding.
     """
     low, high = values.min(axis=0), values.max(axis=0)
     varies = low < high
-    if constant is None and not varies.all():
-        column = int(np.argmin(varies))
-        raise ValueError(f"column {column} has one value only and cannot be scaled onto [-1, 1]")
     # Computed in place, because the records of a study may fill gigabytes.
     scaled = np.subtract(values, low, dtype=float)
     scaled *= 2
     scaled /= np.where(varies, high - low, 1)
     scaled -= 1
-    scaled[:, ~varies] = constant
+    scaled[:, ~varies] = 0
     return scaled
 
 

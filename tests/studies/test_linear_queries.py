@@ -19,7 +19,6 @@ from studies.count_query import random_rectangles, rectangle_sums
 from studies.linear_queries import (
     HistogramQueries,
     histogram_query,
-    line_histogram,
     mean_squared_errors,
     rectangle_rows,
 )
@@ -69,18 +68,6 @@ def workloads_with(values, metric):
 def dense(problem):
     """Every workload as an explicit matrix, (q, cells)."""
     return {name: Kronecker(factors).matrix() for name, factors in problem.workloads.items()}
-
-
-def test_line_histogram_counts_whole_numbers_by_width():
-    counts = line_histogram(np.array([0, 4, 5, 5, 14]), cells=4, width=5)
-    assert counts.tolist() == [2, 2, 1, 0]
-    assert line_histogram(np.arange(20), 20, 1).tolist() == [1] * 20
-
-
-@pytest.mark.parametrize("outside", [-1, 20])
-def test_values_outside_the_domain_are_not_made_to_fit(outside):
-    with pytest.raises(ValueError, match=f"{outside} is outside the domain, 0 to 19"):
-        line_histogram(np.array([3, outside]), cells=4, width=5)
 
 
 @pytest.mark.parametrize("shape", [(9, 1), (5, 7)])
