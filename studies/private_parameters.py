@@ -160,22 +160,12 @@ class AveragingTask:
         users: Inputs and labels of every user.
         public: Inputs and labels of the records that are declared public.
         test: Inputs and labels of the test records.
-        rounds: Rounds of averaging.
     """
 
     network: Network
     users: list[tuple[np.ndarray, np.ndarray]]
     public: tuple[np.ndarray, np.ndarray]
     test: tuple[np.ndarray, np.ndarray]
-    rounds: int
-
-    def curvature(self, case: Case, trial: int) -> np.ndarray:
-        """The Hessian's diagonal at the start of a trial, on the public records."""
-        from learning.training.curvature import hessian_diagonal
-
-        start = self.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
-        rng = np.random.default_rng(case.shared_seed("curvature", trial))
-        return hessian_diagonal(self.network, start, *self.public, rng)
 
 
 class PrivateParameters(Study):
@@ -259,7 +249,6 @@ class PrivateParameters(Study):
             users=users,
             public=shown,
             test=(tests[kept], split.test_labels[kept]),
-            rounds=settings.rounds[dataset],
         )
 
     def measure(self, problem: AveragingTask, case: Case, point: Point) -> Iterator[Value]:
@@ -270,13 +259,14 @@ class PrivateParameters(Study):
         if CLIPPING_SHARES in public.values():
             yield Value("public_records", float(len(problem.public[1])))
         yield Value("test_records", float(len(problem.test[1])))
-        yield Value("rounds", float(problem.rounds))
+        rounds = case.settings.rounds[case.dataset]
+        yield Value("rounds", float(rounds))
         for delta_range in _ranges(case, point.epsilon):
             for trial in case.trials:
                 mechanism = _mechanism(problem, delta_range, case, point, trial)
                 values = _training(problem, mechanism, delta_range, case, point, trial)
                 if trial == 0:
-                    spent = spent_by_releases(mechanism, problem.rounds, point.budget)
+                    spent = spent_by_releases(mechanism, rounds, point.budget)
                     values = [*(Value(*each) for each in spent.items()), *values]
                 yield from (replace(value, at={"range": delta_range}) for value in values)
 
@@ -297,11 +287,17 @@ def _mechanism(
     Its noise is calibrated to the range Delta; its query has the range [-C, C] of the clipped
     parameters.
     """
-    from learning.training.curvature import thresholds
+    from learning.training.curvature import hessian_diagonal, thresholds
+
+    def clipping_shares() -> np.ndarray:
+        """By the curvature at the start of the trial, on the public records."""
+        start = problem.network.initial(np.random.default_rng(case.shared_seed("start", trial)))
+        rng = np.random.default_rng(case.shared_seed("curvature", trial))
+        return thresholds(hessian_diagonal(problem.network, start, *problem.public, rng))
 
     known = {
         LAYER_SIZES: lambda: [layer.size for layer in problem.network.layers],
-        CLIPPING_SHARES: lambda: thresholds(problem.curvature(case, trial)),
+        CLIPPING_SHARES: clipping_shares,
     }
     public = public_options(case.mechanism, known)
     shape = (1, problem.network.size)
@@ -310,7 +306,7 @@ def _mechanism(
     options = public | case.variant.options
     mechanism = case.published(box_query(shape, -reach, reach), point.budget, **options)
     if case.calibration == "exact":
-        mechanism = rescaled_for_all(mechanism, point.budget, problem.rounds)
+        mechanism = rescaled_for_all(mechanism, point.budget, case.settings.rounds[case.dataset])
     query = box_query(shape, -BOUND, BOUND)
     if mechanism.guarantee == "none":
         # Unclipped parameters have no range.
@@ -340,7 +336,7 @@ def _training(
     parameters = averaged(
         problem.network,
         problem.users,
-        problem.rounds,
+        settings.rounds[case.dataset],
         training,
         bound,
         mechanism.release,

@@ -22,13 +22,9 @@ def require_finite(values: torch.Tensor, what: str) -> None:
         )
 
 
-Generators = list[np.random.Generator]
-Advance = Callable[[torch.Tensor, Generators, Generators], torch.Tensor]
-
-
 def in_rounds(
     network: Network,
-    advance: Advance,
+    advance: Callable[[torch.Tensor, list, list], torch.Tensor],
     tests: tuple[torch.Tensor, torch.Tensor],
     number_of_rounds: int,
     seeds: Sequence[Seeds],

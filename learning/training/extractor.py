@@ -6,7 +6,7 @@ training records is public: the whole network is trained on them, without privac
 for nothing else. All mechanisms share the public records and the extractor.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,20 +52,17 @@ def extract(cut: Cut, data: Split, share: float, training: Training, seed: int) 
         )
     order = np.random.default_rng([seed, 0]).permutation(records)
     public, private = np.sort(order[:count]), np.sort(order[count:])
-    known = Split(
-        train_inputs=data.train_inputs[public],
-        train_labels=data.train_labels[public],
-        test_inputs=data.test_inputs,
-        test_labels=data.test_labels,
+    known = replace(
+        data, train_inputs=data.train_inputs[public], train_labels=data.train_labels[public]
     )
     parameters = fitted(known, cut.whole, training, seed)
     own = parameters[: cut.body.size]
     guessed = outputs(cut.whole, parameters, data.test_inputs).argmax(axis=1)
-    split = Split(
+    split = replace(
+        data,
         train_inputs=outputs(cut.body, own, data.train_inputs[private]),
         train_labels=data.train_labels[private],
         test_inputs=outputs(cut.body, own, data.test_inputs),
-        test_labels=data.test_labels,
     )
     accuracy = float(np.mean(guessed == data.test_labels))
     return Extracted(split=split, public=count, test_accuracy=accuracy)
