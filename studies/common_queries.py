@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from mechanisms import Budget, Query, Unsupported
@@ -20,7 +19,6 @@ from studies.base import (
     Coordinate,
     Metric,
     Point,
-    Setup,
     Study,
     StudySettings,
     Tolerance,
@@ -218,19 +216,16 @@ class CommonQueries(Study):
         asked = QUERIES[dataset]
         return [Point.at(asked.query.shape, asked.budget)]
 
-    def load(self, setup: Setup, folder: Path) -> CommonQuery:
-        """The query; there are no data."""
-        return QUERIES[setup.dataset]
-
-    def measure(self, problem: CommonQuery, case: Case, point: Point) -> Iterator[Value]:
+    def measure(self, problem: None, case: Case, point: Point) -> Iterator[Value]:
         """Yield the error and the privacy that `mechanisms.comparison` finds.
 
         Raises:
             Unsupported: The mechanism refuses the query, claims no privacy or has an unknown error.
         """
-        task = problem.task(case.calibration)
+        asked = QUERIES[case.dataset]
+        task = asked.task(case.calibration)
         options = known_options(task, case.mechanism)
-        mechanism = case.calibrate(problem.query, problem.budget, **options)
+        mechanism = case.calibrate(asked.query, asked.budget, **options)
         # No check here: the variant has already checked the mechanism when it calibrated it.
         found = assessment(mechanism, task, effort=None)
         note = found.pop("note")

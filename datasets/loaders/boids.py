@@ -53,12 +53,7 @@ def load(*, seed: int = 0, groups: int = 2000, boids: int = 20) -> Records:
         seed: at least 0; the same arguments give the same snapshots.
         groups: their number, at least 1.
         boids: number of boids in each group, at least 2 (the official data have 200).
-
-    Raises:
-        ValueError: fewer than two boids, which have no neighbours.
     """
-    if boids < 2:
-        raise ValueError(f"boids must be at least 2, got {boids}")
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, groups)
     strength = labels * rng.uniform(0.1, 1.0, groups)

@@ -47,10 +47,10 @@ _PATH = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 
 @dataclass(frozen=True, kw_only=True)
 class Reviews:
-    """One split, the negative reviews first, each by number.
+    """Labelled texts.
 
     Attributes:
-        texts: the reviews as published, with their `<br />`.
+        texts: the reviews.
         labels: int64 (n,), 1 positive, 0 negative.
     """
 
@@ -60,7 +60,7 @@ class Reviews:
 
 @dataclass(frozen=True, kw_only=True)
 class Imdb:
-    """The official split."""
+    """The official split as published, with `<br />`; negative reviews first, each by number."""
 
     train: Reviews
     test: Reviews

@@ -7,12 +7,10 @@ before the opposite word, so that a reader who ignores the order of words is wro
 One record is one review.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from datasets.entry import Dataset
+from datasets.loaders.imdb import Reviews
 
 ENTRY = Dataset(
     name="reviews",
@@ -31,21 +29,8 @@ _SHORTEST, _LONGEST = 15, 40
 NOT = "not"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reviews:
-    """Labelled texts.
-
-    Attributes:
-        texts: words separated by blanks.
-        labels: int64 (n,), 1 positive, 0 negative.
-    """
-
-    texts: tuple[str, ...]
-    labels: NDArray[np.int64]
-
-
 def load(*, seed: int = 0, reviews: int = 2500) -> Reviews:
-    """Reviews, about half of them positive.
+    """Reviews of words separated by blanks, about half of them positive.
 
     Args:
         seed: at least 0; the same seed gives the same reviews.

@@ -69,8 +69,3 @@ def test_flocks_are_dense_and_move_together(snapshots):
     assert neighbours[flocking].mean() > 2 * neighbours[~flocking].mean()
     assert order[flocking].mean() > 1.5 * order[~flocking].mean()
     assert disagreement[flocking].mean() < 0.6 * disagreement[~flocking].mean()
-
-
-def test_one_boid_has_no_neighbours():
-    with pytest.raises(ValueError, match="boids must be at least 2, got 1"):
-        boids.load(boids=1)
