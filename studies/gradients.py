@@ -26,7 +26,6 @@ without privacy does not clip. All mechanisms share the initial weights and the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
@@ -88,14 +87,6 @@ class GradientSettings(EpsilonGrid, TrainingSettings):
     clipping_bound: Positive = Field(1.0, description="l2 norm that gradients are clipped to")
 
 
-@dataclass(frozen=True)
-class GradientTask:
-    """The records and the network of one data set, shared by all mechanisms."""
-
-    split: labelled.Split
-    network: Network
-
-
 class PrivateGradients(DescentStudy):
     """The study of this module."""
 
@@ -112,7 +103,7 @@ class PrivateGradients(DescentStudy):
         layers = graph.LAYERS if dataset == "cora" else NETWORKS[dataset].layers
         return settings.points_over([(1, sum(layer.size for layer in layers))], variant, dataset)
 
-    def load(self, setup: Setup, folder: Path) -> GradientTask:
+    def load(self, setup: Setup, folder: Path) -> tuple[labelled.Split, Network]:
         """Load the training and test records, and the network.
 
         The network for a graph contains the public part of the graph.
@@ -123,15 +114,18 @@ class PrivateGradients(DescentStudy):
         dataset = setup.dataset
         split = load_batches(setup, folder, setup.settings.lots[dataset], f"lots.{dataset}")
         network = graph.gcn(mixed_words(folder)) if dataset == "cora" else NETWORKS[dataset]
-        return GradientTask(split, network)
+        return split, network
 
-    def measure(self, problem: GradientTask, case: Case, point: Point) -> Iterator[Value]:
+    def measure(
+        self, problem: tuple[labelled.Split, Network], case: Case, point: Point
+    ) -> Iterator[Value]:
         """Yield claimed and true budgets, and the accuracy after every epoch (`epoch`)."""
         # Torch is slow to load, and reading a config imports this module.
         from learning.training.noisy_descent import DescentPlan
 
         settings, dataset, total = case.settings, case.dataset, point.budget
-        records = len(problem.split.train_labels)
+        split, network = problem
+        records = len(split.train_labels)
         clipping = Clipping(bound=settings.clipping_bound)
         plan = DescentPlan(
             batch=settings.lots[dataset],
@@ -142,12 +136,12 @@ class PrivateGradients(DescentStudy):
             device=settings.device,
         )
         schedule = AmplifiedShares(rate=plan.batch / records, steps=plan.steps(records))
-        query = clipping.query(problem.network.size, plan.batch)
+        query = clipping.query(network.size, plan.batch)
         mechanism = step_mechanism(
             case.mechanism, case.published, query, total, schedule, case.calibration
         )
         yield from schedule_values(schedule, total, records)
         yield from privacy(mechanism, total, schedule)
-        run = (problem.network, problem.split, plan, mechanism, case, point)
+        run = (network, split, plan, mechanism, case, point)
         for trial in case.trials:
             yield from accuracies(*run, trial)
