@@ -20,7 +20,6 @@ from mechanisms import (
 from mechanisms.privacy.finite_profile import EventProfile
 from mechanisms.privacy.sampling.poisson_sampling import gaussian_epsilon
 from studies import descent as descent_study
-from studies.base import Point
 from studies.base.study import study_named
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,12 +75,6 @@ def test_reading_a_config_loads_neither_torch_nor_scikit_learn():
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert found.stdout.strip() == "[]", found.stderr
-
-
-def test_points_are_the_budgets_at_the_shape_of_the_gradient(settings):
-    assert STUDY.points(settings, "gaussian", "digits") == [
-        Point(shape=(1, 2410), epsilon=2.0, delta=1e-5)
-    ]
 
 
 def test_the_classic_gaussian_is_dpsgd_by_renyi_accounting():

@@ -128,13 +128,6 @@ def test_directional_draws_are_timed_with_an_svd_too(settings, key, twice):
     assert "svd_draw_seconds" not in measure(chosen, key, "gradient-shapes", (2, 2))
 
 
-@pytest.mark.parametrize("key", GRAM_ONLY)
-@pytest.mark.parametrize("dataset", list(STUDY.datasets))
-def test_mechanisms_of_gram_matrices_are_unsupported(settings, key, dataset):
-    with pytest.raises(Unsupported, match="structure 'gram'"):
-        measure(settings, key, dataset, (3, 3))
-
-
 @pytest.mark.parametrize("key", ["gaussian", "udn", "idn", "mvg", "mgm", "imgm"])
 def test_exact_tails_of_gaussian_noise_are_chi_square(settings, key):
     found = measure(settings, key)

@@ -49,11 +49,6 @@ def measure(problem, key, epsilon=1.0, calibration="published", **options):
     return measured(case_of(setup(), key, calibration, **options), problem, point)
 
 
-def test_images_are_in_units_of_their_range(problem):
-    assert problem.split.train_inputs.shape == (400, 1, 8, 8)
-    assert problem.split.train_inputs.min() == 0 and problem.split.train_inputs.max() == 1
-
-
 def test_channels_are_rows():
     images = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
     mechanism = get_mechanism("non-private").calibrate(image_query((12, 5)), Budget(epsilon=1.0))

@@ -1,13 +1,10 @@
 """Cora's neighbourhoods and graph convolutions: matrix products, and a published accuracy."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-import datasets
 from learning.networks.graph_convolution import gcn
 from learning.records import citation_graph, labelled
 from learning.training import noisy_descent as loop
@@ -69,13 +66,6 @@ def test_training_nodes_are_the_official_ones_and_a_thousand_more(folder):
     assert np.array_equal(drawn.test_inputs, other.test_inputs)
 
 
-def test_no_test_node_is_trained_on(folder, monkeypatch):
-    monkeypatch.setattr(citation_graph, "neighbourhoods", lambda edges, nodes: np.arange(nodes))
-    train, _, test, _ = citation_graph.load("cora", folder, np.random.default_rng(0))
-    assert len(set(train) | set(test)) == 2140
-    assert set(train[:140]) == set(range(140))
-
-
 def test_the_planetoid_split_has_about_the_published_accuracy(folder):
     """Kipf and Welling 2017 report 81.5% with dropout; weight decay alone gives slightly less."""
     split = labelled.load("cora", folder, None, 0)
@@ -95,8 +85,3 @@ def test_the_planetoid_split_has_about_the_published_accuracy(folder):
     tests = torch.from_numpy(split.test_inputs), torch.from_numpy(split.test_labels)
     found = loop.accuracy(network, parameters.detach(), *tests)
     assert found == pytest.approx(0.815, abs=0.025)
-
-
-def test_cora_is_read_from_its_folder_alone():
-    with pytest.raises(datasets.DataError):
-        citation_graph.mixed_words(Path("/nowhere"))
