@@ -193,33 +193,23 @@ def log_share(dimension: int, where: Range, nodes: int) -> np.ndarray:
         rows = slice(i, i + _CHUNK)
         share[rows] = _graded(half, *(each[rows] for each in columns), units) @ weights
     share = np.log(share.reshape(grade.shape)) + np.log(where.layer * grade)
-    share += where.log_peak + log_norm_of_share(dimension)
+    # log C, C the volume of the unit ball in R^(M - 1) over that in R^M.
+    log_norm = log_gamma_ratio((dimension + 1) / 2, 0.5) - 0.5 * np.log(np.pi)
+    share += where.log_peak + log_norm
     return np.where(where.rest, np.log1p(-np.exp(np.minimum(share, 0.0))), share)
 
 
 def _graded(half, excess, start, layer, grade, log_peak, units) -> np.ndarray:
     """The integrand over its peak, times (dh / dt) / (layer grade), at the nodes t.
 
-    h = start + layer (e^(grade t) - 1). All is done in place: most of the time goes here.
+    h = start + layer (e^(grade t) - 1).
     """
-    growth = grade * units
-    np.exp(growth, out=growth)
-    half_h = 0.5 * layer * growth
-    half_h += 0.5 * (start - layer)
-    z = half_h + 0.5 * excess
-    np.divide(0.5 * excess + 1, z, out=z)
-    z += 1
-    z *= half_h
-    z -= 1
-    z *= z
-    np.negative(z, out=z)
-    np.maximum(z, -1.0, out=z)
-    np.log1p(z, out=z)
-    z *= half
-    z -= log_peak
-    np.exp(z, out=z)
-    z *= growth
-    return z
+    growth = np.exp(grade * units)
+    half_h = 0.5 * layer * growth + 0.5 * (start - layer)
+    # 1 - z
+    fall = half_h * (1 + (0.5 * excess + 1) / (half_h + 0.5 * excess))
+    log_integrand = half * np.log1p(np.maximum(-((fall - 1) ** 2), -1.0)) - log_peak
+    return np.exp(log_integrand) * growth
 
 
 def distance_at(excess: np.ndarray, height: np.ndarray) -> np.ndarray:
@@ -242,9 +232,3 @@ def _rule(nodes: int, kinky: bool) -> tuple[np.ndarray, np.ndarray]:
     if kinky:  # quadratic at both ends, where half-integer powers of h become integer ones
         units, weights = units**2 * (3 - 2 * units), weights * 6 * units * (1 - units)
     return units, weights
-
-
-@cache
-def log_norm_of_share(dimension: int) -> float:
-    """log C, C the volume of the unit ball in R^(M - 1) over that in R^M."""
-    return log_gamma_ratio((dimension + 1) / 2, 0.5) - 0.5 * np.log(np.pi)

@@ -1,16 +1,23 @@
-"""Panels of the radius, on which a rule of some twenty nodes integrates the profile of the noise.
+"""The radius of spherical noise: its law, the integrands of the profile, and panels for them.
 
-They begin and end where the spheres begin to meet or no longer do. Over a panel the logarithm of
-the integrand is nearly a straight line, or a parabola as that of the normal law within a few
-standard deviations. Where the spheres touch, the integrand has a kink in small dimensions: a power
-of order (M + 1) / 2 of the distance from there in y. A panel runs over t in [0, 1] with dy/dt = 0
-at a kink, so that the integrand is analytic in t.
+v = (r / b)^p is Gamma(k), k = a / p, and for v = k e^y the density of y is exp(-k (e^y - 1 - y)) up
+to a constant, near sqrt(k / 2 pi) for large k. This form loses no digits at k = 5e6. The radius of
+the ball in which the noise is uniform (see `spherical_balls`) has this density times
+(M - a + p v) / M.
+
+A rule of some twenty nodes integrates over each panel. Panels begin and end where the spheres begin
+to meet or no longer do. Over a panel the logarithm of the integrand is nearly a straight line, or a
+parabola as that of the normal law within a few standard deviations. Where the spheres touch, the
+integrand has a kink in small dimensions: a power of order (M + 1) / 2 of the distance from there in
+y. A panel runs over t in [0, 1] with dy/dt = 0 at a kink, so that the integrand is analytic in t.
 """
 
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 
+from mechanisms.privacy.numerics import LOG_SQRT_2PI, stirling_remainder
 from mechanisms.privacy.spherical.spherical_balls import (
     FAR,
     KINKY,
@@ -21,14 +28,11 @@ from mechanisms.privacy.spherical.spherical_balls import (
     meeting,
     range_of,
 )
-from mechanisms.privacy.spherical.spherical_radius import (
-    log_ball_density,
-    log_tail_bound,
-    window,
-)
 
 # Below e^LOG_LEFT_OUT delta is not resolved.
 LOG_LEFT_OUT = -700.0
+# Half-width of the window of radii in standard deviations: outside is less mass than e^-700.
+_WINDOW = 38.0
 # Integrands below e^-_CUT of the largest are not integrated. All of that is less than this
 # share of the peak times the length of the window, 1e-9 of delta in random cases, where delta
 # changes by 2e-11 at most when it is integrated: `_ALLOWANCE` of the profile covers it.
@@ -92,7 +96,7 @@ def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.n
     gain = log_share(noise.dimension, range_of(noise.dimension, balls), _LOOK) + log_ball_density(
         noise, y
     )
-    tail = log_tail_bound(noise, y, balls.height)
+    tail = _log_tail_bound(noise, y, balls.height)
     peak = gain.max(axis=1)
     # Between two points the integrand may be far above them, but not that far.
     resolved = peak > LOG_LEFT_OUT - 3 * _CUT
@@ -100,7 +104,7 @@ def first_panels(noise: SphericalLaw, epsilon: np.ndarray) -> tuple[Panels, np.n
     seen = np.stack([gain - peak[:, None], tail - tail.max(axis=1, keepdims=True)])
     near = seen.max(axis=0) > -_CUT
     near = near[:, 1:] | near[:, :-1]
-    owner, step, at = crossings(noise, epsilon, y, balls)
+    owner, step, at = _crossings(noise, epsilon, y, balls)
     # The integrand may have its peak at a crossing, where it ends.
     near[owner, step] |= log_ball_density(noise, at) - peak[owner] > -_CUT
     near &= resolved[:, None]
@@ -135,8 +139,6 @@ def _panels(
     whole = np.zeros(left.size), np.ones(left.size)
     panels = Panels(edge[left], width[left], kinks, owner[left], *whole)
     count = count[left]
-    if (count <= 1).all():
-        return panels
     chosen = np.repeat(np.arange(left.size), count)
     part = np.arange(chosen.size) - np.repeat(np.cumsum(count) - count, count)
     return panels.parts(chosen, part, count[chosen])
@@ -150,7 +152,7 @@ def _scan(noise: SphericalLaw, epsilon: np.ndarray) -> np.ndarray:
     e^(epsilon / gap). For a = M nothing bounds the ratio; the points begin where the shift is as
     long as twice the radius, and a crossing below is left to the steps in the law of the radius.
     """
-    y = window(noise.order, _STEPS + 1)
+    y = _window(noise.order, _STEPS + 1)
     largest = epsilon / noise.gap if noise.gap > 0 else np.zeros_like(epsilon)
     low = noise.power * (np.log(noise.ratio) - np.logaddexp(0.0, largest)) - np.log(noise.order)
     low = np.minimum(np.maximum(low, y[0]), y[-2])[:, None]
@@ -186,8 +188,6 @@ def _divided(y: np.ndarray, seen: np.ndarray, near: np.ndarray) -> tuple[np.ndar
 def _without_long_ones(panels: Panels, away: float) -> Panels:
     """The panels, the long ones cut at this distance from both ends."""
     long = panels.width > _LONG * away
-    if not long.any():
-        return panels
     lower, width, kinks, owner, first, last = (each[long] for each in panels)
     end = np.full(lower.size, away)
     parts = (
@@ -199,7 +199,7 @@ def _without_long_ones(panels: Panels, away: float) -> Panels:
     return Panels(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def crossings(
+def _crossings(
     noise: SphericalLaw, epsilon: np.ndarray, y: np.ndarray, balls: Meeting
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The index of every crossing's epsilon, that of the y below it, and the crossing's own y.
@@ -254,3 +254,42 @@ def _log_distance(u: np.ndarray, height: np.ndarray) -> np.ndarray:
     """
     excess = np.expm1(np.minimum(u, FAR))
     return np.log(distance_at(excess, height) / (1 + excess))
+
+
+def log_ball_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
+    """log of the density of y, of the radius of the ball in which the noise is uniform."""
+    weight = noise.gap + noise.radial_shape * np.exp(np.maximum(y, -700.0))
+    return _log_density(noise, y) + np.log(weight / noise.dimension)
+
+
+def log_tail(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """log of the integrand of P(L > epsilon): the share of the sphere of radius r above height.
+
+    For a uniform direction, sqrt(M - 1) times the cotangent of its angle to an axis has Student's
+    law with M - 1 degrees of freedom.
+    """
+    z = np.minimum(np.maximum(height, -1.0), 1.0)
+    freedom = noise.dimension - 1
+    beyond = scipy.special.stdtr(freedom, -z * np.sqrt(freedom / (1 - z**2)))
+    return np.log(beyond) + _log_density(noise, y)
+
+
+def _log_density(noise: SphericalLaw, y: np.ndarray) -> np.ndarray:
+    k = noise.order
+    peak = float(0.5 * np.log(k) - LOG_SQRT_2PI - stirling_remainder(k))
+    # Within the window y is so small that e^y - 1 - y, times k, loses no digits that matter.
+    return peak - k * (np.expm1(y) - y)
+
+
+def _log_tail_bound(noise: SphericalLaw, y: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """A cheap upper bound of `log_tail`, about log M above it at most."""
+    top = np.minimum(np.maximum(height, 0.0), 1.0)
+    return _log_density(noise, y) + 0.5 * (noise.dimension - 1) * np.log1p(-(top**2))
+
+
+def _window(k: float, points: int) -> np.ndarray:
+    """Points y at nearly equal steps of w = +-sqrt(2 k (e^y - 1 - y)), in which the law of y is
+    nearly the standard normal for large k; at both ends |w| is _WINDOW or more."""
+    w = np.linspace(-_WINDOW, _WINDOW, points)
+    outside = 0.5 * w**2 / k + np.abs(w) / np.sqrt(k)
+    return np.where(w > 0, np.log1p(outside), -outside)

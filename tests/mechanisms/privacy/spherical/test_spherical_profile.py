@@ -9,7 +9,7 @@ import spherical_reference
 
 from mechanisms.privacy import numerics
 from mechanisms.privacy.gaussian_profile import GaussianProfile
-from mechanisms.privacy.spherical import spherical_balls, spherical_integral, spherical_panels
+from mechanisms.privacy.spherical import spherical_balls, spherical_panels, spherical_profile
 from mechanisms.privacy.spherical.spherical_optimum import least_noise
 from mechanisms.privacy.spherical.spherical_profile import SphericalProfile
 
@@ -198,9 +198,9 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
     rng = np.random.default_rng(8)
     noises = [random_noise(rng) for _ in range(80)]
     epsilon = np.array([0.0, 1e-6, 1e-3, 0.1, 0.7, 3.0, 12.0, 60.0])
-    quick = [spherical_integral.log_delta(noise, epsilon) for noise in noises]
-    monkeypatch.setattr(spherical_integral, "_OUTER", (30, 44))
-    monkeypatch.setattr(spherical_integral, "_INNER", (34, 48))
+    quick = [spherical_profile.estimate(noise, epsilon) for noise in noises]
+    monkeypatch.setattr(spherical_profile, "_OUTER", (30, 44))
+    monkeypatch.setattr(spherical_profile, "_INNER", (34, 48))
     monkeypatch.setattr(spherical_panels, "_DEVIATIONS", 1.5)
     monkeypatch.setattr(spherical_panels, "_FALL", 6.0)
     monkeypatch.setattr(spherical_balls, "_CUT", 36.0)
@@ -209,7 +209,7 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
         # Beyond it delta is zero, and near it so steep that rounding dominates.
         seen = epsilon < 0.99 * (noise.ratio**noise.power if noise.gap == 0 else np.inf)
         seen &= found.log_delta > spherical_panels.LOG_LEFT_OUT
-        fine = spherical_integral.log_delta(noise, epsilon)
+        fine = spherical_profile.estimate(noise, epsilon)
         differs = np.abs(found.log_delta[seen] - fine.log_delta[seen])
         assert (differs <= 2 * found.relative_error[seen] + 1e-10).all(), noise
         assert (found.relative_error[seen] < 1e-8).all(), noise
@@ -225,6 +225,6 @@ def test_a_finer_rule_that_leaves_out_less_is_within_the_stated_error(monkeypatc
 def test_each_side_loses_half_of_the_complement_of_delta_0(dimension, shape, power, ratio):
     # The pair is symmetric: delta(0) = P(L > 0) - P(L < 0), and L = 0 has probability zero.
     noise = spherical_balls.SphericalLaw(dimension, shape, power, ratio)
-    found = spherical_integral.log_delta(noise, np.zeros(1))
+    found = spherical_profile.estimate(noise, np.zeros(1))
     expected = (1 + np.exp(found.log_delta)) / 2
     np.testing.assert_allclose(np.exp(found.log_survival), expected, rtol=1e-8)
