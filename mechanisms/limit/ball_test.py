@@ -65,10 +65,8 @@ def ball_gaps(radii: np.ndarray, offset: float, bend: float) -> np.ndarray:
     """k of the event <y, e> < offset - bend |y|^2, whose K^2 = (1 + 2 bend) r^2 + 1 - 2 offset."""
     squared = (1 + 2 * bend) * radii**2 + 1 - 2 * offset
     # (1 + r) - K, without cancellation.
-    gaps = (2 * radii + 2 * offset - 2 * bend * radii**2) / (
-        1 + radii + np.sqrt(np.maximum(squared, 0.0))
-    )
-    return gaps
+    outer = np.sqrt(np.maximum(squared, 0.0))
+    return (2 * radii + 2 * offset - 2 * bend * radii**2) / (1 + radii + outer)
 
 
 def admissible(radii: np.ndarray, gaps: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """The certificate of a limit, which `check_limit.py` at the top of the repository checks."""
 
-from dataclasses import replace
-
 from mechanisms.limit.lattice import LatticeTest, lattice_test
 from mechanisms.limit.limit import EPSILONS, LEAST_ON_LATTICE
 from mechanisms.limit.refined_test import refined_test
@@ -12,7 +10,7 @@ from mechanisms.query.query import Budget, Query
 # bounds its caps quickly.
 _DIMENSIONS = 1000
 # The bound is lowered by this share, so that a check takes seconds and not hours.
-_SLACK = {ThresholdTest: 1e-3, LatticeTest: 1e-6}
+_THRESHOLD_SLACK, _LATTICE_SLACK = 1e-3, 1e-6
 
 
 def limit_certificate(query: Query, budget: Budget) -> dict:
@@ -32,14 +30,14 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
     """
     s, dimension = query.l2_sensitivity, min(query.size, _DIMENSIONS)
     epsilon, delta = budget.epsilon, budget.delta
-    ball = Query(shape=(dimension,), l2_sensitivity=1.0)
-    if query != replace(ball, shape=query.shape, l2_sensitivity=s):
+    if query != Query(shape=query.shape, l2_sensitivity=s):
         raise ValueError(
             "the certificate of a limit is for a query with a shape and an l2 sensitivity alone"
         )
     least, most = EPSILONS
-    # Below this epsilon `limit` tests longer changes of one element.
-    least = LEAST_ON_LATTICE if dimension == 1 else least
+    if dimension == 1:
+        # Below this epsilon `limit` tests longer changes of one element.
+        least = LEAST_ON_LATTICE
     if not (least <= epsilon <= most and delta):
         raise ValueError(
             f"a certificate of the limit needs epsilon from {least:g} to {most:g} and "
@@ -47,20 +45,25 @@ def limit_certificate(query: Query, budget: Budget) -> dict:
         )
     if dimension == 1:
         test = lattice_test(epsilon, delta, False)
+        kind, slack, written = "lattice", _LATTICE_SLACK, _lattice(test)
     else:
         test = refined_test(dimension, epsilon, delta)
-    kind, write = _KINDS[type(test)]
-    value = test.lower(delta) * (1 - _SLACK[type(test)])
+        kind, slack, written = "threshold", _THRESHOLD_SLACK, _threshold(test)
+    value = test.lower(delta) * (1 - slack)
     if not value > 0:
         raise ValueError(
             f"no certificate of the limit: the search finds no test at ({epsilon:g}, {delta:g})"
         )
-    claim = {"epsilon": _text(epsilon), "delta": _text(delta)}
     return {
-        "claim": {"elements": query.size, "l2": _text(s), **claim},
+        "claim": {
+            "elements": query.size,
+            "l2": _text(s),
+            "epsilon": _text(epsilon),
+            "delta": _text(delta),
+        },
         "bound": {"value": _text(value)},
         "kind": kind,
-        "test": write(test),
+        "test": written,
     }
 
 
@@ -82,12 +85,6 @@ def _lattice(test: LatticeTest) -> dict:
             numbers = [_text(w) for w in weights[places]]
             tests.append([int(shift), [int(k) - middle for k in places], numbers])
     return {"d": 1, "steps": test.steps, "tests": tests}
-
-
-_KINDS = {
-    ThresholdTest: ("threshold", _threshold),
-    LatticeTest: ("lattice", _lattice),
-}
 
 
 def _text(value: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mechanisms.limit.ball_test import ball_test
 from mechanisms.limit.lattice import LatticeTest, lattice_test
-from mechanisms.limit.pure import PureLimit
+from mechanisms.limit.pure import pure_limit
 from mechanisms.limit.refined_test import refined_test
 from mechanisms.limit.threshold_test import ThresholdTest
 from mechanisms.query.query import Budget, Query
@@ -38,17 +38,18 @@ class Limit:
         lower: Every (epsilon, delta)-DP mechanism A has sup_x E||A(x) - x||^2 >= lower, in squared
             units of the answer and summed over its M elements; None if no bound is known.
         how: The argument in words, or why no bound is known.
-        test: The certificate at sensitivity 1; None without a bound. Its `lower(delta)` is the
-            bound for one ball or one element, with two exceptions. Below epsilon 0.05 the test of
-            one element is for changes k times as long: its bound is k^2 `lower(delta_k)`, with k
-            and delta_k of docs/the_limit.md. The test of a ball may have d < M dimensions, for M
-            from 3 to 8 and above 20,000: its bound is (M / d) `lower(delta)`.
+        test: The certificate at sensitivity 1; None without a bound, and where the bound is a
+            formula, as at delta 0. Its `lower(delta)` is the bound for one ball or one element,
+            with two exceptions. Below epsilon 0.05 the test of one element is for changes k times
+            as long: its bound is k^2 `lower(delta_k)`, with k and delta_k of docs/the_limit.md. The
+            test of a ball may have d < M dimensions, for M from 3 to 8 and above 20,000: its bound
+            is (M / d) `lower(delta)`.
         elements: M.
     """
 
     lower: float | None
     how: str
-    test: ThresholdTest | LatticeTest | PureLimit | None
+    test: ThresholdTest | LatticeTest | None
     elements: int
 
     @property
@@ -110,7 +111,7 @@ def _unknown(query: Query, budget: Budget) -> str | None:
 
 
 def _arguments(query: Query, budget: Budget, fast: bool):
-    """Yield (bound, words, test at sensitivity 1) of every argument that fits the query."""
+    """Yield (bound, words, test at sensitivity 1 or None) of every argument that fits the query."""
     epsilon, delta = budget.epsilon, budget.delta
     fast = fast or delta > _LARGEST_DELTA
     times, grown = _group(epsilon, delta)
@@ -126,14 +127,13 @@ def _arguments(query: Query, budget: Budget, fast: bool):
         words = "one direction at a time, tests at several distances"
         yield _signed_changes(query) * times**2 * along.lower(grown), words, along
     else:
-        along = PureLimit(1, epsilon)
         words = "one direction at a time, the least error of pure privacy"
-        yield _signed_changes(query) * along.lower(0.0), words, along
+        yield _signed_changes(query) * pure_limit(1, epsilon), words, None
     if query.size == 1:
         return
     if delta == 0:
-        factor, test = _radius_of_volume(query) ** 2, PureLimit(query.size, epsilon)
-        yield factor * test.lower(0.0), "pure privacy, the volume of the changes", test
+        least = _radius_of_volume(query) ** 2 * pure_limit(query.size, epsilon)
+        yield least, "pure privacy, the volume of the changes", None
         return
     inner = _radii(query)["l2"]
     given = max(delta, _LEAST_DELTA)

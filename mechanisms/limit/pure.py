@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -11,8 +10,6 @@ import scipy
 _CELLS = 300
 # Below this ripple of the sums theta hardly matters.
 _SMOOTH = 1e-6
-# The most floats in a chunk of the sums.
-_CHUNK = 1 << 21
 # Covers rounding, and the shells that are left out.
 _MARGIN = 1e-11
 # Shells of a probability below e^-110 of the largest are left out; their moments up to the eighth
@@ -20,32 +17,21 @@ _MARGIN = 1e-11
 _LEFT_OUT = 110.0
 
 
-@dataclass(frozen=True)
-class PureLimit:
+@functools.lru_cache(maxsize=256)
+def pure_limit(dimension: int, epsilon: float) -> float:
     """The least E||n||^2 of epsilon-DP noise for changes in the unit ball of l2, M = `dimension`.
 
     It is min over theta of M / (M + 2) S_(M+2) / S_M, S_j = sum_k e^(-epsilon k) (k + theta)^j:
     docs/the_limit.md. For one element Geng and Viswanath, "The optimal mechanism in differential
     privacy" (2014), Theorem 3 with cost x^2, have a closed form:
     (2^(-2/3) b^(2/3) (1 + b)^(2/3) + b) / (1 - b)^2, b = e^-epsilon.
+
+    Returned is a lower bound, within 1e-4 where epsilon <= 10.
     """
-
-    dimension: int
-    epsilon: float
-
-    def lower(self, delta: float) -> float:
-        """A lower bound, within 1e-4 where epsilon <= 10; 0 at delta > 0, where it says nothing."""
-        if delta > 0:
-            return 0.0
-        if self.dimension > 1:
-            return _least(self.dimension, self.epsilon)
-        b = math.exp(-self.epsilon)
-        value = ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-self.epsilon) ** 2
+    if dimension == 1:
+        b = math.exp(-epsilon)
+        value = ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-epsilon) ** 2
         return value * (1 - 1e-14)
-
-
-@functools.lru_cache(maxsize=256)
-def _least(dimension: int, epsilon: float) -> float:
     above, below = _ripple(dimension, epsilon), _ripple(dimension + 2, epsilon)
     if above < _SMOOTH:
         return (
@@ -61,11 +47,7 @@ def _least(dimension: int, epsilon: float) -> float:
             ]
         )
     )
-    first, last = _first_and_last(dimension, epsilon)
-    parts = math.ceil(len(nodes) * (last - first + 1) / _CHUNK)
-    sums = np.concatenate(
-        [_sums(dimension, epsilon, part) for part in np.array_split(nodes, parts)], axis=1
-    )
+    sums = _sums(dimension, epsilon, nodes)
     return float(_on_cells(dimension, nodes, sums).min()) * (1 - _MARGIN)
 
 
