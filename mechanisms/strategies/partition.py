@@ -189,57 +189,17 @@ def published_scale(length: int, size: int, l1_sensitivity: float, epsilon: floa
 
 
 def running_deviations(values: np.ndarray) -> list[np.ndarray]:
-    """sum |x_i - mean| over every interval of 1, 2, 4, ... cells, in O(n log^2 n).
+    """sum |x_i - mean| over every interval of 1, 2, 4, ... cells, in O(n^2) time and O(n) memory.
 
-    Entry k has shape (n - 2^k + 1,), by the interval's first cell. With c cells below the mean m
-    and s their sum, the deviation is 2 (c m - s).
+    Entry k has shape (n - 2^k + 1,), by the interval's first cell.
     """
-    size = len(values)
-    order = OrderStatistics(values)
     sums = np.concatenate([[0.0], np.cumsum(values)])
     deviations = []
-    for level in range(size.bit_length()):
-        first = np.arange(size - 2**level + 1)
-        last = first + 2**level
-        means = (sums[last] - sums[first]) / 2**level
-        count, total = order.below(first, last, means)
-        # Below zero by rounding only.
-        deviations.append(np.maximum(2 * (count * means - total), 0.0))
+    for level in range(len(values).bit_length()):
+        length = 2**level
+        means = (sums[length:] - sums[:-length]) / length
+        deviation = np.zeros(len(means))
+        for place in range(length):
+            deviation += np.abs(values[place : place + len(means)] - means)
+        deviations.append(deviation)
     return deviations
-
-
-class OrderStatistics:
-    """Number and sum of the values below a threshold in any interval: a wavelet matrix.
-
-    The values are split by the bits of their ranks, the highest first, each time stably into
-    those with a zero and those with a one; prefix counts and sums of the zeros answer queries.
-    """
-
-    def __init__(self, values: np.ndarray):
-        order = np.argsort(values, kind="stable")
-        ranks = np.empty(len(values), dtype=int)
-        ranks[order] = np.arange(len(values))
-        self._sorted = values[order]
-        self._levels = []
-        for bit in range(len(values).bit_length() - 1, -1, -1):
-            zero = (ranks >> bit) & 1 == 0
-            counts = np.concatenate([[0], np.cumsum(zero)])
-            sums = np.concatenate([[0.0], np.cumsum(np.where(zero, values, 0.0))])
-            self._levels.append((bit, counts, sums))
-            split = np.argsort(~zero, kind="stable")
-            ranks, values = ranks[split], values[split]
-
-    def below(
-        self, first: np.ndarray, last: np.ndarray, threshold: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(count, sum) of values < threshold in [first, last), elementwise; O(log n) each."""
-        rank = np.searchsorted(self._sorted, threshold)
-        count, total = np.zeros(len(first), dtype=int), np.zeros(len(first))
-        for bit, counts, sums in self._levels:
-            one = (rank >> bit) & 1 == 1
-            count += np.where(one, counts[last] - counts[first], 0)
-            total += np.where(one, sums[last] - sums[first], 0.0)
-            first, last = (
-                np.where(one, counts[-1] + end - counts[end], counts[end]) for end in (first, last)
-            )
-        return count, total
