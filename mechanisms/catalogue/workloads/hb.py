@@ -5,6 +5,8 @@ and 2 if one is replaced. Each level of the tree partitions the cells, so by the
 its counts change by at most that in l1 norm, and those of all h levels by at most h times as much.
 """
 
+import math
+
 from mechanisms.base.mechanism import AdditiveMechanism
 from mechanisms.noise.tree_laplace import TreeLaplace
 from mechanisms.query.query import Budget, Query
@@ -35,17 +37,8 @@ def best_branching(cells: int, axes: int) -> int:
             return 3 * (branching - 1) * h**3 - 2 * (branching + 1) * h**2
         return branching * h**2
 
-    # At a fixed height the cost rises with b: only the smallest b of each height matters.
-    heights = range(1, tree_height(cells, 2) + 1)
-    return min((_least_branching(cells, h) for h in heights), key=lambda b: (cost(b), b))
-
-
-def _least_branching(cells: int, height: int) -> int:
-    """The smallest b >= 2 with b^height >= cells; the rounded root is off by one at most."""
-    branching = max(2, round(cells ** (1 / height)) - 1)
-    while branching**height < cells:
-        branching += 1
-    return branching
+    # Between the root of the cells and b = cells the height is 2, and the cost rises with b.
+    return min([*range(2, math.isqrt(cells) + 2), max(cells, 2)], key=cost)
 
 
 def histogram_tree(shape: tuple[int, ...]) -> BlockTree:
