@@ -2,7 +2,7 @@
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -120,20 +120,19 @@ class PrivUnitG(Mechanism):
         if query.adjacency != "local":
             raise Unsupported("is a local randomiser: it needs adjacency local")
         centre, radius = ball(query)
-        published = cls(
+        epsilon = budget.epsilon
+        if calibration == "exact":
+            epsilon = _largest_epsilon(epsilon, budget.delta)
+        return cls(
             query=query,
             budget=budget,
-            calibration="published",
+            calibration=calibration,
             settings=settings,
-            cap=best_cap(budget.epsilon),
-            pure_epsilon=budget.epsilon,
+            cap=best_cap(epsilon),
+            pure_epsilon=epsilon,
             centre=centre,
             radius=radius,
         )
-        if calibration == "published":
-            return published
-        epsilon = _largest_epsilon(budget.epsilon, budget.delta)
-        return replace(published, calibration="exact", cap=best_cap(epsilon), pure_epsilon=epsilon)
 
     def _release(self, value, rng):
         return self._release_all(value[None], rng)[0]
