@@ -29,7 +29,7 @@ from mechanisms.comparison.advisor import (
 from mechanisms.comparison.assessment import SERVED
 from mechanisms.query.query import Budget, Query
 from mechanisms.query.words import aligned, query_in_words
-from mechanisms.strategies.workload import NAMED
+from mechanisms.strategies.workload_options import NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ def add_compare_command(commands, common: argparse.ArgumentParser) -> None:
         type=read_workload,
         default="identity",
         metavar="NAME|FILE",
-        help=f"the queries asked of the answer: {', '.join(NAMED)} (along every axis, or one name "
+        help=f"the queries asked of the answer: {', '.join(NAMES)} (along every axis, or one name "
         "for each, such as prefix,identity), or a matrix of one row per query in a .npy or .csv "
         "file (default: identity, every element)",
     )
@@ -127,15 +127,15 @@ def _run(options: argparse.Namespace) -> dict | str:
 
 def read_workload(given: str):
     """A name, a list of names, or the matrix of a file."""
-    if given in NAMED:
+    if given in NAMES:
         return given
     if given.endswith((".npy", ".csv")):
         return _read(given, "matrix")
     names = given.split(",")
-    unknown = [name for name in names if name not in NAMED]
+    unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise argparse.ArgumentTypeError(
-            f"must be one of {', '.join(NAMED)}, such names with commas, or a .npy or .csv file, "
+            f"must be one of {', '.join(NAMES)}, such names with commas, or a .npy or .csv file, "
             f"got {unknown[0]!r}"
         )
     return names

@@ -12,6 +12,7 @@ where v = diag M. Every v bounds the optimum from below and every feasible X fro
 distance of the two is the certified gap.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -77,8 +78,7 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
 
     Args:
         gram: (n, n), symmetric positive semidefinite, not zero, n <= 2048. Cells that no query
-            asks for (zero on the diagonal) are measured by themselves. The caller checks n, see
-            `require_size`.
+            asks for (zero on the diagonal) are measured by themselves. The caller checks n.
 
     Returns:
         A strategy with a gap of at most 1e-8, or 1e-5 (mostly 2e-6) where V is singular: there the
@@ -88,12 +88,43 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
         ValueError: `gram` is zero or infinite.
         Unsupported: 300 iterations do not reach the gap.
     """
-    _require_within_range(gram)
-    asked = np.diag(gram) > 0
-    if not asked.all():
-        return _with_unasked(optimal_strategy(gram[np.ix_(asked, asked)]), asked)
+    return _of_asked_cells(gram, _fixed_point)
+
+
+def sdp_strategy(gram: np.ndarray) -> Strategy:
+    """The same program written in CVXPY (matrix_frac, solved by Clarabel).
+
+    An oracle for `optimal_strategy`, with which it shares only the certificate.
+
+    Args, raises: As `optimal_strategy`, with n <= 64.
+
+    Returns:
+        A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
+    """
+    return _of_asked_cells(gram, _convex_program)
+
+
+def _of_asked_cells(gram: np.ndarray, solve: Callable[[np.ndarray], Strategy]) -> Strategy:
+    """The strategy that `solve` finds for the cells that have a query, with V of unit size.
+
+    The other cells are measured by themselves. Squares of large coefficients overflow, and those of
+    small ones vanish: both are refused.
+    """
+    if not 0 < np.trace(gram) < np.inf:
+        raise ValueError(
+            f"the squares of a workload's coefficients add up to {np.trace(gram):g}: scale them"
+        )
+    asked = np.flatnonzero(np.diag(gram))
+    cells = np.ix_(asked, asked)
     unit = np.diag(gram).max()
-    gram = gram / unit
+    found = solve(gram[cells] / unit)
+    whole = np.eye(len(gram))
+    whole[cells] = found.gram
+    return Strategy(gram=whole, error=found.error * unit, lower_bound=found.lower_bound * unit)
+
+
+def _fixed_point(gram: np.ndarray) -> Strategy:
+    """`optimal_strategy` for V with a diagonal in (0, 1]."""
     log_v = 0.5 * np.log(np.diag(gram))
     points, moves = [], []
     best, error, bound, last = None, np.inf, 0.0, 0.0
@@ -106,7 +137,7 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
             best, error = strategy, reached
         bound = max(bound, dual.bound)
         if error <= bound * (1 + (TOLERANCE if dual.regular else SINGULAR_TOLERANCE)):
-            return Strategy(gram=best, error=error * unit, lower_bound=bound * unit)
+            return Strategy(gram=best, error=error, lower_bound=bound)
         if dual.bound < last:
             # Extrapolated too far: again from the last point, without its history.
             points, moves, last = points[-1:], moves[-1:], 0.0
@@ -119,31 +150,17 @@ def optimal_strategy(gram: np.ndarray) -> Strategy:
         log_v = _extrapolated(points, moves, np.sqrt(v))
         log_v = np.maximum(log_v - log_v.max(), np.log(_LEAST_SHARE))
     if not dual.regular and error <= bound * (1 + _LARGEST_SINGULAR_GAP):
-        return Strategy(gram=best, error=error * unit, lower_bound=bound * unit)
+        return Strategy(gram=best, error=error, lower_bound=bound)
     raise Unsupported(
         f"found no optimal strategy for {len(gram)} cells in {_ITERATIONS} iterations: the gap "
         f"reached is {error / bound - 1:.3g}; choose a workload with fewer or more similar cells"
     )
 
 
-def sdp_strategy(gram: np.ndarray) -> Strategy:
-    """The same program written in CVXPY (matrix_frac, solved by Clarabel).
-
-    An oracle for `optimal_strategy`, with which it shares only the certificate.
-
-    Args, raises: As `optimal_strategy`, with n <= 64, see `require_sdp_size`.
-
-    Returns:
-        A strategy with a gap of at most 1e-6, or 2e-6 where V is singular.
-    """
-    _require_within_range(gram)
+def _convex_program(gram: np.ndarray) -> Strategy:
+    """`sdp_strategy` for V with a diagonal in (0, 1]."""
     import cvxpy
 
-    asked = np.diag(gram) > 0
-    if not asked.all():
-        return _with_unasked(sdp_strategy(gram[np.ix_(asked, asked)]), asked)
-    unit = np.diag(gram).max()
-    gram = gram / unit
     values, vectors = scipy.linalg.eigh(gram)
     kept = values > _rounding(values)
     variable = cvxpy.Variable(gram.shape, PSD=True)
@@ -156,34 +173,10 @@ def sdp_strategy(gram: np.ndarray) -> Strategy:
     found = 0.5 * (variable.value + variable.value.T)
     best = _feasible(found, regular=bool(kept.all()))
     v = np.maximum(columns.dual_value, _LEAST_SHARE * columns.dual_value.max())
-    strategy = Strategy(
-        gram=best,
-        error=_error(gram, best) * unit,
-        lower_bound=_dual(gram, v).bound * unit,
-    )
+    strategy = Strategy(gram=best, error=_error(gram, best), lower_bound=_dual(gram, v).bound)
     if strategy.gap > (SDP_TOLERANCE if kept.all() else SINGULAR_TOLERANCE):
         raise Unsupported(f"found no optimal strategy with a convex solver: gap {strategy.gap:.3g}")
     return strategy
-
-
-def require_size(size: int) -> None:
-    """Raise Unsupported, with the expected cost, for more cells than an optimisation can take."""
-    if size > LARGEST_SIZE:
-        raise Unsupported(
-            f"optimises over at most {LARGEST_SIZE} cells per factor of the workload, got {size}: "
-            f"it would take about {duration(10 * (size / 1024) ** 3)} and "
-            f"{80 * size**2 / 2**30:.3g} GiB; use the identity workload, or one factor per axis"
-        )
-
-
-def require_sdp_size(size: int) -> None:
-    """Raise Unsupported, with the expected time, for more cells than the SDP solver can take."""
-    if size > LARGEST_SDP_SIZE:
-        raise Unsupported(
-            f"gives the convex solver at most {LARGEST_SDP_SIZE} cells per factor of the workload, "
-            f"got {size}: it would take about {duration(120 * (size / 64) ** 5)}; use "
-            "matrix-mechanism, which finds the same strategy"
-        )
 
 
 class _Dual(NamedTuple):
@@ -253,29 +246,6 @@ def _extrapolated(
     return following - (np.diff(points, axis=0).T + bends) @ share
 
 
-def _with_unasked(strategy: Strategy, asked: np.ndarray) -> Strategy:
-    """The same strategy where cells without a query are measured by themselves."""
-    gram = np.eye(len(asked))
-    gram[np.ix_(asked, asked)] = strategy.gram
-    return Strategy(gram=gram, error=strategy.error, lower_bound=strategy.lower_bound)
-
-
 def _rounding(values: np.ndarray) -> float:
     """Below this, eigenvalues of a positive semidefinite matrix may be rounding errors."""
     return len(values) * np.finfo(float).eps * float(values.max())
-
-
-def _require_within_range(gram: np.ndarray) -> None:
-    """Squares of large coefficients overflow, and those of small ones vanish."""
-    if not 0 < np.trace(gram) < np.inf:
-        raise ValueError(
-            f"the squares of a workload's coefficients add up to {np.trace(gram):g}: scale them"
-        )
-
-
-def duration(seconds: float) -> str:
-    """An expected time in words, such as "80 seconds" or "3 hours"."""
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"

@@ -10,14 +10,14 @@ from mechanisms.noise.gaussian_noise import IndependentGaussian
 from mechanisms.noise.strategy_gaussian import StrategyGaussian, sensitivity_bounds
 from mechanisms.query.query import Budget, Query
 from mechanisms.strategies.optimal_strategy import (
+    LARGEST_SDP_SIZE,
+    LARGEST_SIZE,
     Strategy,
     optimal_strategy,
-    require_sdp_size,
-    require_size,
     sdp_strategy,
 )
 from mechanisms.strategies.workload import Identity, Workload
-from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
+from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, require_size, workload_factors
 
 
 class MatrixMechanism(AdditiveMechanism):
@@ -51,8 +51,8 @@ class MatrixMechanism(AdditiveMechanism):
     limit = ClassicGaussian.limit
 
     @classmethod
-    def noise_for(cls, query: Query, budget: Budget, **settings):
-        factors = workload_factors(query, **settings)
+    def noise_for(cls, query: Query, budget: Budget, *, workload):
+        factors = workload_factors(query, workload=workload)
         multiplier = classic_multiplier(budget)
         if all(isinstance(factor, Identity) for factor in factors):
             # X = I in closed form, whatever the size.
@@ -67,7 +67,7 @@ class MatrixMechanism(AdditiveMechanism):
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 2048 cells."""
-        require_size(workload.cells)
+        require_size(workload, LARGEST_SIZE)
         return optimal_strategy(workload.gram())
 
     def optimality_gap(self) -> float:
@@ -87,5 +87,5 @@ class MatrixMechanismCVXPY(MatrixMechanism):
     @lru_cache(maxsize=8)
     def strategy(workload: Workload) -> Strategy:
         """The optimal strategy for one factor; Unsupported above 64 cells."""
-        require_sdp_size(workload.cells)
+        require_size(workload, LARGEST_SDP_SIZE)
         return sdp_strategy(workload.gram())

@@ -8,9 +8,9 @@ from mechanisms.base.public_information import WORKLOAD
 from mechanisms.catalogue.laplace import Laplace
 from mechanisms.noise.strategy_laplace import StrategyLaplace
 from mechanisms.query.query import Budget, Query
-from mechanisms.strategies.p_identity import PIdentity, require_size, search
+from mechanisms.strategies.p_identity import LARGEST_SIZE, PIdentity, search
 from mechanisms.strategies.workload import Identity, Workload
-from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, workload_factors
+from mechanisms.strategies.workload_options import WORKLOAD_OPTIONS, require_size, workload_factors
 
 
 class MatrixMechanismL1(AdditiveMechanism):
@@ -38,9 +38,9 @@ class MatrixMechanismL1(AdditiveMechanism):
     public_information = {"workload": WORKLOAD}
 
     @classmethod
-    def noise_for(cls, query: Query, budget: Budget, **settings):
+    def noise_for(cls, query: Query, budget: Budget, *, workload):
         independent = Laplace.noise_for(query, budget)
-        factors = workload_factors(query, **settings)
+        factors = workload_factors(query, workload=workload)
         if all(isinstance(factor, Identity) for factor in factors):
             return independent
         strategies = tuple(_strategy(factor) for factor in factors)
@@ -65,5 +65,5 @@ class MatrixMechanismL1(AdditiveMechanism):
 # All budgets of one workload share one search.
 @lru_cache(maxsize=8)
 def _strategy(workload: Workload) -> PIdentity:
-    require_size(workload.cells)
+    require_size(workload, LARGEST_SIZE)
     return search(workload.gram())

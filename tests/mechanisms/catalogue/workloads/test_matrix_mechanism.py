@@ -150,16 +150,11 @@ def test_one_workload_stated_in_four_ways():
     assert errors == pytest.approx([errors[0]] * 4, rel=1e-7)
 
 
-def test_parameters_of_workloads_are_used():
-    width = calibrated(counts(9), workload="width", width=3).noise
+def test_a_workload_with_parameters_is_given_as_an_object():
+    width = calibrated(counts(9), workload=Width(9, 3)).noise
     assert width.workload_variance((Width(9, 3),)) == pytest.approx(
         width.sigma**2 * optimal_strategy(Width(9, 3).gram()).error, rel=1e-9
     )
-    errors = {
-        workload_error(calibrated(counts(9), workload="random-range", queries=q, seed=s))
-        for q, s in ((5, 0), (5, 1), (6, 0))
-    }
-    assert len(errors) == 3
 
 
 def test_total_is_answered_as_well_as_by_itself():
@@ -201,8 +196,7 @@ def test_the_count_query_with_rectangles(uber_budget):
     ("key", "cells", "reason"),
     [
         ("matrix-mechanism", 1_000_000, "at most 2048 cells .* got 1000000"),
-        ("matrix-mechanism", 4096, "got 4096: .* minutes and 1.25 G"),
-        ("matrix-mechanism-cvxpy", 128, "at most 64 cells .* got 128: .* minutes"),
+        ("matrix-mechanism-cvxpy", 128, "at most 64 cells .* got 128: use"),
     ],
 )
 def test_too_many_cells_are_refused_at_once(key, cells, reason):

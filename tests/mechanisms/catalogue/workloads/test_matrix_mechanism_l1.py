@@ -226,7 +226,7 @@ def test_claim_spends_all_of_epsilon_and_delta_is_known_from_above():
 
 def test_too_many_cells_are_refused_at_once_but_not_per_axis():
     start = time.process_time()
-    with pytest.raises(Unsupported, match=r"at most 1024 cells .* got 2048: .* 80 seconds"):
+    with pytest.raises(Unsupported, match=r"at most 1024 cells .* got 2048: use"):
         calibrated(2048, workload="prefix")
     assert time.process_time() - start < 0.5
     assert workload_error(calibrated(40, 60, workload="prefix")) > 0
